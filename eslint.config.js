@@ -1,0 +1,140 @@
+import { readdirSync } from "node:fs";
+import js from "@eslint/js";
+import { defineConfig, globalIgnores } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+/** The rooms of src/, floor by floor. A file imports from its own room and from floors below. */
+const FLOORS = [
+  ["webhook"],
+  ["domain"],
+  ["postgres", "network", "receiver"],
+  ["actions"],
+  ["http", "delivery", "commands"],
+];
+
+/** All else in src/ lies above them: wiring, life cycle, configuration. Nobody below imports it. */
+const TOP = readdirSync(new URL("src/", import.meta.url))
+  .filter((name) => !FLOORS.flat().includes(name))
+  .map((name) => (name.endsWith(".ts") ? `../**/${name}` : `../**/${name}/**`));
+
+const CLOCK = [
+  {
+    selector: "MemberExpression[object.name='Date'][property.name='now']",
+    message: "Take the time from the Clock.",
+  },
+  {
+    selector: ":matches(NewExpression, CallExpression)[callee.name='Date'][arguments.length=0]",
+    message: "Take the time from the Clock.",
+  },
+];
+
+const SQL_TIME =
+  "/\\b(now\\s*\\(|current_(date|time)|local_?time|(clock|statement|transaction)_timestamp)/i";
+const SQL_CLOCK = {
+  selector: `:matches(TemplateElement[value.raw=${SQL_TIME}], Literal[value=${SQL_TIME}])`,
+  message: "Pass `now` to the statement.",
+};
+
+const LAZY_IMPORT = {
+  selector: "ImportExpression[source.value=/^[.]/]",
+  message: "Import at the top, where the floors are checked.",
+};
+
+const ENVIRONMENT = ["env", "argv"].map((property) => ({
+  object: "process",
+  property,
+  message: "Only main.ts and cli.ts read the environment and the arguments.",
+}));
+
+const PROCESS = ["process", "node:process"].map((name) => ({
+  name,
+  message: "Use the global, which is checked.",
+}));
+
+export default defineConfig(
+  globalIgnores(["dist*/", ".data/"]),
+  js.configs.recommended,
+  {
+    files: ["**/*.js"],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ["AbortController", "Buffer", "URL", "console", "performance", "process"]
+          .concat(["clearInterval", "clearTimeout", "setInterval", "setTimeout"])
+          .map((name) => [name, "readonly"]),
+      ),
+    },
+  },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "max-lines": ["error", { max: 300 }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      eqeqeq: "error",
+    },
+  },
+  {
+    files: ["src/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LAZY_IMPORT],
+      "no-restricted-properties": ["error", ...ENVIRONMENT],
+    },
+  },
+  {
+    // The doors themselves. Partners' programs have no Clock to hand to verify.
+    files: ["src/domain/clock.ts", "src/webhook/verify.ts"],
+    rules: { "no-restricted-syntax": ["error", SQL_CLOCK, LAZY_IMPORT] },
+  },
+  {
+    // Compares the database's clock with ours.
+    files: ["src/postgres/database.ts"],
+    rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT] },
+  },
+  {
+    files: ["src/main.ts", "src/cli.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK],
+      "no-restricted-properties": "off",
+    },
+  },
+  FLOORS.flatMap((rooms, floor) => rooms.map((room) => mayNotClimb(room, floor))),
+  {
+    files: ["test/**/*.ts"],
+    rules: {
+      "@typescript-eslint/no-floating-promises": [
+        "error",
+        {
+          allowForKnownSafeCalls: [
+            { from: "package", name: ["test", "describe", "it", "suite"], package: "node:test" },
+          ],
+        },
+      ],
+    },
+  },
+);
+
+function mayNotClimb(room, floor) {
+  const others = FLOORS.slice(floor)
+    .flat()
+    .filter((other) => other !== room);
+  return {
+    files: [`src/${room}/**/*.ts`],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          paths: PROCESS,
+          patterns: [
+            {
+              group: [...others.map((other) => `../**/${other}/**`), ...TOP],
+              message: `src/${room} is on floor ${floor} and imports from floors below.`,
+            },
+          ],
+        },
+      ],
+    },
+  };
+}

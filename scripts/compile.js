@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runNode } from "./run.js";
+
+const FOLDERS = ["src", "test"];
+const STAMP = "dist/.stamp";
+const TSC_STATE = "dist/.tsbuildinfo";
+
+/** Whether dist was made from exactly these sources. Contents count, not dates: a clone has new ones. */
+export function isBuilt(root) {
+  const stamp = join(root, STAMP);
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === contentsOf(root) && isComplete(root);
+}
+
+/** Compiles src and test into dist, where nothing of former sources is left. */
+export async function build(root, signal) {
+  const stamp = contentsOf(root); // Before compiling: what is edited meanwhile is built next time.
+  rmSync(join(root, STAMP), { force: true });
+  const compiler = join(root, "node_modules/typescript/lib/tsc.js");
+  const compile = () => runNode("tsc", [compiler], { cwd: root, signal });
+
+  await compile();
+  removeLeftovers(root);
+  if (!isComplete(root)) {
+    rmSync(join(root, TSC_STATE), { force: true }); // It takes outputs for granted that are gone.
+    await compile();
+  }
+  writeFileSync(join(root, STAMP), stamp);
+}
+
+/** The tests as they lie in dist. */
+export function compiledTests(root) {
+  return outputsOf(root).filter((path) => path.endsWith(".test.js"));
+}
+
+function sourcesOf(root) {
+  return FOLDERS.flatMap((folder) => filesBelow(root, folder));
+}
+
+function filesBelow(root, folder) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .sort();
+}
+
+function contentsOf(root) {
+  const hash = createHash("sha256");
+  for (const path of [...sourcesOf(root), "tsconfig.json", "package-lock.json"]) {
+    const content = readFileSync(join(root, path));
+    hash.update(`${path} ${content.length}\n`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+function outputsOf(root) {
+  return sourcesOf(root)
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => join("dist", path.replace(/\.ts$/, ".js")));
+}
+
+function isComplete(root) {
+  return outputsOf(root).every((path) => existsSync(join(root, path)));
+}
+
+function removeLeftovers(root) {
+  const outputs = new Set(outputsOf(root));
+  for (const path of FOLDERS.flatMap((folder) => filesBelow(root, join("dist", folder)))) {
+    if (!outputs.has(path.replace(/\.d\.ts$/, ".js"))) rmSync(join(root, path));
+  }
+}
