@@ -1,0 +1,52 @@
+import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+
+/** The two halves of `vck_<key_id>.<secret>`. The first may be logged, the second never. */
+export interface Token {
+  keyId: string;
+  secret: string;
+}
+
+const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
+const KEY_ID_LENGTH = 20;
+const SECRET_BYTES = 32;
+
+// Neither half has a dot, so that there is only one dot to split at.
+const AUTHORIZATION =
+  /^(?:[Bb][Ee][Aa][Rr][Ee][Rr] +)?vck_(?<keyId>[0-9a-z]{20})\.(?<secret>[A-Za-z0-9_-]{43})$/;
+
+/** Nobody can find a secret that hashes to this. */
+const NO_HASH = Buffer.alloc(32);
+
+export function mintToken(): Token {
+  const letter = () => KEY_ID_ALPHABET.charAt(randomInt(KEY_ID_ALPHABET.length));
+  return {
+    keyId: Array.from({ length: KEY_ID_LENGTH }, letter).join(""),
+    secret: randomBytes(SECRET_BYTES).toString("base64url"),
+  };
+}
+
+/** The whole token, as a partner is shown it once. */
+export function formatToken({ keyId, secret }: Token): string {
+  return `vck_${keyId}.${secret}`;
+}
+
+/** The token of an `Authorization` header, with or without `Bearer`. Null for anything else. */
+export function parseAuthorization(header: string | undefined): Token | null {
+  const { keyId, secret } = AUTHORIZATION.exec(header ?? "")?.groups ?? {};
+  return keyId === undefined || secret === undefined ? null : { keyId, secret };
+}
+
+/** The key id that an operator names, with or without `vck_`. Null for anything else, a whole token too. */
+export function parseKeyId(name: string): string | null {
+  return /^(?:vck_)?(?<keyId>[0-9a-z]{20})$/.exec(name)?.groups?.["keyId"] ?? null;
+}
+
+/** What is stored. A fast hash is enough: nobody guesses 256 random bits. */
+export function hashSecret(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}
+
+/** Constant in time. `hash` is undefined for a key that does not exist, which takes as long. */
+export function secretMatches(secret: string, hash: Uint8Array | undefined): boolean {
+  return timingSafeEqual(hashSecret(secret), hash ?? NO_HASH);
+}

@@ -1,0 +1,33 @@
+import { publicId } from "./ids.ts";
+
+/** Every event type there is. A later resource family adds its own here, with what its `data` holds. */
+export const EVENT_TYPES = {
+  "vc.test.ping": {
+    summary: "A test event, sent on request of the partner",
+    example: { message: "integration test" },
+  },
+} as const satisfies Record<string, { summary: string; example: Record<string, unknown> }>;
+
+export type EventType = keyof typeof EVENT_TYPES;
+
+export const TEST_EVENT: EventType = "vc.test.ping";
+export const TEST_EVENT_DATA = JSON.stringify({ message: "integration test" });
+
+/** What the envelope of one event says; `data` is JSON text already, so that its bytes never change. */
+export interface EventRecord {
+  id: string;
+  type: string;
+  occurredAt: Date;
+  data: string;
+}
+
+/** The JSON body of a delivery, as bytes: the same bytes at every attempt. */
+export function encodeEnvelope(event: EventRecord, subscriptionId: string): Buffer {
+  return Buffer.from(
+    `{"event":${JSON.stringify(event.type)}` +
+      `,"id":"${publicId("evt", event.id)}"` +
+      `,"subscription_id":"${publicId("wh", subscriptionId)}"` +
+      `,"occurred_at":"${event.occurredAt.toISOString()}"` +
+      `,"data":${event.data}}`,
+  );
+}

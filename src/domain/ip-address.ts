@@ -1,0 +1,71 @@
+/** 128 bits as four 32-bit integers, signed, as the bit operators leave them. IPv4 fills the first. */
+export type Words = readonly [number, number, number, number];
+
+export interface Address {
+  family: 4 | 6;
+  words: Words;
+}
+
+const BYTE = "(0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
+const FOUR_BYTES = new RegExp(`^${BYTE}\\.${BYTE}\\.${BYTE}\\.${BYTE}$`);
+const HEXTETS = /^[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*$/i;
+const ZEROS = [0, 0, 0, 0, 0, 0, 0, 0];
+
+/**
+ * Reads an address as DNS and sockets write it: four plain decimals, or RFC 4291's forms of IPv6.
+ * Null for everything else, so also for octal or short IPv4, brackets and zone ids.
+ */
+export function parseAddress(text: string): Address | null {
+  if (text.includes(":")) {
+    const words = parseIPv6(text);
+    return words === null ? null : { family: 6, words };
+  }
+  const word = parseIPv4(text);
+  return word === null ? null : { family: 4, words: [word, 0, 0, 0] };
+}
+
+/** The IPv4 address that `::ffff:a.b.c.d` stands for (a connection to one is a connection to the other). */
+export function unmapped({ words: [a, b, c, d] }: Address): Address | null {
+  return a === 0 && b === 0 && c === 0xffff ? { family: 4, words: [d, 0, 0, 0] } : null;
+}
+
+function parseIPv4(text: string): number | null {
+  const match = FOUR_BYTES.exec(text);
+  if (match === null) return null;
+  const [, a, b, c, d] = match;
+  return (Number(a) << 24) | (Number(b) << 16) | (Number(c) << 8) | Number(d);
+}
+
+function parseIPv6(text: string): Words | null {
+  const hexadecimal = withoutDots(text);
+  if (hexadecimal === null) return null;
+
+  const gap = hexadecimal.indexOf("::");
+  if (gap === -1) {
+    const all = hextets(hexadecimal);
+    return all?.length === 8 ? toWords(all) : null;
+  }
+  const head = hextets(hexadecimal.slice(0, gap));
+  const tail = hextets(hexadecimal.slice(gap + 2));
+  if (head === null || tail === null || head.length + tail.length > 7) return null;
+  return toWords([...head, ...ZEROS.slice(head.length + tail.length), ...tail]);
+}
+
+/** The same address with a trailing `a.b.c.d` written as two hextets. */
+function withoutDots(text: string): string | null {
+  if (!text.includes(".")) return text;
+  const start = text.lastIndexOf(":") + 1;
+  const word = parseIPv4(text.slice(start));
+  if (word === null) return null;
+  return `${text.slice(0, start)}${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`;
+}
+
+function hextets(text: string): number[] | null {
+  if (text === "") return [];
+  return HEXTETS.test(text) ? text.split(":").map((part) => parseInt(part, 16)) : null;
+}
+
+function toWords(groups: number[]): Words {
+  const word = (i: number) => ((groups[i] ?? 0) << 16) | (groups[i + 1] ?? 0);
+  return [word(0), word(2), word(4), word(6)];
+}

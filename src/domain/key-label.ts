@@ -1,0 +1,13 @@
+import type { Fault } from "./errors.ts";
+
+/** The most code points that a key's label has. */
+export const LABEL_MAX = 200;
+
+/** A label is shown on terminals, where control characters do harm. */
+export const LABEL = /^\P{Cc}*$/u;
+
+export function labelFaults(label: string): Fault[] {
+  const isValid = LABEL.test(label) && Array.from(label).length <= LABEL_MAX;
+  const detail = `must be at most ${LABEL_MAX} characters, none of them a control character`;
+  return isValid ? [] : [{ pointer: "/label", detail }];
+}

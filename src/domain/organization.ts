@@ -1,0 +1,17 @@
+import type { Fault } from "./errors.ts";
+
+/** What an organization may be called. */
+export const SLUG = /^[a-z0-9][a-z0-9-]{1,62}$/;
+
+export const RATE_LIMIT_MAX = 1_000_000;
+
+export function slugFaults(slug: string): Fault[] {
+  const detail = "must be 2 to 63 of a-z, 0-9 and -, the first a letter or a digit";
+  return SLUG.test(slug) ? [] : [{ pointer: "/slug", detail }];
+}
+
+export function rateLimitFaults(limit: number): Fault[] {
+  const isValid = Number.isInteger(limit) && limit >= 1 && limit <= RATE_LIMIT_MAX;
+  const detail = `must be an integer from 1 to ${RATE_LIMIT_MAX}`;
+  return isValid ? [] : [{ pointer: "/rate_limit_per_minute", detail }];
+}

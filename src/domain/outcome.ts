@@ -1,0 +1,24 @@
+/** Why an attempt failed when the receiver returned no status. Never says more than this to a partner. */
+export type FailureReason =
+  | "timeout"
+  | "dns_error"
+  | "address_not_public"
+  | "connection_refused"
+  | "connection_reset"
+  | "tls_error"
+  | "network_error"
+  | "protocol_error"
+  | "interrupted";
+
+/**
+ * What one attempt came to. A failed attempt is an expected result, so it is a value, not a throw.
+ * `our-fault` is no attempt at all: nothing is counted, and the delivery waits a minute.
+ */
+export type Outcome =
+  | { kind: "acknowledged"; httpStatus: number }
+  | { kind: "refused"; httpStatus: number }
+  | { kind: "unreachable"; reason: FailureReason }
+  | { kind: "our-fault"; fault: OurFault };
+
+/** What must be mended on our side before deliveries can go on. */
+export type OurFault = "no_resolver" | "no_descriptors" | "no_ports" | "no_route" | "secret_sealed";

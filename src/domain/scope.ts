@@ -1,0 +1,51 @@
+import { PartnerError, type Fault } from "./errors.ts";
+
+export const SCOPES = ["identity:read", "webhooks:manage"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Names that are promised to later resource families: refused until those ship. */
+export const RESERVED_SCOPES = [
+  "leads:read",
+  "leads:write",
+  "intakes:read",
+  "intakes:write",
+  "records:read",
+  "records:write",
+  "skills:read",
+  "skills:author",
+  "skills:execute",
+  "agents:invoke",
+  "tenants:provision",
+] as const;
+
+/** Whoever sent the current request. */
+export interface Caller {
+  organizationId: string;
+  slug: string;
+  keyId: string;
+  scopes: readonly Scope[];
+  rateLimitPerMinute: number;
+}
+
+/** The scopes of a new key: what was asked for, and `identity:read` always. */
+export function grantScopes(requested: readonly string[]): Scope[] {
+  const found = requested.flatMap((name, index) => faultOf(name, `/scopes/${index}`));
+  const [worst] = found.toSorted((a, b) => RANK[a.code] - RANK[b.code]);
+  const faults = found.map(({ pointer, detail }) => ({ pointer, detail }));
+  if (worst) throw new PartnerError(worst.code, worst.detail, { faults });
+
+  const granted = new Set<Scope>(["identity:read", ...(requested as Scope[])]);
+  return SCOPES.filter((scope) => granted.has(scope));
+}
+
+const RANK = { unknown_scope: 0, reserved_scope: 1 };
+
+function faultOf(name: string, pointer: string): (Fault & { code: keyof typeof RANK })[] {
+  if (SCOPES.some((scope) => scope === name)) return [];
+  if (RESERVED_SCOPES.some((scope) => scope === name)) {
+    return [
+      { code: "reserved_scope", pointer, detail: "this scope is reserved and grants nothing yet" },
+    ];
+  }
+  return [{ code: "unknown_scope", pointer, detail: `known scopes are ${SCOPES.join(" and ")}` }];
+}

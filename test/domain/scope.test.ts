@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PartnerError } from "../../src/domain/errors.ts";
+import { grantScopes, RESERVED_SCOPES } from "../../src/domain/scope.ts";
+
+test("every key can read its identity, asked for or not", () => {
+  assert.deepEqual(grantScopes([]), ["identity:read"]);
+  assert.deepEqual(grantScopes(["webhooks:manage", "identity:read", "webhooks:manage"]), [
+    "identity:read",
+    "webhooks:manage",
+  ]);
+});
+
+for (const scope of RESERVED_SCOPES) {
+  test(`the reserved scope ${scope} is refused, also beside a real one`, () => {
+    assert.throws(() => grantScopes(["webhooks:manage", scope]), {
+      code: "reserved_scope",
+    });
+  });
+}
+
+test("every bad scope is named by its place, and the value is not echoed", () => {
+  try {
+    grantScopes(["leads:read", "identity:read", "nonsense"]);
+    assert.fail("granted");
+  } catch (error) {
+    assert.ok(error instanceof PartnerError);
+    assert.equal(error.code, "unknown_scope");
+    assert.deepEqual(error.faults.map((f) => f.pointer).toSorted(), ["/scopes/0", "/scopes/2"]);
+    assert.ok(!JSON.stringify(error.faults).includes("nonsense"));
+  }
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import { applyOutcomes, type Ended } from "../../src/domain/subscription.ts";
+
+const rules = { retryDelaysMs: RETRY_DELAYS_MS, autoDisableAfter: 20 };
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+
+function failure(second = 0, attempts = 1): Ended {
+  return { attempts, outcome: { kind: "refused", httpStatus: 500 }, endedAt: at(second) };
+}
+
+function success(second = 0): Ended {
+  return {
+    attempts: 1,
+    outcome: { kind: "acknowledged", httpStatus: 200 },
+    endedAt: at(second),
+  };
+}
+
+function active(consecutiveFailures: number) {
+  return { consecutiveFailures, active: true };
+}
+
+function nextOf({ moves }: ReturnType<typeof applyOutcomes>) {
+  return moves.map(({ next }) => next);
+}
+
+test("the 20th failure in a row disables, and the 19th does not", () => {
+  const nineteenth = applyOutcomes(rules, active(18), [failure(1)]);
+  assert.deepEqual(nineteenth.health, { consecutiveFailures: 19, active: true });
+  assert.equal(nineteenth.disabledAt, null);
+
+  const twentieth = applyOutcomes(rules, active(19), [failure(2)]);
+  assert.deepEqual(twentieth.health, { consecutiveFailures: 20, active: false });
+  assert.deepEqual(twentieth.disabledAt, at(2));
+  assert.deepEqual(nextOf(twentieth), [{ state: "cancelled", dueAt: null }]);
+});
+
+test("of thirty failures at once the 20th disables and the counter stays at 20", () => {
+  const failures = Array.from({ length: 30 }, (_, i) => failure(i));
+  const applied = applyOutcomes(rules, active(0), failures);
+  const { health, disabledAt } = applied;
+  const next = nextOf(applied);
+  assert.deepEqual(health, { consecutiveFailures: 20, active: false });
+  assert.deepEqual(disabledAt, at(19));
+  assert.equal(next.filter((n) => n.state === "waiting").length, 19);
+  assert.equal(next.filter((n) => n.state === "cancelled").length, 11);
+});
+
+test("a success in between resets the counter, in the order in which the attempts ended", () => {
+  const mixed = [...Array.from({ length: 15 }, () => failure()), success(), failure(), failure()];
+  assert.deepEqual(applyOutcomes(rules, active(4), mixed).health, {
+    consecutiveFailures: 2,
+    active: true,
+  });
+});
+
+test("a last attempt that disables is dead-lettered, not cancelled", () => {
+  const next = nextOf(applyOutcomes(rules, active(19), [failure(0, 7)]));
+  assert.deepEqual(next, [{ state: "dead_lettered", dueAt: null }]);
+});
+
+test("nothing counts for a subscription that is not active", () => {
+  const gone = { consecutiveFailures: 3, active: false };
+  const applied = applyOutcomes(rules, gone, [failure(), success()]);
+  const { health, disabledAt } = applied;
+  assert.deepEqual(health, gone);
+  assert.equal(disabledAt, null);
+  assert.deepEqual(nextOf(applied), [
+    { state: "cancelled", dueAt: null },
+    { state: "cancelled", dueAt: null },
+  ]);
+});

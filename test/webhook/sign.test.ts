@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { mintSigningSecret, signatureHeaders } from "../../src/webhook/sign.ts";
+
+const signingSecret = mintSigningSecret();
+const eventId = "evt_01990000-0000-7000-8000-000000000000";
+const body = Buffer.from('{"event":"vc.test.ping"}');
+
+test("a new signing secret has the form that partners and Standard Webhooks libraries expect", () => {
+  const secrets = Array.from({ length: 100 }, mintSigningSecret);
+  for (const secret of secrets) {
+    assert.match(secret, /^whsec_[A-Za-z0-9+/]{44}$/);
+    assert.equal(Buffer.from(secret.slice(6), "base64").length, 33);
+  }
+  assert.equal(new Set(secrets).size, 100);
+});
+
+test("the contract's signature is HMAC-SHA256 of time, dot and body under the whole secret", () => {
+  const headers = signatureHeaders({
+    signingSecret,
+    eventId,
+    timestampMs: 1_767_225_600_123,
+    body,
+  });
+  const expected = createHmac("sha256", signingSecret)
+    .update('1767225600123.{"event":"vc.test.ping"}')
+    .digest("hex");
+  assert.equal(headers["X-VC-Signature"], `sha256=${expected}`);
+  assert.equal(headers["X-VC-Timestamp"], "1767225600123");
+});
+
+test("a delivery carries these five headers and no others", () => {
+  const headers = signatureHeaders({
+    signingSecret,
+    eventId,
+    timestampMs: 1_767_225_600_999,
+    body,
+  });
+  assert.deepEqual(Object.keys(headers), [
+    "X-VC-Signature",
+    "X-VC-Timestamp",
+    "webhook-id",
+    "webhook-timestamp",
+    "webhook-signature",
+  ]);
+  assert.equal(headers["webhook-id"], eventId);
+  assert.equal(headers["webhook-timestamp"], "1767225600", "whole seconds, not rounded up");
+});
+
+test("a Standard Webhooks library verifies what we sign, and rejects what we did not", () => {
+  const library = new Webhook(signingSecret);
+  const texts = fc.string({ unit: "grapheme" }).map((message) => JSON.stringify({ message }));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const headers = signatureHeaders({
+        signingSecret,
+        eventId,
+        timestampMs: Date.now(),
+        body: Buffer.from(text),
+      });
+      assert.deepEqual(library.verify(text, headers), JSON.parse(text));
+      assert.throws(() => library.verify(`${text} `, headers), /No matching signature/);
+      assert.throws(() => new Webhook(mintSigningSecret()).verify(text, headers));
+      assert.throws(() => library.verify(text, { ...headers, "webhook-id": "evt_other" }));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a Standard Webhooks library finds our time in its window, and yesterday's outside it", () => {
+  const library = new Webhook(signingSecret);
+  const yesterday = Date.now() - 24 * 3_600_000;
+  const headers = signatureHeaders({ signingSecret, eventId, timestampMs: yesterday, body });
+  assert.throws(() => library.verify(body, headers), /too old/);
+});
+
+test("each attempt is signed with its own time over the same bytes", () => {
+  const at = (timestampMs: number) =>
+    signatureHeaders({ signingSecret, eventId, timestampMs, body });
+  const [first, second] = [at(1_767_225_600_000), at(1_767_225_660_000)];
+  assert.notEqual(first["X-VC-Signature"], second["X-VC-Signature"]);
+  assert.notEqual(first["webhook-signature"], second["webhook-signature"]);
+  assert.equal(first["webhook-id"], second["webhook-id"]);
+});
