@@ -1,0 +1,91 @@
+import type { Scope } from "../domain/scope.ts";
+import type { Queryable } from "./database.ts";
+
+export interface ApiKeyRow {
+  key_id: string;
+  organization_id: string;
+  scopes: Scope[];
+  label: string | null;
+  created_at: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+}
+
+/** What authentication needs to know of a key and its organization. */
+export interface CredentialRow {
+  key_id: string;
+  secret_hash: Buffer;
+  scopes: Scope[];
+  organization_id: string;
+  slug: string;
+  rate_limit_per_minute: number;
+}
+
+/** False when the key id was issued before. */
+export async function insertApiKey(
+  db: Queryable,
+  row: Omit<ApiKeyRow, "last_used_at" | "revoked_at"> & { secret_hash: Buffer },
+): Promise<boolean> {
+  const { count } = await db`
+    insert into api_keys (key_id, organization_id, secret_hash, scopes, label, created_at)
+    values (${row.key_id}, ${row.organization_id}, ${row.secret_hash}, ${row.scopes}, ${row.label}, ${row.created_at})
+    on conflict (key_id) do nothing`;
+  return count === 1;
+}
+
+/** The credentials of those keys that are active, in no particular order. */
+export async function findActiveCredentials(
+  db: Queryable,
+  keyIds: string[],
+): Promise<CredentialRow[]> {
+  return db<CredentialRow[]>`
+    select k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute
+      from api_keys k
+      join organizations o on o.id = k.organization_id
+     where k.key_id = any(${keyIds}) and k.revoked_at is null`;
+}
+
+/** Newest first, beginning behind `after`. Never a hash. */
+export async function listApiKeys(
+  db: Queryable,
+  {
+    organizationId,
+    includeRevoked,
+    after,
+    limit,
+  }: {
+    organizationId: string | null;
+    includeRevoked: boolean;
+    after: { created_at: Date; key_id: string } | null;
+    limit: number;
+  },
+): Promise<ApiKeyRow[]> {
+  return db<ApiKeyRow[]>`
+    select key_id, organization_id, scopes, label, created_at, last_used_at, revoked_at
+      from api_keys
+     where true
+       ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
+       ${includeRevoked ? db`` : db`and revoked_at is null`}
+       ${after === null ? db`` : db`and (created_at, key_id) < (${after.created_at}, ${after.key_id})`}
+     order by created_at desc, key_id desc
+     limit ${limit}`;
+}
+
+/** Permanent; a second time changes nothing. False if there is no such key. */
+export async function revokeApiKey(db: Queryable, keyId: string, now: Date): Promise<boolean> {
+  const { count } = await db`
+    update api_keys set revoked_at = coalesce(revoked_at, ${now}) where key_id = ${keyId}`;
+  return count === 1;
+}
+
+export async function updateLastUsed(
+  db: Queryable,
+  used: { key_id: string; at: Date }[],
+): Promise<void> {
+  await db`
+    update api_keys k
+       set last_used_at = greatest(k.last_used_at, u.at)
+      from unnest(${used.map((u) => u.key_id)}::text[], ${used.map((u) => u.at.toISOString())}::timestamptz[])
+           as u (key_id, at)
+     where k.key_id = u.key_id`;
+}

@@ -1,0 +1,81 @@
+import postgres from "postgres";
+
+/** A pool of connections. */
+export type Database = postgres.Sql;
+
+/** A pool or a transaction: the statement does not care. */
+export type Queryable = postgres.ISql;
+
+export interface DatabaseOptions {
+  /** Connections at the most. */
+  max: number;
+  /** What `pg_stat_activity` calls us. */
+  name: string;
+}
+
+/** How long a transaction of ours may sit idle, and how long a statement may take, before the server ends it. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+const STATEMENT_MS = 30_000;
+
+export function connect(url: string, { max, name }: DatabaseOptions): Database {
+  return postgres(url, {
+    max,
+    idle_timeout: 60,
+    connect_timeout: 5,
+    backoff: (retries) => Math.min(0.05 * 2 ** retries, 1),
+    onnotice: () => undefined,
+    transform: { undefined: null },
+    connection: {
+      application_name: name,
+      TimeZone: "UTC",
+      statement_timeout: STATEMENT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      jit: "off",
+      // Every statement of ours looks up by key. A plan made while a table was empty must not stay a scan.
+      enable_seqscan: "off",
+    },
+  });
+}
+
+/** How far the database's clock is ahead of `now`, in milliseconds. */
+export async function clockSkewMs(db: Queryable, now: () => Date): Promise<number> {
+  const before = now().getTime();
+  const [row] = await db<{ ms: string }[]>`
+    select extract(epoch from clock_timestamp()) * 1000 as ms`;
+  return Number(row?.ms) - (before + now().getTime()) / 2;
+}
+
+/** Whether an error means that the database is away or overwhelmed, and not that a statement is wrong. */
+export function isUnavailable(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && (AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)));
+}
+
+const AWAY = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+  "25006", // read-only: a standby during failover
+  "57014", // statement timeout
+  "57P01",
+  "57P02",
+  "57P03",
+  "57P04",
+]);
+
+/** Connection failures and insufficient resources (disk full, too many connections). */
+const AWAY_CLASSES = new Set(["08", "53"]);
+
+/** Whether the same statement may well succeed in a moment. */
+export function isTransient(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return isUnavailable(error) || code === "40P01" || code === "40001"; // deadlock, serialization
+}

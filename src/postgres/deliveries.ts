@@ -1,0 +1,121 @@
+import type { DeliveryState } from "../domain/delivery.ts";
+import type { Queryable } from "./database.ts";
+
+/** A delivery as the operator sees it, waiting or finished. */
+export interface DeliveryRow {
+  id: string;
+  event_id: string;
+  event_type: string;
+  subscription_id: string;
+  organization_id: string;
+  state: DeliveryState;
+  attempts: number;
+  last_reason: string | null;
+  created_at: Date;
+  due_at: Date | null;
+  finished_at: Date | null;
+}
+
+export interface DeliveryFilter {
+  organizationId?: string | null;
+  subscriptionId?: string | null;
+  eventId?: string | null;
+  eventType?: string | null;
+  state?: DeliveryState | null;
+  reason?: string | null;
+  /** Created at or after. */
+  since?: Date | null;
+  /** Created before. */
+  until?: Date | null;
+}
+
+/** Newest first, beginning behind the delivery `after`. */
+export async function listDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<DeliveryRow[]> {
+  const { organizationId, subscriptionId, eventId, eventType, state, reason, since, until } =
+    filter;
+  const matches = db`
+    ${organizationId ? db`and organization_id = ${organizationId}` : db``}
+    ${subscriptionId ? db`and subscription_id = ${subscriptionId}` : db``}
+    ${eventId ? db`and event_id = ${eventId}` : db``}
+    ${eventType ? db`and exists (select from events where id = event_id and type = ${eventType})` : db``}
+    ${reason ? db`and last_reason = ${reason}` : db``}
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}
+    ${after ? db`and id < ${after}` : db``}
+    order by id desc
+    limit ${limit}`;
+  return db<DeliveryRow[]>`
+    select d.*, e.type as event_type
+      from (
+        (${selectWaiting(db)} where ${isWaiting(db, state)} ${matches})
+        union all
+        (${selectOfEach(db, filter)} where ${isFinishedAs(db, state)} ${matches})
+      ) d
+      left join lateral (select type from events where id = d.event_id limit 1) e on true
+     order by d.id desc
+     limit ${limit}`;
+}
+
+function isWaiting(db: Queryable, state: DeliveryState | null | undefined) {
+  return state && state !== "waiting" ? db`false` : db`true`;
+}
+
+/** With the state spelled out, so that the planner always sees which partial index serves. */
+function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined) {
+  switch (state) {
+    case undefined:
+    case null:
+      return db`true`;
+    case "waiting":
+      return db`false`;
+    case "delivered":
+      return db`state = 'delivered'`;
+    case "dead_lettered":
+      return db`state = 'dead_lettered'`;
+    case "cancelled":
+      return db`state = 'cancelled'`;
+  }
+}
+
+/** Null if absent. */
+export async function findDelivery(db: Queryable, id: string): Promise<DeliveryRow | null> {
+  const [row] = await db<DeliveryRow[]>`
+    select d.*, e.type as event_type
+      from (${selectWaiting(db)} where id = ${id} union all ${selectFinished(db)} where id = ${id}) d
+      left join lateral (select type from events where id = d.event_id limit 1) e on true`;
+  return row ?? null;
+}
+
+function selectWaiting(db: Queryable) {
+  return db`
+    select id, event_id, subscription_id, organization_id, 'waiting' as state, attempts, last_reason, created_at,
+           due_at, null::timestamptz as finished_at
+      from waiting_deliveries`;
+}
+
+function selectFinished(db: Queryable) {
+  return db`
+    select id, event_id, subscription_id, organization_id, state, attempts, last_reason, created_at,
+           null::timestamptz as due_at, finished_at
+      from finished_deliveries`;
+}
+
+/**
+ * Puts the event of a finished delivery on its way once more, as a new delivery. Reads the event in the same
+ * statement, so that it cannot be dropped in between. False when it is gone.
+ */
+export async function insertRedelivery(
+  db: Queryable,
+  row: { id: string; event_id: string; subscription_id: string; now: Date },
+): Promise<boolean> {
+  const { count } = await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select ${row.id}, e.id, ${row.subscription_id}, e.organization_id, ${row.now}, ${row.now}
+      from events e
+     where e.id = ${row.event_id}`;
+  return count === 1;
+}

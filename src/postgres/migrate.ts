@@ -1,0 +1,77 @@
+import { readdir, readFile } from "node:fs/promises";
+import type { Database, Queryable } from "./database.ts";
+
+const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
+
+interface Migration {
+  version: number;
+  name: string;
+}
+
+/** The migrations that this program brings, in order. */
+export async function listMigrations(): Promise<Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  return names.map((name) => ({ version: Number(name.slice(0, 4)), name }));
+}
+
+/** The names of migrations that the database still lacks. */
+export async function findPendingMigrations(db: Queryable): Promise<string[]> {
+  const applied = await listAppliedVersions(db);
+  return (await listMigrations()).filter((m) => !applied.has(m.version)).map((m) => m.name);
+}
+
+/**
+ * Brings the schema up to date, in one transaction, and returns what it applied.
+ *
+ * Safe when several processes start at once: they queue behind one lock and the later ones find
+ * nothing left to do. A database that is newer than this program is left alone.
+ */
+export async function migrate(db: Database): Promise<string[]> {
+  return db.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('partner-api migrations'))`;
+    await tx`set local statement_timeout = 0`;
+    await tx`
+      create table if not exists schema_migrations (
+        version    integer     primary key,
+        name       text        not null
+      )`;
+    const applied = await listAppliedVersions(tx);
+    const pending = (await listMigrations()).filter((m) => !applied.has(m.version));
+    for (const { version, name } of pending) {
+      await tx.unsafe(await readFile(new URL(name, FOLDER), "utf8"));
+      await tx`insert into schema_migrations (version, name) values (${version}, ${name})`;
+    }
+    return pending.map((m) => m.name);
+  });
+}
+
+async function listAppliedVersions(db: Queryable): Promise<Set<number>> {
+  const [table] = await db`select to_regclass('schema_migrations') as name`;
+  if (table?.["name"] === null) return new Set();
+  const rows = await db<{ version: number }[]>`select version from schema_migrations`;
+  return new Set(rows.map((row) => row.version));
+}
+
+/** Keeps for the owner's functions how long history lives. Only a role that owns the schema may. */
+export async function writeRetention(db: Queryable, retentionMs: number): Promise<void> {
+  await db`
+    insert into settings (name, value) values ('retention', ${`${retentionMs} milliseconds`})
+    on conflict (name) do update set value = excluded.value`;
+}
+
+/** Lets the service's own role read and write rows, and nothing more. */
+export async function grantService(db: Queryable, role: string): Promise<void> {
+  const name = db(role);
+  await db`grant select, insert, update, delete on all tables in schema public to ${name}`;
+  await db`revoke insert, update, delete on settings, schema_migrations from ${name}`;
+  await db`revoke execute on all functions in schema public from public`;
+  await db`grant execute on function create_partitions, drop_expired_partitions,
+             retention, partition_width, first_id_at, moment_of to ${name}`;
+}
+
+/** Whether this connection's role may change the schema. */
+export async function ownsSchema(db: Queryable): Promise<boolean> {
+  const [row] = await db<[{ owns: boolean }]>`
+    select pg_has_role(relowner, 'usage') as owns from pg_class where oid = 'settings'::regclass`;
+  return row.owns;
+}

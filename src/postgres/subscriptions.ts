@@ -1,0 +1,163 @@
+import type { Queryable } from "./database.ts";
+
+export interface SubscriptionRow {
+  id: string;
+  organization_id: string;
+  url: string;
+  events: string[];
+  consecutive_failures: number;
+  created_at: Date;
+  auto_disabled_at: Date | null;
+}
+
+const COLUMNS = [
+  "id",
+  "organization_id",
+  "url",
+  "events",
+  "consecutive_failures",
+  "created_at",
+  "auto_disabled_at",
+];
+
+export async function insertSubscription(
+  db: Queryable,
+  row: Pick<SubscriptionRow, "id" | "organization_id" | "url" | "events" | "created_at"> & {
+    sealed_secret: Buffer;
+  },
+): Promise<SubscriptionRow> {
+  const [inserted] = await db<[SubscriptionRow]>`
+    insert into subscriptions (id, organization_id, url, events, sealed_secret, created_at)
+    values (${row.id}, ${row.organization_id}, ${row.url}, ${row.events}, ${row.sealed_secret}, ${row.created_at})
+    returning ${db(COLUMNS)}`;
+  return inserted;
+}
+
+/** How many the organization has; deleted ones do not count, auto-disabled ones do. */
+export async function countSubscriptions(db: Queryable, organizationId: string): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*)::int as count
+      from subscriptions
+     where organization_id = ${organizationId} and deleted_at is null`;
+  return row.count;
+}
+
+/** Newest first, auto-disabled ones included, deleted ones not. */
+export async function listSubscriptions(
+  db: Queryable,
+  {
+    organizationId = null,
+    active = null,
+    after = null,
+    limit,
+  }: {
+    organizationId?: string | null;
+    active?: boolean | null;
+    after?: { created_at: Date; id: string } | null;
+    limit: number;
+  },
+): Promise<SubscriptionRow[]> {
+  return db<SubscriptionRow[]>`
+    select ${db(COLUMNS)}
+      from subscriptions
+     where deleted_at is null
+       ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
+       ${active === null ? db`` : db`and (auto_disabled_at is null) = ${active}`}
+       ${after === null ? db`` : db`and (created_at, id) < (${after.created_at}, ${after.id})`}
+     order by created_at desc, id desc
+     limit ${limit}`;
+}
+
+export type SealedSubscriptionRow = SubscriptionRow & { sealed_secret: Buffer };
+
+/** Those of the given subscriptions that are not deleted, with their sealed secrets, in no particular order. */
+export async function findSubscriptions(
+  db: Queryable,
+  ids: string[],
+): Promise<SealedSubscriptionRow[]> {
+  return db<SealedSubscriptionRow[]>`
+    select ${db([...COLUMNS, "sealed_secret"])}
+      from subscriptions
+     where id = any(${ids}::uuid[]) and deleted_at is null`;
+}
+
+/** Marks the subscription deleted and erases its secret. False if absent, or not `organizationId`'s where that is given. */
+export async function deleteSubscription(
+  db: Queryable,
+  id: string,
+  { organizationId, now }: { organizationId: string | null; now: Date },
+): Promise<boolean> {
+  const { count } = await db`
+    update subscriptions
+       set deleted_at = ${now}, sealed_secret = null
+     where id = ${id} and deleted_at is null
+       ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}`;
+  return count === 1;
+}
+
+export interface HealthRow {
+  id: string;
+  consecutive_failures: number;
+  active: boolean;
+}
+
+/** Holds the rows until the transaction ends, locked in one order, so that their counters can be moved on exactly. */
+export async function lockHealth(db: Queryable, ids: string[]): Promise<HealthRow[]> {
+  return db<HealthRow[]>`
+    select id, consecutive_failures, auto_disabled_at is null and deleted_at is null as active
+      from subscriptions
+     where id = any(${ids}::uuid[])
+     order by id
+       for no key update`;
+}
+
+export async function updateHealth(
+  db: Queryable,
+  changes: { id: string; consecutive_failures: number; auto_disabled_at: Date | null }[],
+): Promise<void> {
+  await db`
+    update subscriptions s
+       set consecutive_failures = c.consecutive_failures, auto_disabled_at = c.auto_disabled_at
+      from unnest(${changes.map((c) => c.id)}::uuid[], ${changes.map((c) => c.consecutive_failures)}::int[],
+                  ${changes.map((c) => c.auto_disabled_at?.toISOString() ?? null)}::timestamptz[])
+           as c (id, consecutive_failures, auto_disabled_at)
+     where s.id = c.id`;
+}
+
+/** The ids of the organization's active subscriptions that list an event type. */
+export async function listSubscribers(
+  db: Queryable,
+  organizationId: string,
+  eventType: string,
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id
+      from subscriptions
+     where organization_id = ${organizationId} and deleted_at is null and auto_disabled_at is null
+       and ${eventType} = any(events)
+     order by id`;
+  return rows.map((row) => row.id);
+}
+
+/** Sealed secrets in order of id, beginning behind `after`. */
+export async function listSealedSecrets(
+  db: Queryable,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<{ id: string; sealed_secret: Buffer }[]> {
+  return db<{ id: string; sealed_secret: Buffer }[]>`
+    select id, sealed_secret
+      from subscriptions
+     where sealed_secret is not null ${after === null ? db`` : db`and id > ${after}`}
+     order by id
+     limit ${limit}`;
+}
+
+/** False when the secret was replaced or erased meanwhile. */
+export async function replaceSealedSecret(
+  db: Queryable,
+  { id, from, to }: { id: string; from: Buffer; to: Buffer },
+): Promise<boolean> {
+  const { count } = await db`
+    update subscriptions set sealed_secret = ${to} where id = ${id} and sealed_secret = ${from}`;
+  return count === 1;
+}

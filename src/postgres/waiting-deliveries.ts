@@ -1,0 +1,172 @@
+import type { Queryable } from "./database.ts";
+
+export interface WaitingDeliveryRow {
+  id: string;
+  event_id: string;
+  subscription_id: string;
+  organization_id: string;
+  created_at: Date;
+  due_at: Date;
+}
+
+export async function insertDeliveries(db: Queryable, rows: WaitingDeliveryRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await db`
+    insert into waiting_deliveries ${db(rows, "id", "event_id", "subscription_id", "organization_id", "created_at", "due_at")}`;
+}
+
+/** What a dispatcher needs to make an attempt. */
+export interface ClaimedDelivery {
+  id: string;
+  lease_id: string;
+  attempts: number;
+  /** Leases in a row that ended without an outcome. */
+  lost_leases: number;
+  event_id: string;
+  type: string;
+  occurred_at: Date;
+  data: string;
+  subscription_id: string;
+  /** Null when the subscription is deleted: then there is nothing to sign with, and nothing to send. */
+  sealed_secret: Buffer | null;
+  url: string;
+  active: boolean;
+}
+
+/**
+ * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share.
+ *
+ * Claiming moves `due_at` to the end of the lease, so a delivery whose process dies becomes due again by itself:
+ * there is no separate state to leave behind and nothing to sweep up.
+ */
+export async function claimDue(
+  db: Queryable,
+  wanted: { subscription_id: string; share: number }[],
+  { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: string },
+): Promise<ClaimedDelivery[]> {
+  return db<ClaimedDelivery[]>`
+    with due as (
+      select d.id
+        from unnest(${wanted.map((w) => w.subscription_id)}::uuid[], ${wanted.map((w) => w.share)}::int[])
+             as w (subscription_id, share)
+       cross join lateral (
+         select q.id
+           from waiting_deliveries q
+          where q.subscription_id = w.subscription_id and q.due_at <= ${now}
+          order by q.due_at
+          limit w.share
+            for update skip locked
+       ) d
+    ),
+    claimed as (
+      update waiting_deliveries q
+         set due_at = ${leasedUntil},
+             lost_leases = case when q.lease_id is null then 0 else q.lost_leases + 1 end,
+             lease_id = ${leaseId}
+        from due
+       where q.id = due.id
+      returning q.*
+    )
+    select c.id, c.lease_id, c.attempts, c.lost_leases, c.event_id, e.type, e.occurred_at, e.data,
+           c.subscription_id, s.sealed_secret, s.url,
+           s.auto_disabled_at is null and s.deleted_at is null as active
+      from claimed c
+      join subscriptions s on s.id = c.subscription_id
+     cross join lateral (select * from events where id = c.event_id limit 1) e`;
+}
+
+/**
+ * Subscriptions that have something due, in order of id, beginning behind `after`.
+ *
+ * Hops from one subscription's earliest delivery to the next one's, so the cost is the number of subscriptions with
+ * anything waiting, however much that is; and nothing at all while nothing is due.
+ */
+export async function listDueSubscriptions(
+  db: Queryable,
+  { now, after, limit }: { now: Date; after: string | null; limit: number },
+): Promise<string[]> {
+  const rows = await db<{ subscription_id: string }[]>`
+    with recursive earliest as (
+      (select subscription_id, due_at
+         from waiting_deliveries
+        where exists (select from waiting_deliveries where due_at <= ${now})
+          and subscription_id > ${after ?? NO_ID}
+        order by subscription_id, due_at
+        limit 1)
+      union all
+      select n.subscription_id, n.due_at
+        from earliest e
+       cross join lateral (
+         select subscription_id, due_at
+           from waiting_deliveries
+          where subscription_id > e.subscription_id
+          order by subscription_id, due_at
+          limit 1
+       ) n
+    )
+    select subscription_id from earliest where due_at <= ${now} limit ${limit}`;
+  return rows.map((row) => row.subscription_id);
+}
+
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+
+/** When the next delivery becomes due, or null while none waits. */
+export async function findNextDue(db: Queryable): Promise<Date | null> {
+  const [row] = await db<{ due_at: Date }[]>`
+    select due_at from waiting_deliveries order by due_at limit 1`;
+  return row?.due_at ?? null;
+}
+
+export interface Lease {
+  id: string;
+  lease_id: string;
+}
+
+/** Locks those deliveries whose lease is still held, in one order, and answers their ids. The fence against a process that slept. */
+export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select q.id
+      from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+           as l (id, lease_id)
+      join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
+     order by q.id
+       for update of q`;
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Gives leases back without an attempt having been made. */
+export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date): Promise<void> {
+  await db`
+    update waiting_deliveries q
+       set due_at = ${dueAt}, lease_id = null, lost_leases = 0
+      from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+           as l (id, lease_id)
+     where q.id = l.id and q.lease_id = l.lease_id`;
+}
+
+/**
+ * Cancels everything that waits for these subscriptions. A delivery whose attempt is under way keeps its lease in
+ * the history, so that the attempt can still be recorded.
+ */
+export async function cancelWaiting(
+  db: Queryable,
+  subscriptionIds: string[],
+  now: Date,
+): Promise<number> {
+  const { count } = await db`
+    with gone as (
+      delete from waiting_deliveries
+       where id in (
+         select id from waiting_deliveries
+          where subscription_id = any(${subscriptionIds}::uuid[])
+          order by id
+            for update)
+      returning *
+    )
+    insert into finished_deliveries
+           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
+    select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
+           case when due_at > ${now} then lease_id end
+      from gone`;
+  return count;
+}

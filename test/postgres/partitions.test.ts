@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { timeOrderedId } from "../../src/domain/ids.ts";
+import { writeRetention } from "../../src/postgres/migrate.ts";
+import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { createDatabase } from "../support/database.ts";
+
+const DAY_MS = 86_400_000;
+const db = await createDatabase();
+const today = new Date();
+await dropExpiredPartitions(db, today); // What the tests' own era left.
+await createPartitions(db, today);
+
+const daysAgo = (days: number) => new Date(today.getTime() - days * DAY_MS);
+
+/** Partitions of every history table for one day in the past, as they were made on that day. */
+async function aDay(daysBack: number): Promise<void> {
+  const since = new Date(Math.floor(daysAgo(daysBack).getTime() / DAY_MS) * DAY_MS);
+  const until = new Date(since.getTime() + DAY_MS);
+  await db`select create_partition(relation, keyed_by_id, ${since}, ${until}) from history`;
+}
+
+/** An event of that day and its delivery, which finished on that day or still waits. */
+async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promise<string> {
+  const at = daysAgo(daysBack);
+  const id = timeOrderedId(at);
+  await db`insert into events (id, organization_id, type, occurred_at, data)
+           values (${id}, ${randomUUID()}, 'vc.test.ping', ${at}, '{}')`;
+  const delivery = {
+    id: timeOrderedId(at),
+    event_id: id,
+    subscription_id: randomUUID(),
+    organization_id: randomUUID(),
+    created_at: at,
+  };
+  if (state === "waiting")
+    await db`insert into waiting_deliveries ${db({ ...delivery, due_at: at })}`;
+  else
+    await db`insert into finished_deliveries ${db({ ...delivery, finished_at: at, state, attempts: 1 })}`;
+  return id;
+}
+
+async function names(): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select partition::text as name from history_partitions order by 1`;
+  return rows.map((row) => row.name);
+}
+
+async function exists(eventId: string): Promise<boolean> {
+  return (await db`select from events where id = ${eventId}`).length === 1;
+}
+
+test("history older than the retention goes with its partitions, and younger history stays", async () => {
+  await aDay(40);
+  await aDay(20);
+  const old = await anEvent(40, "delivered");
+  const young = await anEvent(20, "delivered");
+  const before = await names();
+
+  assert.equal(await dropExpiredPartitions(db, today), 3);
+  assert.equal((await names()).length, before.length - 3);
+  assert.equal(await exists(old), false);
+  assert.equal(await exists(young), true);
+});
+
+test("whatever the caller says the time is, nothing younger than the retention is dropped", async () => {
+  const young = await anEvent(20, "delivered");
+  assert.equal(await dropExpiredPartitions(db, new Date(today.getTime() + 3650 * DAY_MS)), 0);
+  assert.equal(await exists(young), true);
+});
+
+test("an event that a delivery still waits for outlives the retention", async () => {
+  await aDay(45);
+  const awaited = await anEvent(45, "waiting");
+  await dropExpiredPartitions(db, today);
+  assert.equal(await exists(awaited), true);
+
+  await db`delete from waiting_deliveries`;
+  await dropExpiredPartitions(db, today);
+  assert.equal(await exists(awaited), false);
+});
+
+test("a row for which nobody made a partition is kept, and goes when it is old enough", async () => {
+  const stray = await anEvent(60, "delivered");
+  assert.equal(await exists(stray), true);
+  await dropExpiredPartitions(db, today);
+  assert.equal(await exists(stray), false);
+});
+
+test("partitions are made ahead, once, and follow one another without a gap after the retention changed", async () => {
+  await createPartitions(db, today);
+  const before = await names();
+  await createPartitions(db, today);
+  assert.deepEqual(await names(), before);
+
+  await writeRetention(db, 3_600_000);
+  const soon = new Date(today.getTime() + 3 * DAY_MS);
+  await createPartitions(db, soon);
+  const gaps = await db`
+    select relation from (
+      select relation, since, lag(until) over (partition by relation order by since) as previous
+        from history_partitions where since > ${daysAgo(1)}) p
+     where previous is not null and previous <> since`;
+  assert.equal(gaps.length, 0);
+});
