@@ -1,0 +1,56 @@
+import { formatToken, hashSecret, mintToken, parseKeyId } from "../domain/api-key.ts";
+import { PartnerError } from "../domain/errors.ts";
+import { requireNoFaults } from "../domain/faults.ts";
+import { labelFaults } from "../domain/key-label.ts";
+import { grantScopes, type Scope } from "../domain/scope.ts";
+import { insertApiKey, revokeApiKey as revoke } from "../postgres/api-keys.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { getOrganization } from "./organizations.ts";
+
+export interface IssuedKey {
+  keyId: string;
+  /** The whole token. It is here and nowhere else, ever again. */
+  token: string;
+  organizationId: string;
+  scopes: Scope[];
+  label: string | null;
+  createdAt: Date;
+}
+
+export async function createApiKey(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  request: { organization: string; scopes?: string[]; label?: string | null },
+): Promise<IssuedKey> {
+  const scopes = grantScopes(request.scopes ?? []);
+  const label = request.label ?? null;
+  requireNoFaults(label === null ? [] : labelFaults(label));
+  const { id: organizationId } = await getOrganization({ db }, request.organization);
+  const createdAt = clock();
+
+  const { keyId, secret } = mintToken();
+  const isNew = await insertApiKey(db, {
+    key_id: keyId,
+    organization_id: organizationId,
+    secret_hash: hashSecret(secret),
+    scopes,
+    label,
+    created_at: createdAt,
+  });
+  if (!isNew) throw new Error(`key id ${keyId} was issued before`);
+  const token = formatToken({ keyId, secret });
+  return { keyId, token, organizationId, scopes, label, createdAt };
+}
+
+/**
+ * Revokes a key for good, from the next request on, and answers its id. Once more changes nothing. `name` is a key
+ * id, with or without `vck_`.
+ */
+export async function revokeApiKey(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  name: string,
+): Promise<string> {
+  const keyId = parseKeyId(name);
+  const exists = keyId !== null && (await revoke(db, keyId, clock()));
+  if (!exists) throw new PartnerError("not_found", "There is no such key.");
+  return keyId;
+}

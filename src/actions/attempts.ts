@@ -1,0 +1,146 @@
+import { after } from "../domain/clock.ts";
+import {
+  auditOf,
+  type CountedOutcome,
+  type NextState,
+  OUR_FAULT_DELAY_MS,
+} from "../domain/delivery.ts";
+import { groupBy } from "../domain/group-by.ts";
+import { timeOrderedId } from "../domain/ids.ts";
+import { applyOutcomes } from "../domain/subscription.ts";
+import { type EndedAttempt, recordAttempts, recordLateAttempts } from "../postgres/attempts.ts";
+import type { Queryable } from "../postgres/database.ts";
+import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
+import { cancelWaiting, lockHeld, releaseLeases } from "../postgres/waiting-deliveries.ts";
+import type { Claim } from "./claims.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** An attempt that came to an outcome. */
+export interface Ended {
+  claim: Claim;
+  outcome: CountedOutcome;
+  startedAt: Date;
+  endedAt: Date;
+}
+
+/**
+ * Records attempts, given in the order in which they ended: each delivery moves on, each attempt is in the audit,
+ * each subscription's counter is exact, and the failure that disables one cancels what is queued for it. An attempt
+ * whose lease was lost changes nothing.
+ */
+export async function recordEnded(
+  { db, rules }: Pick<Dependencies, "db" | "rules">,
+  ended: Ended[],
+): Promise<{ disabled: string[] }> {
+  const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
+  const troubled = new Set(failed.map((e) => e.claim.subscription_id));
+  const smooth = ended.filter((e) => !troubled.has(e.claim.subscription_id));
+  const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
+
+  await recordSmooth(db, smooth);
+  return { disabled: rough.length === 0 ? [] : await recordRough({ db, rules }, rough) };
+}
+
+/** Successes of subscriptions that failed nothing in this batch: one statement. */
+async function recordSmooth(db: Queryable, ended: Ended[]): Promise<void> {
+  if (ended.length === 0) return;
+  const rows = ended.map((e) => toRow(e, { state: "delivered", dueAt: null }));
+  const recorded = await recordAttempts(db, rows);
+  await recordLate(
+    db,
+    rows.filter((row) => !recorded.has(row.delivery_id)),
+  );
+}
+
+async function recordRough(
+  { db, rules }: Pick<Dependencies, "db" | "rules">,
+  ended: Ended[],
+): Promise<string[]> {
+  return db.begin(async (tx) => {
+    const bySubscription = groupBy(ended, (e) => e.claim.subscription_id);
+    const health = await lockHealth(tx, [...bySubscription.keys()]);
+    const held = await lockHeld(
+      tx,
+      ended.map((e) => e.claim),
+    );
+
+    const settled = health.map((row) => settle(row, bySubscription.get(row.id) ?? [], held));
+    await recordAttempts(
+      tx,
+      settled.flatMap((s) => s.rows),
+    );
+    await updateHealth(
+      tx,
+      settled.flatMap((s) => s.change),
+    );
+
+    const disabled = settled.flatMap((s) => s.change).filter((c) => c.auto_disabled_at !== null);
+    for (const { id, auto_disabled_at } of disabled) {
+      if (auto_disabled_at) await cancelWaiting(tx, [id], auto_disabled_at);
+    }
+
+    const late = ended.filter((e) => !held.has(e.claim.id));
+    await recordLate(
+      tx,
+      late.map((e) => toRow(e, { state: "cancelled", dueAt: null })),
+    );
+    return disabled.map((c) => c.id);
+  });
+
+  function settle(
+    { id, consecutive_failures, active }: HealthRow,
+    all: Ended[],
+    held: Set<string>,
+  ) {
+    const counted = all.filter((e) => held.has(e.claim.id));
+    const { health, disabledAt, moves } = applyOutcomes(
+      rules,
+      { consecutiveFailures: consecutive_failures, active },
+      counted.map((e) => ({ ...e, attempts: e.claim.attempts + 1 })),
+    );
+    const change = {
+      id,
+      consecutive_failures: health.consecutiveFailures,
+      auto_disabled_at: disabledAt,
+    };
+    return {
+      rows: moves.map(({ attempt, next }) => toRow(attempt, next)),
+      change: active ? [change] : [],
+    };
+  }
+}
+
+/** Attempts that were under way when their deliveries were cancelled. */
+async function recordLate(db: Queryable, rows: EndedAttempt[]): Promise<void> {
+  if (rows.length === 0) return;
+  const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
+  await recordLateAttempts(db, rows, new Date(earliest - CLOCK_TOLERANCE_MS));
+}
+
+/** How far the clocks of two processes may lie apart. */
+const CLOCK_TOLERANCE_MS = 10_000;
+
+function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): EndedAttempt {
+  const { httpStatus, reason } = auditOf(outcome);
+  return {
+    id: timeOrderedId(startedAt),
+    delivery_id: claim.id,
+    lease_id: claim.lease_id,
+    event_type: claim.type,
+    http_status: httpStatus,
+    reason,
+    duration_ms: Math.max(0, endedAt.getTime() - startedAt.getTime()),
+    attempted_at: startedAt,
+    ended_at: endedAt,
+    state: next.state,
+    due_at: next.dueAt,
+  };
+}
+
+/** Puts deliveries off that a fault of our own kept from being attempted: no attempt is counted. */
+export async function postpone(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  claims: Claim[],
+): Promise<void> {
+  await releaseLeases(db, claims, after(clock(), OUR_FAULT_DELAY_MS));
+}

@@ -1,0 +1,16 @@
+import { PartnerError } from "../domain/errors.ts";
+import { listAttempts } from "../postgres/attempts.ts";
+import { findDelivery } from "../postgres/deliveries.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { type DeliveryDetail, viewAttempt, viewDelivery } from "./views/delivery.ts";
+
+/** A delivery of whichever organization, with all its attempts. */
+export async function getDelivery(
+  { db }: Pick<Dependencies, "db">,
+  id: string | null,
+): Promise<DeliveryDetail> {
+  const delivery = id === null ? null : await findDelivery(db, id);
+  if (!delivery) throw new PartnerError("not_found", "There is no such delivery.");
+  const attempts = await listAttempts(db, delivery.id);
+  return { ...viewDelivery(delivery), attempt_log: attempts.map((row) => viewAttempt(row)) };
+}

@@ -1,0 +1,71 @@
+import type { Clock } from "../domain/clock.ts";
+import { WINDOW_MS } from "../domain/rate-window.ts";
+import type { KeyRing } from "../domain/sealed-secret.ts";
+import type { Rules } from "../domain/subscription.ts";
+import { type CredentialRow, findActiveCredentials } from "../postgres/api-keys.ts";
+import type { Database } from "../postgres/database.ts";
+import { type DirectEventRow, insertDirectEvents } from "../postgres/events.ts";
+import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
+import type { Vetted } from "./destination.ts";
+import { gather } from "./gather.ts";
+import { countInWindows, type Counted, type WindowRequest } from "./rate-limit.ts";
+
+/** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
+export interface Parts {
+  db: Database;
+  clock: Clock;
+  ring: KeyRing;
+  /** Whether deliveries could go to this URL now, and to which addresses. */
+  checkDestination: (url: string) => Promise<Vetted>;
+  rules: Rules & { maxSubscriptions: number; leaseMs: number };
+  /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
+  nudge: (subscriptionIds: string[]) => void;
+}
+
+/** Everything an action may reach besides its arguments. Built once, in main.ts or in a test. */
+export interface Dependencies extends Parts {
+  /** Look-ups and writes of single requests, gathered for a tick into one statement. */
+  gathered: {
+    findCredential: (keyId: string) => Promise<CredentialRow | null>;
+    countRequest: (request: WindowRequest) => Promise<Counted>;
+    findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
+    /** False when the subscription is not active any more. */
+    insertDirectEvent: (row: DirectEventRow) => Promise<boolean>;
+  };
+  /** When each key was last used, as far as that is not written yet. */
+  keysUsed: Map<string, Date>;
+}
+
+/** The most calls that one statement takes, and the most such statements at a time. */
+const BATCH = { max: 200, concurrency: 2 };
+
+export function createDependencies(parts: Parts): Dependencies {
+  const { db, clock } = parts;
+  return {
+    ...parts,
+    keysUsed: new Map(),
+    gathered: {
+      findCredential: gather(async (keyIds: string[]) => {
+        const rows = await findActiveCredentials(db, keyIds);
+        const byId = new Map(rows.map((row) => [row.key_id, row]));
+        return keyIds.map((keyId) => byId.get(keyId) ?? null);
+      }, BATCH),
+
+      countRequest: gather(async (requests: WindowRequest[]) => {
+        const now = clock();
+        return countInWindows(db, requests, { now, expired: new Date(now.getTime() - WINDOW_MS) });
+      }, BATCH),
+
+      findSubscription: gather(async (ids: string[]) => {
+        const rows = await findSubscriptions(db, ids);
+        const byId = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((id) => byId.get(id) ?? null);
+      }, BATCH),
+
+      insertDirectEvent: gather(async (rows: DirectEventRow[]) => {
+        const inserted = new Set(await insertDirectEvents(db, rows));
+        return rows.map((row) => inserted.has(row.id));
+      }, BATCH),
+    },
+  };
+}

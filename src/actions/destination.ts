@@ -1,0 +1,64 @@
+import { checkUrl, type Destination, type UrlVerdict } from "../domain/destination-url.ts";
+import { type AddressPolicy, isContactable } from "../domain/public-address.ts";
+import type { NameLookup } from "../network/name-lookup.ts";
+
+/** `addresses` are all that the host has, each of them contactable: connect to these and no others. */
+export type Vetted =
+  | { ok: true; destination: Destination; addresses: string[] }
+  | { ok: false; refusal: Refusal; detail: string };
+
+/** `no_resolver` is our fault and must not be held against anyone. */
+export type Refusal = "url" | "dns_error" | "address_not_public" | "no_resolver";
+
+const DETAILS = {
+  dns_error: "The URL's host name does not resolve to an address.",
+  address_not_public: "The URL's host name resolves to an address that is not public.",
+  no_resolver: "The URL's host name cannot be looked up at the moment.",
+} satisfies Partial<Record<Refusal, string>>;
+
+const VERDICTS_MAX = 1_000;
+const verdicts = new WeakMap<AddressPolicy, Map<string, UrlVerdict>>();
+
+/**
+ * Whether deliveries may go to this URL, and where to. Made anew for each attempt, since a name may
+ * point elsewhere by then. One address that is not contactable refuses the host with all of its others.
+ */
+export async function checkDestination(
+  { lookup, egress }: { lookup: NameLookup; egress: AddressPolicy },
+  url: string,
+): Promise<Vetted> {
+  const verdict = checkUrlOnce(url, egress);
+  if (!verdict.ok) return { ok: false, refusal: "url", detail: verdict.detail };
+
+  const { destination } = verdict;
+  if (destination.address !== null) {
+    return { ok: true, destination, addresses: [destination.address] };
+  }
+
+  const found = await lookup(destination.host);
+  if (found.kind === "no-resolver") return refused("no_resolver");
+  if (found.kind === "none") return refused("dns_error");
+
+  const contactable = found.addresses.filter((address) => isContactable(address, egress));
+  // The addresses of `localhost` are our own answer: those that the operator does not allow are not meant.
+  const all = destination.host === "localhost" ? contactable : found.addresses;
+  if (all.length === 0 || contactable.length < all.length) return refused("address_not_public");
+  return { ok: true, destination, addresses: contactable };
+}
+
+function refused(refusal: keyof typeof DETAILS): Vetted {
+  return { ok: false, refusal, detail: DETAILS[refusal] };
+}
+
+/** The verdict on the text of a URL never changes, so the hot path need not parse it at each attempt. */
+function checkUrlOnce(url: string, egress: AddressPolicy): UrlVerdict {
+  let known = verdicts.get(egress);
+  if (known === undefined) verdicts.set(egress, (known = new Map<string, UrlVerdict>()));
+
+  let verdict = known.get(url);
+  if (verdict === undefined) {
+    if (known.size >= VERDICTS_MAX) known.clear();
+    known.set(url, (verdict = checkUrl(url, egress)));
+  }
+  return verdict;
+}

@@ -1,0 +1,26 @@
+import type { Page, PageRequest } from "../domain/page.ts";
+import { listFailures } from "../postgres/attempts.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { readPage } from "./pages.ts";
+import { getSubscription } from "./subscriptions.ts";
+import { type AttemptView, viewAttempt } from "./views/delivery.ts";
+
+const ATTEMPT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Failed attempts of one subscription of the organization, newest first. A cursor serves the subscription it came from. */
+export async function pageOfFailures(
+  deps: Pick<Dependencies, "db" | "gathered">,
+  organizationId: string,
+  { id, ...request }: PageRequest & { id: string | null },
+): Promise<Page<AttemptView>> {
+  return readPage(request, {
+    name: `failures of ${id}`,
+    form: ATTEMPT_ID,
+    positionOf: (row) => row.id,
+    rows: async (after, limit) => {
+      const subscription = await getSubscription(deps, organizationId, id);
+      return listFailures(deps.db, subscription.id, { after, limit });
+    },
+    view: viewAttempt,
+  });
+}

@@ -1,0 +1,112 @@
+import type { Fault } from "../domain/errors.ts";
+import { SLUG } from "../domain/organization.ts";
+import type { Page, PageRequest } from "../domain/page.ts";
+import { listApiKeys } from "../postgres/api-keys.ts";
+import { listDeliveries } from "../postgres/deliveries.ts";
+import { listOrganizations } from "../postgres/organizations.ts";
+import { listSubscriptions } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { getOrganization } from "./organizations.ts";
+import { readPage } from "./pages.ts";
+import { type DeliveryQuery, readBoolean, readDeliveryQuery } from "./queries.ts";
+import { type ApiKeyView, viewApiKey } from "./views/api-key.ts";
+import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
+import { type OrganizationView, viewOrganization } from "./views/organization.ts";
+import { type SubscriptionView, viewSubscription } from "./views/subscription.ts";
+
+const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+/** In order of slug. */
+export async function pageOfOrganizations(
+  { db }: Pick<Dependencies, "db">,
+  request: PageRequest,
+): Promise<Page<OrganizationView>> {
+  return readPage(request, {
+    name: "organizations",
+    form: SLUG,
+    positionOf: (row) => row.slug,
+    rows: (after, limit) => listOrganizations(db, { after, limit }),
+    view: viewOrganization,
+  });
+}
+
+/** Newest first, without revoked ones unless they are asked for. */
+export async function pageOfApiKeys(
+  { db }: Pick<Dependencies, "db">,
+  query: PageRequest & { organization?: string | undefined; include_revoked?: string | undefined },
+): Promise<Page<ApiKeyView>> {
+  const faults: Fault[] = [];
+  const includeRevoked = readBoolean("/include_revoked", query.include_revoked, faults) ?? false;
+  return readPage(query, {
+    name: "keys",
+    form: /^\d{1,14} [0-9a-z]{20}$/,
+    faults,
+    positionOf: (row) => positionAt(row.created_at, row.key_id),
+    rows: async (position, limit) => {
+      const organizationId = await idOf(db, query.organization);
+      const after = placeOf(position, (created_at, key_id) => ({ created_at, key_id }));
+      return listApiKeys(db, { organizationId, includeRevoked, after, limit });
+    },
+    view: viewApiKey,
+  });
+}
+
+/** Newest first, deleted ones gone. */
+export async function pageOfSubscriptions(
+  { db }: Pick<Dependencies, "db">,
+  query: PageRequest & { organization?: string | undefined; active?: string | undefined },
+): Promise<Page<SubscriptionView>> {
+  const faults: Fault[] = [];
+  const active = readBoolean("/active", query.active, faults);
+  return readPage(query, {
+    name: "subscriptions",
+    form: new RegExp(`^\\d{1,14} ${UUID}$`),
+    faults,
+    positionOf: (row) => positionAt(row.created_at, row.id),
+    rows: async (position, limit) => {
+      const organizationId = await idOf(db, query.organization);
+      const after = placeOf(position, (created_at, id) => ({ created_at, id }));
+      return listSubscriptions(db, { organizationId, active, after, limit });
+    },
+    view: viewSubscription,
+  });
+}
+
+/** Newest first, waiting and finished ones together. */
+export async function pageOfDeliveries(
+  { db }: Pick<Dependencies, "db">,
+  query: PageRequest & DeliveryQuery,
+): Promise<Page<DeliveryView>> {
+  const faults: Fault[] = [];
+  const filter = readDeliveryQuery(query, faults);
+  return readPage(query, {
+    name: "deliveries",
+    form: new RegExp(`^${UUID}$`),
+    faults,
+    positionOf: (row) => row.id,
+    rows: async (after, limit) => {
+      const organizationId = await idOf(db, query.organization);
+      return listDeliveries(db, { ...filter, organizationId }, { after, limit });
+    },
+    view: viewDelivery,
+  });
+}
+
+/** Null when no organization is named. */
+async function idOf(db: Dependencies["db"], organization?: string): Promise<string | null> {
+  return organization === undefined ? null : (await getOrganization({ db }, organization)).id;
+}
+
+/** The position in a list by age, and back. */
+function positionAt(created: Date, id: string): string {
+  return `${created.getTime()} ${id}`;
+}
+
+function placeOf<Place>(
+  position: string | null,
+  toPlace: (created: Date, id: string) => Place,
+): Place | null {
+  if (position === null) return null;
+  const [ms, id = ""] = position.split(" ");
+  return toPlace(new Date(Number(ms)), id);
+}

@@ -1,0 +1,89 @@
+import type { DeliveryState } from "../domain/delivery.ts";
+import type { Fault } from "../domain/errors.ts";
+import { EVENT_TYPES } from "../domain/event.ts";
+import { parseId } from "../domain/ids.ts";
+import type { DeliveryFilter } from "../postgres/deliveries.ts";
+
+/** What an operator says of one field of a list; undefined is: whatever it is. */
+type Said = string | undefined;
+
+/** Which deliveries, as an operator says it. `organization` is in each query an id or a slug. */
+export interface DeliveryQuery {
+  organization?: Said;
+  /** `wh_<uuid>`. */
+  subscription?: Said;
+  /** `evt_<uuid>`, or an event type. */
+  event?: Said;
+  state?: Said;
+  /** Why the last failed attempt failed. */
+  reason?: Said;
+  /** Created at or after, ISO 8601. */
+  since?: Said;
+  /** Created before, ISO 8601. */
+  until?: Said;
+}
+
+export const DELIVERY_STATES = [
+  "waiting",
+  "delivered",
+  "dead_lettered",
+  "cancelled",
+] as const satisfies DeliveryState[];
+
+const REASON = /^[a-z0-9_]{1,40}$/;
+
+// With an offset, so that a moment means the same wherever it is typed.
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
+const TIME_WANTED = "must be a time from 1970 on, such as 2026-01-31T23:59:59Z";
+
+/** Everything but the organization, which only the database can resolve. Adds to `faults` what cannot be read. */
+export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): DeliveryFilter {
+  const eventId = query.event === undefined ? null : parseId("evt", query.event);
+  const known = Object.keys(EVENT_TYPES);
+  return {
+    subscriptionId: read(faults, "/subscription", query.subscription, {
+      parse: (id) => parseId("wh", id),
+      wanted: "must be the id of a subscription, wh_<uuid>",
+    }),
+    eventId,
+    eventType: read(faults, "/event", eventId === null ? query.event : undefined, {
+      parse: (type) => known.find((name) => name === type) ?? null,
+      wanted: `must be the id of an event, evt_<uuid>, or a type: ${known.join(", ")}`,
+    }),
+    state: read(faults, "/state", query.state, {
+      parse: (state) => DELIVERY_STATES.find((name) => name === state) ?? null,
+      wanted: `must be one of ${DELIVERY_STATES.join(", ")}`,
+    }),
+    reason: read(faults, "/reason", query.reason, {
+      parse: (reason) => (REASON.test(reason) ? reason : null),
+      wanted: "must be a reason such as http_503 or timeout",
+    }),
+    since: read(faults, "/since", query.since, { parse: readTime, wanted: TIME_WANTED }),
+    until: read(faults, "/until", query.until, { parse: readTime, wanted: TIME_WANTED }),
+  };
+}
+
+/** Null if nothing was said, or nothing that can be read. */
+export function readBoolean(pointer: string, text: Said, faults: Fault[]): boolean | null {
+  return read(faults, pointer, text, {
+    parse: (word) => (word === "true" || word === "false" ? word === "true" : null),
+    wanted: "must be true or false",
+  });
+}
+
+function read<Value>(
+  faults: Fault[],
+  pointer: string,
+  text: Said,
+  { parse, wanted }: { parse: (text: string) => Value | null; wanted: string },
+): Value | null {
+  if (text === undefined) return null;
+  const value = parse(text);
+  if (value === null) faults.push({ pointer, detail: wanted });
+  return value;
+}
+
+function readTime(text: string): Date | null {
+  const time = new Date(TIMESTAMP.test(text) ? text : NaN);
+  return time.getTime() >= 0 ? time : null;
+}

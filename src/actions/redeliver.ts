@@ -1,0 +1,55 @@
+import { PartnerError } from "../domain/errors.ts";
+import { timeOrderedId } from "../domain/ids.ts";
+import { type DeliveryRow, findDelivery, insertRedelivery } from "../postgres/deliveries.ts";
+import { findSubscriptions } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/**
+ * Sends the event of a dead-lettered or cancelled delivery once more, as a new delivery with attempts of its own:
+ * to the same subscription, or `to` another one of the organization (null: an id that nothing has).
+ */
+export async function redeliver(
+  { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,
+  deliveryId: string | null,
+  to?: string | null,
+): Promise<DeliveryRow> {
+  const delivery = deliveryId === null ? null : await findDelivery(db, deliveryId);
+  if (!delivery) throw new PartnerError("not_found", "There is no such delivery.");
+  if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
+    throw new PartnerError("not_redeliverable", `The delivery is ${delivery.state}.`);
+  }
+
+  const subscriptionId = to === undefined ? delivery.subscription_id : to;
+  const wanted = subscriptionId === null ? [] : [subscriptionId];
+  const [subscription] = await findSubscriptions(db, wanted);
+  const isForeign = subscription?.organization_id !== delivery.organization_id;
+  if (isForeign && to !== undefined) {
+    throw new PartnerError("not_found", "There is no such subscription.");
+  }
+  if (isForeign || subscription.auto_disabled_at !== null) {
+    throw new PartnerError(
+      "subscription_inactive",
+      "The subscription is not active: name another one.",
+    );
+  }
+
+  const now = clock();
+  const id = timeOrderedId(now);
+  const row = { id, event_id: delivery.event_id, subscription_id: subscription.id, now };
+  if (!(await insertRedelivery(db, row))) {
+    throw new PartnerError("not_redeliverable", "The event is older than the retention.");
+  }
+
+  nudge([subscription.id]);
+  return {
+    ...delivery,
+    id,
+    subscription_id: subscription.id,
+    state: "waiting",
+    attempts: 0,
+    last_reason: null,
+    created_at: now,
+    due_at: now,
+    finished_at: null,
+  };
+}

@@ -1,0 +1,116 @@
+import { timingSafeEqual } from "node:crypto";
+import { PartnerError } from "../domain/errors.ts";
+import { randomId } from "../domain/ids.ts";
+import { open, seal } from "../domain/sealed-secret.ts";
+import { lockOrganization } from "../postgres/organizations.ts";
+import {
+  countSubscriptions,
+  deleteSubscription as markDeleted,
+  insertSubscription,
+  listSubscriptions as list,
+  type SealedSubscriptionRow,
+  type SubscriptionRow,
+} from "../postgres/subscriptions.ts";
+import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
+import { mintSigningSecret } from "../webhook/sign.ts";
+import type { Queryable } from "../postgres/database.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. */
+export async function createSubscription(
+  { db, clock, ring, checkDestination, rules }: Dependencies,
+  organizationId: string,
+  { url, events }: { url: string; events: string[] },
+): Promise<SubscriptionRow & { secret: string }> {
+  await requireRoom(db, organizationId, rules.maxSubscriptions);
+
+  const vetted = await checkDestination(url);
+  if (!vetted.ok) {
+    if (vetted.refusal === "no_resolver") {
+      throw new PartnerError("unavailable", "Host names cannot be looked up right now.", {
+        retryAfter: 60,
+      });
+    }
+    throw new PartnerError("url_rejected", vetted.detail, {
+      faults: [{ pointer: "/url", detail: vetted.detail }],
+    });
+  }
+
+  const id = randomId();
+  const secret = mintSigningSecret();
+  const subscription = await db.begin(async (tx) => {
+    await lockOrganization(tx, organizationId);
+    await requireRoom(tx, organizationId, rules.maxSubscriptions);
+    return insertSubscription(tx, {
+      id,
+      organization_id: organizationId,
+      url,
+      events,
+      sealed_secret: seal(ring, id, secret),
+      created_at: clock(),
+    });
+  });
+  return { ...subscription, secret };
+}
+
+async function requireRoom(db: Queryable, organizationId: string, max: number): Promise<void> {
+  if ((await countSubscriptions(db, organizationId)) >= max) {
+    throw new PartnerError("subscription_limit", `An organization can have ${max} subscriptions.`);
+  }
+}
+
+/** As many as MAX_SUBSCRIPTIONS may ever allow, so that no list is cut. */
+const LISTED_MAX = 100_000;
+
+/** All of the organization's, newest first, auto-disabled ones included. */
+export async function listSubscriptions(
+  { db }: Pick<Dependencies, "db">,
+  organizationId: string,
+): Promise<SubscriptionRow[]> {
+  return list(db, { organizationId, limit: LISTED_MAX });
+}
+
+/** The organization's subscription; anybody else's is as absent as one that does not exist. */
+export async function getSubscription(
+  { gathered }: Pick<Dependencies, "gathered">,
+  organizationId: string,
+  id: string | null,
+): Promise<SealedSubscriptionRow> {
+  const subscription = id === null ? null : await gathered.findSubscription(id);
+  if (subscription?.organization_id !== organizationId) throw noSuchSubscription();
+  return subscription;
+}
+
+/** Deletes a subscription, its secret and everything queued for it, together. `organizationId` null: whoever's it is. */
+export async function deleteSubscription(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  organizationId: string | null,
+  id: string | null,
+): Promise<void> {
+  if (id === null) throw noSuchSubscription();
+  await db.begin(async (tx) => {
+    const now = clock();
+    if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
+    await cancelWaiting(tx, [id], now);
+  });
+}
+
+/** Throws unless `secret` is the subscription's own. */
+export function requireProof(
+  { ring }: Pick<Dependencies, "ring">,
+  subscription: SealedSubscriptionRow,
+  secret: string,
+): void {
+  const stored = open(ring, subscription.id, subscription.sealed_secret);
+  if (stored === null)
+    throw new Error(`the secret of subscription ${subscription.id} cannot be opened`);
+
+  const [expected, given] = [Buffer.from(stored), Buffer.from(secret)];
+  if (expected.length !== given.length || !timingSafeEqual(expected, given)) {
+    throw new PartnerError("secret_mismatch", "The secret is not this subscription's.");
+  }
+}
+
+function noSuchSubscription(): PartnerError {
+  return new PartnerError("not_found", "There is no such resource.");
+}

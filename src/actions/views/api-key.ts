@@ -1,0 +1,47 @@
+import { publicId } from "../../domain/ids.ts";
+import type { ApiKeyRow } from "../../postgres/api-keys.ts";
+import type { IssuedKey } from "../api-keys.ts";
+
+/** A key as operators see it: never its secret, nor a hash of it. */
+export interface ApiKeyView {
+  key_id: string;
+  organization_id: string;
+  scopes: string[];
+  label: string | null;
+  created_at: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
+}
+
+/** A key that was just made, and the one time that its token is seen. */
+export interface IssuedKeyView {
+  key_id: string;
+  token: string;
+  organization_id: string;
+  scopes: string[];
+  label: string | null;
+  created_at: string;
+}
+
+export function viewApiKey(row: ApiKeyRow): ApiKeyView {
+  return {
+    key_id: row.key_id,
+    organization_id: publicId("org", row.organization_id),
+    scopes: row.scopes,
+    label: row.label,
+    created_at: row.created_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  };
+}
+
+export function viewIssuedKey(key: IssuedKey): IssuedKeyView {
+  return {
+    key_id: key.keyId,
+    token: key.token,
+    organization_id: publicId("org", key.organizationId),
+    scopes: key.scopes,
+    label: key.label,
+    created_at: key.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,80 @@
+import type { DeliveryState } from "../../domain/delivery.ts";
+import { publicId } from "../../domain/ids.ts";
+import type { AttemptRow } from "../../postgres/attempts.ts";
+import type { DeliveryRow } from "../../postgres/deliveries.ts";
+
+/** A delivery as operators see it. */
+export interface DeliveryView {
+  id: string;
+  event_id: string;
+  event_type: string;
+  subscription_id: string;
+  organization_id: string;
+  state: DeliveryState;
+  attempts: number;
+  /** Of the last failed attempt; null while none failed. */
+  reason: string | null;
+  created_at: string;
+  /** When it may be attempted next; null once it is finished. */
+  due_at: string | null;
+  finished_at: string | null;
+}
+
+/** One attempt, as the failures audit shows it, and successes too. */
+export interface AttemptView {
+  id: string;
+  subscription_id: string;
+  event_id: string;
+  event_type: string;
+  attempt: number;
+  status: AttemptStatus;
+  http_status: number;
+  reason: string | null;
+  duration_ms: number;
+  attempted_at: string;
+  next_attempt_at: string | null;
+}
+
+export type AttemptStatus = "delivered" | "failed" | "dead_lettered";
+
+/** A delivery with all its attempts, the first first. */
+export interface DeliveryDetail extends DeliveryView {
+  attempt_log: AttemptView[];
+}
+
+export function viewDelivery(row: DeliveryRow): DeliveryView {
+  return {
+    id: publicId("dlv", row.id),
+    event_id: publicId("evt", row.event_id),
+    event_type: row.event_type,
+    subscription_id: publicId("wh", row.subscription_id),
+    organization_id: publicId("org", row.organization_id),
+    state: row.state,
+    attempts: row.attempts,
+    reason: row.last_reason,
+    created_at: row.created_at.toISOString(),
+    due_at: row.due_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+export function viewAttempt(row: AttemptRow): AttemptView {
+  return {
+    id: publicId("att", row.id),
+    subscription_id: publicId("wh", row.subscription_id),
+    event_id: publicId("evt", row.event_id),
+    event_type: row.event_type,
+    attempt: row.attempt,
+    status: statusOf(row),
+    http_status: row.http_status,
+    reason: row.reason,
+    duration_ms: row.duration_ms,
+    attempted_at: row.attempted_at.toISOString(),
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+  };
+}
+
+function statusOf({ reason, dead_lettered }: AttemptRow): AttemptStatus {
+  if (reason === null) return "delivered";
+  return dead_lettered ? "dead_lettered" : "failed";
+}

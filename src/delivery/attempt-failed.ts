@@ -1,0 +1,22 @@
+import type { FailureReason, Outcome, OurFault } from "../domain/outcome.ts";
+
+/** Leaves an attempt from wherever it stands. The sender turns it into its outcome. */
+export class AttemptFailed extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome, cause?: unknown) {
+    super(outcome.kind, { cause });
+    this.name = "AttemptFailed";
+    this.outcome = outcome;
+  }
+}
+
+export function unreachable(reason: FailureReason): Outcome {
+  return { kind: "unreachable", reason };
+}
+
+export function ourFault(fault: OurFault): Outcome {
+  return { kind: "our-fault", fault };
+}
+
+export const TIMED_OUT = unreachable("timeout");

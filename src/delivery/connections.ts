@@ -1,0 +1,96 @@
+import type { SecureContext } from "node:tls";
+import type { Destination } from "../domain/destination-url.ts";
+import { Connection, type ConnectionKeeper } from "./connection.ts";
+import type { Deadline } from "./deadline.ts";
+import { dial } from "./dial.ts";
+import { handshake } from "./handshake.ts";
+
+/** Answers that may still be read after their attempt is over, so that slow bodies cannot pile up. */
+const DRAINING_MAX = 256;
+
+/**
+ * Every connection that is open, and which of them are free for the next attempt at their host.
+ *
+ * A free one is handed out only while its peer is among the addresses vetted for that very attempt:
+ * when a name moves, the connections to its old addresses are of no use any more.
+ */
+export class Connections implements ConnectionKeeper {
+  readonly #secureContext: SecureContext;
+  readonly #max: number;
+  readonly #open = new Set<Connection>();
+  readonly #draining = new Set<Connection>();
+  readonly #idle = new Set<Connection>(); // In the order in which they became idle.
+  readonly #idleByHost = new Map<string, Connection[]>();
+  #onNoneOpen: (() => void) | undefined;
+
+  /** `max` bounds what is kept: an idle connection goes when another is needed beyond it. */
+  constructor(secureContext: SecureContext, max: number) {
+    this.#secureContext = secureContext;
+    this.#max = max;
+  }
+
+  /** The connection that was used last of those that are free and lead to one of the addresses. */
+  takeIdle({ hostHeader }: Destination, addresses: readonly string[]): Connection | undefined {
+    const idle = this.#idleByHost.get(hostHeader) ?? [];
+    for (let last = idle.at(-1); last !== undefined; last = idle.at(-1)) {
+      this.#takeOut(last);
+      if (last.isOpen && addresses.includes(last.address)) return last;
+      last.destroy();
+    }
+    return undefined;
+  }
+
+  async connect(
+    destination: Destination,
+    addresses: readonly string[],
+    deadline: Deadline,
+  ): Promise<Connection> {
+    const [longestIdle] = this.#idle;
+    if (this.#open.size >= this.#max) longestIdle?.destroy();
+
+    const { socket, address } = await dial(addresses, destination.port, deadline);
+    const secured = await handshake(socket, destination, this.#secureContext, deadline);
+    const { hostHeader } = destination;
+    const connection = new Connection({ hostHeader, address, socket: secured }, this);
+    this.#open.add(connection);
+    return connection;
+  }
+
+  draining(connection: Connection): void {
+    this.#draining.add(connection);
+    if (this.#draining.size <= DRAINING_MAX) return;
+    const [slowest] = this.#draining;
+    slowest?.destroy();
+  }
+
+  idle(connection: Connection): void {
+    this.#draining.delete(connection);
+    this.#idle.add(connection);
+    const idle = this.#idleByHost.get(connection.hostHeader);
+    if (idle === undefined) this.#idleByHost.set(connection.hostHeader, [connection]);
+    else idle.push(connection);
+  }
+
+  closed(connection: Connection): void {
+    this.#open.delete(connection);
+    this.#draining.delete(connection);
+    this.#takeOut(connection);
+    if (this.#open.size === 0) this.#onNoneOpen?.();
+  }
+
+  /** Resolves once every connection is closed. */
+  async close(): Promise<void> {
+    for (const connection of this.#open) connection.destroy();
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onNoneOpen = resolve;
+    });
+  }
+
+  #takeOut(connection: Connection): void {
+    if (!this.#idle.delete(connection)) return;
+    const idle = this.#idleByHost.get(connection.hostHeader) ?? [];
+    idle.splice(idle.lastIndexOf(connection), 1);
+    if (idle.length === 0) this.#idleByHost.delete(connection.hostHeader);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Ended } from "../actions/attempts.ts";
+import type { Claim } from "../actions/claims.ts";
+import type { Clock } from "../domain/clock.ts";
+import { LOST_LEASES_MAX } from "../domain/delivery.ts";
+import { publicId } from "../domain/ids.ts";
+import type { OurFault, Outcome } from "../domain/outcome.ts";
+import type { Post } from "./sender.ts";
+
+export interface DelivererOptions {
+  send: (post: Post) => Promise<Outcome>;
+  clock: Clock;
+  /** Records an attempt; resolves when that is durable. */
+  record: (ended: Ended) => Promise<void>;
+  /** Puts a delivery off without counting an attempt. */
+  postpone: (claim: Claim) => Promise<void>;
+  onOurFault: (fault: OurFault, claim: Claim) => void;
+  onEnded: (ended: Ended) => void;
+}
+
+/** Makes the one function that takes a claimed delivery through its attempt: send, then record. */
+export function createDeliverer({
+  send,
+  clock,
+  record,
+  postpone,
+  onOurFault,
+  onEnded,
+}: DelivererOptions): (claim: Claim) => Promise<void> {
+  return async (claim) => {
+    const startedAt = clock();
+    const outcome = await attempt(claim);
+    if (outcome.kind === "our-fault") {
+      onOurFault(outcome.fault, claim);
+      await postpone(claim);
+      return;
+    }
+
+    const ended = { claim, outcome, startedAt, endedAt: clock() };
+    onEnded(ended);
+    await record(ended);
+  };
+
+  async function attempt(claim: Claim): Promise<Outcome> {
+    const { url, signingSecret, body, lost_leases: lostLeases } = claim;
+    if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
+    if (signingSecret === null) return { kind: "our-fault", fault: "secret_sealed" };
+    return send({ url, eventId: publicId("evt", claim.event_id), signingSecret, body });
+  }
+}

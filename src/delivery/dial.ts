@@ -1,0 +1,97 @@
+import { connect, isIP, type Socket } from "node:net";
+import { isDeepStrictEqual } from "node:util";
+import { parseAddress } from "../domain/ip-address.ts";
+import { AttemptFailed, unreachable } from "./attempt-failed.ts";
+import type { Deadline } from "./deadline.ts";
+import { codeOf, type DialError, outcomeOfDial } from "./outcome-of-error.ts";
+
+/** An address that has not answered by then is raced by the next one. */
+const HEAD_START_MS = 250;
+/** Nobody's host needs more, and a name must not make us knock on hundreds of doors. */
+const ADDRESSES_MAX = 16;
+
+/**
+ * A TCP connection to the first of the addresses that answers. They are tried in turn, IPv4 first,
+ * and nothing is looked up. Not a byte has been written when this resolves: the peer is known to be
+ * one of the addresses before it hears anything from us.
+ */
+export async function dial(
+  addresses: readonly string[],
+  port: number,
+  deadline: Deadline,
+): Promise<{ socket: Socket; address: string }> {
+  return new Promise((resolve, reject) => {
+    const waiting = inTurn(addresses);
+    const racing = new Set<Socket>();
+    const errors: DialError[] = [];
+    let timer: NodeJS.Timeout | undefined;
+
+    deadline.guard(fail);
+    next();
+
+    function next(): void {
+      clearTimeout(timer);
+      const address = waiting.shift();
+      if (address !== undefined) {
+        race(address);
+        if (waiting.length > 0) timer = setTimeout(next, HEAD_START_MS);
+      } else if (racing.size === 0) {
+        fail(new AttemptFailed(outcomeOfDial(errors)));
+      }
+    }
+
+    function race(address: string): void {
+      const socket = connect({ host: address, port, noDelay: true });
+      racing.add(socket);
+      let isLocal = true;
+      const turned = setImmediate(() => (isLocal = false)); // The system's own refusal comes earlier.
+
+      socket.once("error", (error) => {
+        clearImmediate(turned);
+        racing.delete(socket);
+        errors.push({ code: codeOf(error), family: isIP(address) === 6 ? 6 : 4, isLocal });
+        next();
+      });
+      socket.once("connect", () => {
+        // Something between us and the network sent us elsewhere: that is nobody whom we have vetted.
+        if (!isSameAddress(socket.remoteAddress ?? "", address)) {
+          fail(new AttemptFailed(unreachable("address_not_public")));
+          return;
+        }
+        racing.delete(socket);
+        stop();
+        socket.removeAllListeners("error");
+        resolve({ socket, address });
+      });
+    }
+
+    function fail(why: AttemptFailed): void {
+      stop();
+      reject(why);
+    }
+
+    function stop(): void {
+      waiting.length = 0;
+      clearTimeout(timer);
+      for (const socket of racing) socket.removeAllListeners().on("error", ignore).destroy();
+      racing.clear();
+    }
+  });
+}
+
+/** IPv4 first: a host that has both is likelier to be reached by it, and a missing route to IPv6 costs nothing. */
+function inTurn(addresses: readonly string[]): string[] {
+  const ipv4 = addresses.filter((address) => isIP(address) === 4);
+  const ipv6 = addresses.filter((address) => isIP(address) === 6);
+  return [...ipv4, ...ipv6].slice(0, ADDRESSES_MAX);
+}
+
+/** Whatever their spelling: the system writes `::ffff:7f00:1` as `::ffff:127.0.0.1`. */
+function isSameAddress(one: string, other: string): boolean {
+  const address = parseAddress(one);
+  return address !== null && isDeepStrictEqual(address, parseAddress(other));
+}
+
+function ignore(): void {
+  // A socket that has lost the race may fail as it pleases.
+}

@@ -1,0 +1,125 @@
+import type { Claim, Share } from "../actions/claims.ts";
+import { Doorbell } from "./doorbell.ts";
+import { Hands } from "./hands.ts";
+
+export interface DispatcherOptions {
+  /** Subscriptions with something due, in order of id, beginning behind `after`. */
+  listDue: (page: { after: string | null; limit: number }) => Promise<string[]>;
+  /** Leases due deliveries to us, of each subscription up to its share. */
+  claim: (wanted: Share[]) => Promise<Claim[]>;
+  /** Makes one attempt and records what came of it. */
+  deliver: (claim: Claim) => Promise<void>;
+  concurrency: number;
+  subscriptionConcurrency: number;
+  pollIntervalMs: number;
+  onError: (error: unknown) => void;
+}
+
+/** Subscriptions that one look brings to mind. The next look goes on behind them. */
+const LOOK_MAX = 1_000;
+
+/**
+ * Keeps attempts going while deliveries are due.
+ *
+ * Polling alone makes it correct. `nudge` only makes it prompt, so losing one costs a delay of
+ * `pollIntervalMs` and never a delivery.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #hands: Hands;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #bell = new Doorbell();
+  /** Subscriptions that may have something due, the longest waiting first. */
+  readonly #due = new Set<string>();
+  #lookedUpTo: string | null = null;
+  #nextLookMs = 0;
+  #running: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#hands = new Hands(options.concurrency, options.subscriptionConcurrency);
+  }
+
+  /** Attempts under way now. */
+  get underWay(): number {
+    return this.#hands.busy;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  nudge(subscriptionIds: string[]): void {
+    for (const id of subscriptionIds) this.#due.add(id);
+    this.#bell.ring();
+  }
+
+  /** Claims nothing more and resolves once every attempt under way is over. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#bell.ring();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        await this.#look();
+        await this.#fillFreeHands();
+      } catch (error) {
+        this.#options.onError(error); // The database is away: the next poll tries again.
+      }
+      await this.#bell.wait(this.#options.pollIntervalMs);
+    }
+    await Promise.all(this.#underWay);
+  }
+
+  /** Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer. */
+  async #look(): Promise<void> {
+    const began = performance.now();
+    if (began < this.#nextLookMs) return;
+
+    this.#nextLookMs = began + this.#options.pollIntervalMs;
+    const found = await this.#options.listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
+    for (const id of found) this.#due.add(id);
+    this.#lookedUpTo = found.length < LOOK_MAX ? null : (found.at(-1) ?? null);
+
+    const took = performance.now() - began;
+    this.#nextLookMs = began + Math.max(this.#options.pollIntervalMs, 10 * took);
+  }
+
+  async #fillFreeHands(): Promise<void> {
+    const wanted = this.#hands.share(this.#due);
+    if (wanted.length === 0 || this.#stopping) return;
+
+    for (const { subscription_id } of wanted) this.#due.delete(subscription_id);
+    const claims = await this.#options.claim(wanted);
+    for (const claim of claims) this.#begin(claim);
+
+    for (const id of cutShort(wanted, claims)) this.#due.add(id);
+    if (claims.length > 0) this.#bell.ring();
+  }
+
+  #begin(claim: Claim): void {
+    this.#hands.take(claim.subscription_id);
+    const attempt = this.#options
+      .deliver(claim)
+      .catch(this.#options.onError) // Not recorded: the lease runs out and it is tried again.
+      .finally(() => {
+        this.#underWay.delete(attempt);
+        this.#hands.give(claim.subscription_id);
+        if (this.#due.size > 0 || this.#stopping) this.#bell.ring();
+      });
+    this.#underWay.add(attempt);
+  }
+}
+
+/** The subscriptions that filled their share, and so may have more due than we had hands for. */
+function cutShort(wanted: Share[], claims: Claim[]): string[] {
+  const claimed = new Map<string, number>();
+  for (const { subscription_id: id } of claims) claimed.set(id, (claimed.get(id) ?? 0) + 1);
+  return wanted
+    .filter(({ subscription_id, share }) => claimed.get(subscription_id) === share)
+    .map(({ subscription_id }) => subscription_id);
+}

@@ -1,0 +1,24 @@
+/** Lets one loop sleep until it is rung or a time has passed. A ring while awake is not lost. */
+export class Doorbell {
+  #rung = false;
+  #wake: (() => void) | undefined;
+
+  ring(): void {
+    this.#rung = true;
+    this.#wake?.();
+  }
+
+  async wait(timeoutMs: number): Promise<void> {
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = undefined;
+    this.#rung = false;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Share } from "../actions/claims.ts";
+
+/**
+ * How many attempts are under way, in all and for each subscription, and so how many more may begin.
+ *
+ * The bounds are kept here, before the claim: a receiver that hangs holds its own share and nobody else's.
+ */
+export class Hands {
+  readonly #total: number;
+  readonly #perSubscription: number;
+  readonly #busy = new Map<string, number>();
+  #allBusy = 0;
+
+  constructor(total: number, perSubscription: number) {
+    this.#total = total;
+    this.#perSubscription = perSubscription;
+  }
+
+  get free(): number {
+    return this.#total - this.#allBusy;
+  }
+
+  get busy(): number {
+    return this.#allBusy;
+  }
+
+  take(subscriptionId: string): void {
+    this.#allBusy++;
+    this.#busy.set(subscriptionId, this.#busyFor(subscriptionId) + 1);
+  }
+
+  give(subscriptionId: string): void {
+    this.#allBusy--;
+    const left = this.#busyFor(subscriptionId) - 1;
+    if (left > 0) this.#busy.set(subscriptionId, left);
+    else this.#busy.delete(subscriptionId);
+  }
+
+  /** Shares the free hands out evenly over those subscriptions that have not reached their bound. */
+  share(subscriptionIds: Iterable<string>): Share[] {
+    if (this.free <= 0) return [];
+    const open: Share[] = [];
+    for (const subscription_id of subscriptionIds) {
+      const share = this.#perSubscription - this.#busyFor(subscription_id);
+      if (share > 0) open.push({ subscription_id, share });
+      if (open.length === this.free) break;
+    }
+    return evenOut(open, this.free);
+  }
+
+  #busyFor(subscriptionId: string): number {
+    return this.#busy.get(subscriptionId) ?? 0;
+  }
+}
+
+/** Cuts shares down until `total` suffices, the largest first. */
+function evenOut(shares: Share[], total: number): Share[] {
+  let left = total;
+  const ascending = shares.toSorted((a, b) => a.share - b.share);
+  return ascending.flatMap(({ subscription_id, share }, index) => {
+    const fair = Math.min(share, Math.floor(left / (ascending.length - index)));
+    left -= fair;
+    return fair > 0 ? [{ subscription_id, share: fair }] : [];
+  });
+}

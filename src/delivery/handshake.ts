@@ -1,0 +1,47 @@
+import type { Socket } from "node:net";
+import {
+  connect,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
+import type { Destination } from "../domain/destination-url.ts";
+import { AttemptFailed } from "./attempt-failed.ts";
+import type { Deadline } from "./deadline.ts";
+import { outcomeOfHandshake } from "./outcome-of-error.ts";
+
+/** Made once: reading all root certificates takes longer than an attempt. */
+export function trustedRoots(extraCa: string | undefined): SecureContext {
+  return createSecureContext(extraCa === undefined ? {} : { ca: [...rootCertificates, extraCa] });
+}
+
+/** TLS over a connected socket, for the destination's own name or address and nobody else's. */
+export async function handshake(
+  socket: Socket,
+  { host, address }: Pick<Destination, "host" | "address">,
+  secureContext: SecureContext,
+  deadline: Deadline,
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const secured = connect({
+      socket,
+      host,
+      servername: address === null ? host : "", // An address has no place in SNI (RFC 6066).
+      rejectUnauthorized: true, // Said aloud, or an environment variable could turn it off.
+      ALPNProtocols: ["http/1.1"],
+      secureContext,
+    });
+    const fail = (why: AttemptFailed) => {
+      secured.destroy();
+      reject(why);
+    };
+    deadline.guard(fail);
+    secured.on("error", (error) => {
+      fail(new AttemptFailed(outcomeOfHandshake(error), error));
+    });
+    secured.once("secureConnect", () => {
+      resolve(secured);
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import type { Refusal, Vetted } from "../actions/destination.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { Outcome } from "../domain/outcome.ts";
+import { signatureHeaders } from "../webhook/sign.ts";
+import { AttemptFailed, ourFault, unreachable } from "./attempt-failed.ts";
+import type { PostRequest } from "./connection.ts";
+import { Connections } from "./connections.ts";
+import { Deadline } from "./deadline.ts";
+import { trustedRoots } from "./handshake.ts";
+
+export interface Post {
+  url: string;
+  eventId: string;
+  /** As issued, `whsec_` included. */
+  signingSecret: string;
+  /** Goes out byte for byte. */
+  body: Uint8Array;
+}
+
+export interface Sender {
+  /** Makes one attempt. Resolves at the latest when its time is up, and never rejects. */
+  send(post: Post): Promise<Outcome>;
+  /** Ends every attempt and connection. An attempt cut short is none: its outcome is a fault of ours. */
+  close(): Promise<void>;
+}
+
+const OPEN_CONNECTIONS_MAX = 1_000;
+
+const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
+  url: unreachable("address_not_public"),
+  address_not_public: unreachable("address_not_public"),
+  dns_error: unreachable("dns_error"),
+  no_resolver: ourFault("no_resolver"),
+};
+
+const CLOSED = new AttemptFailed(ourFault("no_descriptors"));
+
+/**
+ * Sends signed deliveries over HTTPS, each within `timeoutMs` from its look-up to the head of the
+ * answer. Connections are kept for the next attempt at the same host, but lead only to addresses
+ * that `check` has vetted for the attempt in hand.
+ */
+export function createSender(options: {
+  /** Asked anew at each attempt. Has to come to an end sooner than `timeoutMs`. */
+  check: (url: string) => Promise<Vetted>;
+  clock: Clock;
+  timeoutMs: number;
+  userAgent: string;
+  /** Certificates (PEM) that receivers may be signed by besides the usual authorities'. */
+  extraCa: string | undefined;
+  /** How many connections are kept open, idle ones included. */
+  maxConnections?: number;
+}): Sender {
+  const { check, clock, timeoutMs, userAgent, extraCa, maxConnections } = options;
+  const connections = new Connections(
+    trustedRoots(extraCa),
+    maxConnections ?? OPEN_CONNECTIONS_MAX,
+  );
+  const underWay = new Set<Deadline>();
+  let isClosed = false;
+
+  return { send, close };
+
+  async function send(post: Post): Promise<Outcome> {
+    const deadline = new Deadline(timeoutMs);
+    underWay.add(deadline);
+    try {
+      if (isClosed) throw CLOSED;
+      return await attempt(post, deadline);
+    } catch (error) {
+      deadline.lift();
+      // Nothing else is thrown but by `check`, and that is no receiver's doing.
+      return error instanceof AttemptFailed ? error.outcome : ourFault("no_resolver");
+    } finally {
+      underWay.delete(deadline);
+    }
+  }
+
+  async function attempt(post: Post, deadline: Deadline): Promise<Outcome> {
+    const vetted = await deadline.bound(check(post.url));
+    if (!vetted.ok) throw new AttemptFailed(OUTCOME_OF_REFUSAL[vetted.refusal]);
+
+    const { destination, addresses } = vetted;
+    let signed: PostRequest | undefined;
+    const request = () => (signed ??= sign(post, destination.path));
+
+    const kept = connections.takeIdle(destination, addresses);
+    if (kept !== undefined) {
+      try {
+        return outcomeOf(await kept.post(request(), deadline));
+      } catch (error) {
+        if (kept.hasAnswered) throw error; // Else it closed an idle connection just as we sent.
+      }
+    }
+    const fresh = await connections.connect(destination, addresses, deadline);
+    return outcomeOf(await fresh.post(request(), deadline));
+  }
+
+  /** As late as possible: receivers hold the timestamp against their own clock. */
+  function sign({ signingSecret, eventId, body }: Post, path: string): PostRequest {
+    const signatures = signatureHeaders({
+      signingSecret,
+      eventId,
+      timestampMs: clock().getTime(),
+      body,
+    });
+    return {
+      method: "POST",
+      path,
+      body,
+      headers: { "Content-Type": "application/json", "User-Agent": userAgent, ...signatures },
+    };
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    for (const deadline of underWay) deadline.end(CLOSED);
+    await connections.close();
+  }
+}
+
+function outcomeOf(httpStatus: number): Outcome {
+  const isAcknowledged = httpStatus >= 200 && httpStatus <= 299;
+  return { kind: isAcknowledged ? "acknowledged" : "refused", httpStatus };
+}

@@ -1,0 +1,87 @@
+import { Resolver } from "node:dns/promises";
+
+/** What one question came to. `usable`: the resolver did its work, even if it found nothing. */
+export interface Answer {
+  addresses: string[];
+  usable: boolean;
+}
+
+const TRIES = 3;
+
+/** How long a family is waited for once the other has addresses, as a share of the limit. */
+const GRACE = 0.3;
+
+/** A name that every working resolver can answer for, be it with "no such name". */
+const WELL_KNOWN = "a.root-servers.net";
+
+const NOTHING_THERE = new Set(["ENOTFOUND", "ENODATA"]);
+
+/** The resolvers that we ask, through c-ares: `dns.lookup` would block files and crypto. */
+export class NameServers {
+  readonly #resolver: Resolver;
+  readonly #limitMs: number;
+  #probe: Promise<Answer> | undefined;
+
+  constructor(servers: string[] | undefined, limitMs: number) {
+    // c-ares doubles the wait each time: it tries at 0, at a quarter and at three quarters.
+    this.#resolver = new Resolver({ timeout: Math.ceil(limitMs / 4), tries: TRIES });
+    if (servers !== undefined) this.#resolver.setServers(servers);
+    this.#limitMs = limitMs;
+  }
+
+  /** Asks for both families. Fewer than two answers: what was still open at the limit is given up. */
+  async ask(host: string): Promise<Answer[]> {
+    return new Promise((resolve) => {
+      const answers: Answer[] = [];
+      const finish = () => {
+        clearTimeout(timer);
+        resolve([...answers]);
+      };
+      let timer = setTimeout(finish, this.#limitMs);
+
+      const take = (answer: Answer) => {
+        answers.push(answer);
+        if (answers.length === 2) finish();
+        else if (answer.addresses.length > 0) {
+          clearTimeout(timer);
+          timer = setTimeout(finish, this.#limitMs * GRACE);
+        }
+      };
+      void settle(this.#resolver.resolve4(host)).then(take);
+      void settle(this.#resolver.resolve6(host)).then(take);
+    });
+  }
+
+  /** Whether the resolver works at all. Those who ask at the same time share the question. */
+  async probe(limitMs: number): Promise<boolean> {
+    this.#probe ??= settle(this.#resolver.resolve4(WELL_KNOWN)).finally(() => {
+      this.#probe = undefined;
+    });
+    const { usable } = await within(limitMs, this.#probe, { addresses: [], usable: false });
+    return usable;
+  }
+
+  /** Ends every question under way; it then counts as unanswered. */
+  cancel(): void {
+    this.#resolver.cancel();
+  }
+}
+
+async function settle(question: Promise<string[]>): Promise<Answer> {
+  try {
+    return { addresses: await question, usable: true };
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return { addresses: [], usable: NOTHING_THERE.has(code) };
+  }
+}
+
+async function within<T>(limitMs: number, promise: Promise<T>, otherwise: T): Promise<T> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, limitMs, otherwise);
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gather } from "../../src/actions/gather.ts";
+
+test("calls of one tick become one batch, and each gets its own result", async () => {
+  const batches: number[][] = [];
+  const double = gather(
+    (items: number[]) => {
+      batches.push(items);
+      return Promise.resolve(items.map((item) => item * 2));
+    },
+    { max: 10 },
+  );
+  assert.deepEqual(await Promise.all([double(1), double(2), double(3)]), [2, 4, 6]);
+  assert.deepEqual(batches, [[1, 2, 3]]);
+});
+
+test("a batch holds no more than its maximum, and the rest follows in order", async () => {
+  const sizes: number[] = [];
+  const same = gather(
+    (items: number[]) => {
+      sizes.push(items.length);
+      return Promise.resolve(items);
+    },
+    { max: 4 },
+  );
+  const items = Array.from({ length: 10 }, (_, i) => i);
+  assert.deepEqual(await Promise.all(items.map((item) => same(item))), items);
+  assert.deepEqual(sizes, [4, 4, 2]);
+});
+
+test("one batch at a time: what comes meanwhile waits and goes together", async () => {
+  let underWay = 0;
+  let most = 0;
+  const call = gather(
+    async (items: number[]) => {
+      most = Math.max(most, ++underWay);
+      await new Promise(setImmediate);
+      underWay--;
+      return items;
+    },
+    { max: 3 },
+  );
+  await Promise.all(Array.from({ length: 20 }, (_, i) => call(i)));
+  assert.equal(most, 1);
+});
+
+test("a batch that fails fails its own calls and no later ones", async () => {
+  const picky = gather(
+    (items: string[]) =>
+      items.includes("bad") ? Promise.reject(new Error("no")) : Promise.resolve(items),
+    { max: 10 },
+  );
+  const [first, second] = await Promise.allSettled([picky("bad"), picky("with it")]);
+  assert.deepEqual([first.status, second.status], ["rejected", "rejected"]);
+  assert.equal(await picky("good"), "good");
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Claim } from "../../src/actions/claims.ts";
+import { Dispatcher } from "../../src/delivery/dispatcher.ts";
+
+/** A queue in memory, and attempts that end when the test says so. */
+function aDispatcher(
+  t: TestContext,
+  queue: Record<string, number>,
+  { concurrency = 10, subscriptionConcurrency = 10, pollIntervalMs = 3_600_000 } = {},
+) {
+  const waiting = new Map(Object.entries(queue));
+  const underWay: { subscription: string; end: () => void }[] = [];
+  let begun: () => void = () => undefined;
+  let looks = 0;
+
+  const dispatcher = new Dispatcher({
+    listDue: () => {
+      looks++;
+      return Promise.resolve([...waiting].filter(([, n]) => n > 0).map(([id]) => id));
+    },
+    claim: (wanted) =>
+      Promise.resolve(
+        wanted.flatMap(({ subscription_id, share }) => {
+          const taken = Math.min(share, waiting.get(subscription_id) ?? 0);
+          waiting.set(subscription_id, (waiting.get(subscription_id) ?? 0) - taken);
+          return Array.from({ length: taken }, () => ({ subscription_id }) as Claim);
+        }),
+      ),
+    deliver: ({ subscription_id: subscription }) =>
+      new Promise((end) => {
+        underWay.push({ subscription, end });
+        begun();
+      }),
+    concurrency,
+    subscriptionConcurrency,
+    pollIntervalMs,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  t.after(async () => {
+    const stopped = dispatcher.stop();
+    while (underWay.length > 0) underWay.pop()?.end();
+    await stopped;
+  });
+
+  return {
+    dispatcher,
+    underWay,
+    looks: () => looks,
+    add: (id: string, count: number) => waiting.set(id, (waiting.get(id) ?? 0) + count),
+    /** Resolves once `count` attempts are under way. */
+    reaches: async (count: number) => {
+      while (underWay.length < count) await new Promise<void>((resolve) => (begun = resolve));
+    },
+    endOne: (subscription: string) => {
+      const index = underWay.findIndex((a) => a.subscription === subscription);
+      underWay.splice(index, 1)[0]?.end();
+    },
+  };
+}
+
+test("a receiver that hangs holds its own share of the hands, and the others go on", async (t) => {
+  const d = aDispatcher(
+    t,
+    { hanging: 1000, healthy: 5 },
+    { concurrency: 8, subscriptionConcurrency: 3 },
+  );
+  d.dispatcher.start();
+  await d.reaches(6);
+  assert.equal(d.underWay.filter((a) => a.subscription === "hanging").length, 3);
+
+  d.endOne("healthy");
+  d.endOne("healthy");
+  await d.reaches(6);
+  assert.equal(d.underWay.filter((a) => a.subscription === "hanging").length, 3);
+  assert.equal(d.underWay.filter((a) => a.subscription === "healthy").length, 3);
+});
+
+test("never more attempts under way than hands", async (t) => {
+  const d = aDispatcher(t, { a: 50, b: 50, c: 50 }, { concurrency: 7 });
+  d.dispatcher.start();
+  await d.reaches(7);
+  for (let i = 0; i < 20; i++) {
+    d.endOne(d.underWay[0]?.subscription ?? "");
+    await d.reaches(7);
+    assert.equal(d.dispatcher.underWay, 7);
+  }
+});
+
+test("a nudge starts what was accepted just now, long before the next poll", async (t) => {
+  const d = aDispatcher(t, {});
+  d.dispatcher.start();
+  d.add("new", 1);
+  d.dispatcher.nudge(["new"]);
+  await d.reaches(1);
+});
+
+test("without any nudge the poll finds it", async (t) => {
+  const d = aDispatcher(t, {}, { pollIntervalMs: 5 });
+  d.dispatcher.start();
+  d.add("elsewhere", 1);
+  await d.reaches(1);
+});
+
+test("stopping claims nothing more and waits for what is under way", async (t) => {
+  const d = aDispatcher(t, { a: 3 }, { concurrency: 1 });
+  d.dispatcher.start();
+  await d.reaches(1);
+  let stopped = false;
+  const stop = d.dispatcher.stop().then(() => (stopped = true));
+  await new Promise(setImmediate);
+  assert.equal(stopped, false);
+  d.endOne("a");
+  await stop;
+  assert.equal(d.underWay.length, 0);
+});

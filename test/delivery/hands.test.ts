@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Hands } from "../../src/delivery/hands.ts";
+
+function shares(hands: Hands, subscriptions: string[]): Record<string, number> {
+  return Object.fromEntries(hands.share(subscriptions).map((s) => [s.subscription_id, s.share]));
+}
+
+test("free hands are shared out evenly", () => {
+  assert.deepEqual(shares(new Hands(9, 9), ["a", "b", "c"]), { a: 3, b: 3, c: 3 });
+});
+
+test("no subscription gets more than its bound, and what it may not have goes to the others", () => {
+  const hands = new Hands(10, 4);
+  hands.take("a");
+  hands.take("a");
+  hands.take("a");
+  assert.deepEqual(shares(hands, ["a", "b", "c"]), { a: 1, b: 3, c: 3 });
+});
+
+test("a saturated subscription gets nothing until one of its attempts ends", () => {
+  const hands = new Hands(10, 2);
+  hands.take("hanging");
+  hands.take("hanging");
+  assert.deepEqual(shares(hands, ["hanging"]), {});
+  hands.give("hanging");
+  assert.deepEqual(shares(hands, ["hanging"]), { hanging: 1 });
+});
+
+test("the longest waiting go first when there are fewer hands than subscriptions", () => {
+  const hands = new Hands(2, 2);
+  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 1, second: 1 });
+});
+
+test("no hands, no shares", () => {
+  const hands = new Hands(1, 1);
+  hands.take("a");
+  assert.deepEqual(shares(hands, ["b"]), {});
+});

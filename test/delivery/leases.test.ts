@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { listAttempts, listFailures } from "../../src/postgres/attempts.ts";
+import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  attemptAll,
+  claimAll,
+  createEngine,
+  publish,
+  refused,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+const ALL = { after: null, limit: 200 };
+
+async function aDueDelivery() {
+  const engine = await createEngine(db);
+  const organization = await anOrganization(engine.deps);
+  const subscription = await aSubscription(engine.deps, organization);
+  await publish(engine.deps, organization);
+  return { ...engine, organization, subscription };
+}
+
+test("processes that claim at once share the work and never a delivery", async () => {
+  const { deps, organization, claim } = await aDueDelivery();
+  await publish(deps, organization, 29);
+  const claims = (await Promise.all([claim(), claim(), claim(), claim()])).flat();
+  assert.equal(claims.length, 30);
+  assert.equal(new Set(claims.map((c) => c.id)).size, 30);
+});
+
+test("a delivery whose process died is claimed again when the lease ends, no sooner, and no attempt was counted", async () => {
+  const { claim, clock } = await aDueDelivery();
+  const [lost] = await claim();
+  assert.ok(lost);
+  clock.advance(29_999);
+  assert.deepEqual(await claim(), []);
+  clock.advance(1);
+  const [again] = await claim();
+  assert.equal(again?.id, lost.id);
+  assert.equal(again.attempts, 0);
+});
+
+test("a process that slept past its lease cannot record, and the one that has the lease can", async () => {
+  const { deps, claim, clock, subscription } = await aDueDelivery();
+  const [slept] = await claim();
+  clock.advance(30_000);
+  const [awake] = await claim();
+  assert.ok(slept && awake);
+
+  await attemptAll(deps, [slept], () => acknowledged);
+  await attemptAll(deps, [slept], () => refused);
+  assert.deepEqual(await listAttempts(db, slept.id).then((rows) => [...rows]), []);
+  const [row] = await findSubscriptions(db, [subscription.id]);
+  assert.equal(row?.consecutive_failures, 0);
+
+  await attemptAll(deps, [awake], () => acknowledged);
+  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  assert.equal(delivery?.state, "delivered");
+  assert.equal(delivery.attempts, 1);
+});
+
+test("five leases lost in a row are one failed attempt, `interrupted`, and nothing is sent", async () => {
+  const { deps, claim, clock, deliverDue, subscription } = await aDueDelivery();
+  for (let lost = 1; lost <= 5; lost++) {
+    assert.equal((await claim()).length, 1);
+    clock.advance(30_000);
+  }
+  const claims = await claim();
+  await attemptAll(deps, claims, () => assert.fail("sent"));
+
+  const [failure] = await listFailures(db, subscription.id, ALL);
+  assert.equal(failure?.reason, "interrupted");
+  assert.equal(failure.attempt, 1);
+  clock.advance(60_000);
+  assert.equal(await deliverDue(() => acknowledged), 1);
+});
+
+test("a lease lost now and then is forgotten once an attempt is recorded", async () => {
+  const { deps, claim, clock } = await aDueDelivery();
+  for (let lost = 1; lost <= 4; lost++) {
+    await claim();
+    clock.advance(30_000);
+  }
+  await attemptAll(deps, await claim(), () => refused);
+  clock.advance(60_000);
+  await claim();
+  clock.advance(30_000);
+  const [next] = await claim();
+  assert.equal(next?.lost_leases, 1);
+});
+
+test("a fault of our own is no attempt: the delivery waits a minute and nothing is counted", async () => {
+  const { clock, deliverDue, subscription } = await aDueDelivery();
+  for (let minute = 0; minute < 60; minute++) {
+    assert.equal(await deliverDue(() => ({ kind: "our-fault", fault: "no_resolver" })), 1);
+    clock.advance(59_999);
+    assert.equal(await deliverDue(() => assert.fail("too soon")), 0);
+    clock.advance(1);
+  }
+  const [row] = await findSubscriptions(db, [subscription.id]);
+  assert.equal(row?.consecutive_failures, 0);
+  assert.equal(await deliverDue(() => acknowledged), 1);
+});
+
+test("a secret that cannot be opened is a fault of our own", async () => {
+  const { deps, clock, subscription } = await aDueDelivery();
+  const otherRing = { ...deps, ring: [{ id: "test", key: randomBytes(32) }] as const };
+  await attemptAll(otherRing, await claimAll(otherRing), () => assert.fail("sent"));
+  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  assert.equal(delivery?.attempts, 0);
+  assert.equal(delivery.due_at?.getTime(), clock().getTime() + 60_000);
+});
+
+test("a delivery that slipped in for a subscription that is not active is cancelled when it is claimed", async () => {
+  const { clock, claim, subscription } = await aDueDelivery();
+  await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${subscription.id}`;
+  assert.deepEqual(await claim(), []);
+  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  assert.equal(delivery?.state, "cancelled");
+});

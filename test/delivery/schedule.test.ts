@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Post } from "../../src/delivery/sender.ts";
+import { createApiKey, revokeApiKey } from "../../src/actions/api-keys.ts";
+import { publishEvent } from "../../src/actions/events.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { listAttempts, listFailures } from "../../src/postgres/attempts.ts";
+import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
+import { signatureHeaders } from "../../src/webhook/sign.ts";
+import { verify } from "../../src/webhook/verify.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  attemptAll,
+  createEngine,
+  publish,
+  refused,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+const ALL = { after: null, limit: 200 };
+
+async function health(id: string) {
+  const [row] = await findSubscriptions(db, [id]);
+  return row && { failures: row.consecutive_failures, disabledAt: row.auto_disabled_at };
+}
+
+async function states(subscriptionId: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { state } of await listDeliveries(db, { subscriptionId }, ALL)) {
+    counts[state] = (counts[state] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test("a delivery that always fails is attempted seven times, on the six delays to the millisecond, then dead-lettered", async () => {
+  const { deps, clock, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+
+  const waits = [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000];
+  for (const wait of waits) {
+    clock.advance(wait - 1);
+    if (wait > 0) assert.equal(await deliverDue(() => refused), 0, `nothing 1 ms before ${wait}`);
+    clock.advance(1);
+    assert.equal(await deliverDue(() => refused), 1, `one attempt after ${wait} ms`);
+  }
+  clock.advance(365 * 86_400_000);
+  assert.equal(await deliverDue(() => refused), 0);
+
+  assert.deepEqual(await states(id), { dead_lettered: 1 });
+  const failures = (await listFailures(db, id, ALL)).toReversed();
+  assert.deepEqual(
+    failures.map((f) => f.attempt),
+    [1, 2, 3, 4, 5, 6, 7],
+  );
+  assert.deepEqual(
+    failures.map(
+      (f) => f.next_attempt_at && f.next_attempt_at.getTime() - f.attempted_at.getTime(),
+    ),
+    [60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000, null],
+  );
+  assert.deepEqual(
+    failures.map((f) => f.dead_lettered),
+    [...Array<boolean>(6).fill(false), true],
+  );
+});
+
+test("the next delay runs from the end of the failed attempt", async () => {
+  const { deps, clock, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+  await deliverDue(() => {
+    clock.advance(9_000);
+    return { kind: "unreachable", reason: "timeout" };
+  });
+
+  const [failure] = await listFailures(db, id, ALL);
+  assert.equal(failure?.duration_ms, 9_000);
+  assert.equal(failure.http_status, 0);
+  assert.equal(failure.reason, "timeout");
+  assert.equal(failure.next_attempt_at?.getTime(), clock().getTime() + 60_000);
+});
+
+test("each retry carries the same bytes and a fresh timestamp, and a receiver with a 5-minute window accepts all seven", async () => {
+  const { deps, clock, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { secret } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+
+  const posts: Post[] = [];
+  for (const wait of [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000]) {
+    clock.advance(wait);
+    await deliverDue(async (post) => {
+      posts.push(post);
+      const now = clock().getTime();
+      const headers = signatureHeaders({ ...post, timestampMs: now });
+      assert.equal((await verify({ secret, headers, body: post.body, now })).verdict, "valid");
+      return refused;
+    });
+  }
+  assert.equal(posts.length, 7);
+  assert.equal(new Set(posts.map((p) => Buffer.from(p.body).toString("hex"))).size, 1);
+  assert.equal(new Set(posts.map((p) => p.eventId)).size, 1);
+});
+
+test("the 20th failure in a row (7 + 7 + 6) disables once, and what is queued is never claimed", async () => {
+  const { deps, clock, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+
+  for (const attempts of [7, 7, 5]) {
+    await publish(deps, organization);
+    for (let i = 0; i < attempts; i++) {
+      assert.equal(await deliverDue(() => refused), 1);
+      clock.advance(86_400_000);
+    }
+  }
+  assert.deepEqual(await health(id), { failures: 19, disabledAt: null });
+
+  await publish(deps, organization, 3);
+  const disabledAt = clock();
+  const claims = await deps.db`select id from waiting_deliveries where subscription_id = ${id}`;
+  assert.equal(claims.length, 4);
+  await deliverDue(() => refused);
+  assert.deepEqual(await health(id), { failures: 20, disabledAt });
+  assert.equal((await states(id))["waiting"], undefined);
+
+  await publish(deps, organization);
+  clock.advance(7 * 86_400_000);
+  assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
+});
+
+test("of thirty attempts that fail at once the 20th disables, exactly once, and the counter stays at 20", async () => {
+  const { deps, clock, claim, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization, 30);
+
+  const claims = await claim();
+  await publish(deps, organization, 5);
+  assert.equal(claims.length, 30);
+  const { disabled } = await attemptAll(deps, claims, () => refused);
+  assert.deepEqual(disabled, [id]);
+  assert.deepEqual(await health(id), { failures: 20, disabledAt: clock() });
+  assert.deepEqual(await states(id), { cancelled: 35 });
+
+  const failures = await listFailures(db, id, ALL);
+  assert.equal(failures.length, 30);
+  assert.equal(failures.filter((f) => f.next_attempt_at === null).length, 11);
+  clock.advance(86_400_000);
+  assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
+});
+
+test("a success in between resets the counter, also inside one batch", async () => {
+  const { deps, claim, deliverDue, clock } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization, 25);
+  const claims = await claim();
+  let nth = 0;
+  await attemptAll(deps, claims, () => (++nth === 15 ? acknowledged : refused));
+  assert.deepEqual(await health(id), { failures: 10, disabledAt: null });
+
+  clock.advance(60_000);
+  await deliverDue(() => acknowledged);
+  assert.deepEqual(await health(id), { failures: 0, disabledAt: null });
+});
+
+test("a success resets the counter that other attempts raised after its own claim", async () => {
+  const { deps, claim } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization, 2);
+  const [first, second] = await claim();
+  assert.ok(first && second);
+  await attemptAll(deps, [first], () => refused);
+  assert.equal((await health(id))?.failures, 1);
+  await attemptAll(deps, [second], () => acknowledged);
+  assert.equal((await health(id))?.failures, 0);
+});
+
+test("deleting a subscription cancels what is queued; its attempt under way is recorded and changes nothing else", async () => {
+  const { deps, clock, claim, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization, 3);
+  const [underWay] = (await claim()).slice(0, 1);
+  assert.ok(underWay);
+
+  await deleteSubscription(deps, organization, id);
+  assert.deepEqual(await states(id), { cancelled: 3 });
+  await attemptAll(deps, [underWay], () => refused);
+  await attemptAll(deps, [underWay], () => refused);
+
+  assert.deepEqual(await states(id), { cancelled: 3 });
+  const attempts = await listAttempts(db, underWay.id);
+  assert.equal(attempts.length, 1);
+  assert.equal(attempts[0]?.next_attempt_at, null);
+  clock.advance(86_400_000);
+  assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
+});
+
+test("revoking the key between attempts changes nothing for deliveries under way", async () => {
+  const { deps, clock, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { keyId } = await createApiKey(deps, { organization: `org_${organization}` });
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+  await deliverDue(() => refused);
+  await revokeApiKey(deps, keyId);
+  clock.advance(60_000);
+  assert.equal(await deliverDue(() => acknowledged), 1);
+  assert.deepEqual(await states(id), { delivered: 1 });
+});
+
+test("an event reaches each active subscription of its organization that lists its type, under one event id", async () => {
+  const { deps, clock, deliverDue } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const [one, two, inactive] = [
+    await aSubscription(deps, organization),
+    await aSubscription(deps, organization),
+    await aSubscription(deps, organization),
+  ];
+  const foreign = await aSubscription(deps);
+  await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${inactive.id}`;
+
+  const [eventId] = await publish(deps, organization);
+  const bodies: { id: string; subscription_id: string }[] = [];
+  await deliverDue(({ body }) => {
+    bodies.push(JSON.parse(Buffer.from(body).toString()) as (typeof bodies)[number]);
+    return acknowledged;
+  });
+  assert.deepEqual(
+    bodies.map((b) => b.id),
+    [`evt_${eventId ?? ""}`, `evt_${eventId ?? ""}`],
+  );
+  assert.deepEqual(
+    bodies.map((b) => b.subscription_id).toSorted(),
+    [`wh_${one.id}`, `wh_${two.id}`].toSorted(),
+  );
+  assert.deepEqual(await states(foreign.id), {});
+});
+
+test("an event whose transaction is rolled back was never there", async () => {
+  const { deps, deliverDue } = await createEngine(db);
+  const organizationId = await anOrganization(deps);
+  await aSubscription(deps, organizationId);
+  await assert.rejects(
+    db.begin(async (tx) => {
+      const { subscriptionIds } = await publishEvent(deps, tx, {
+        organizationId,
+        type: "vc.test.ping",
+        data: {},
+      });
+      assert.equal(subscriptionIds.length, 1);
+      throw new Error("rolled back");
+    }),
+    /rolled back/,
+  );
+  assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
+});

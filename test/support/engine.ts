@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
+import { type Claim, claimDeliveries } from "../../src/actions/claims.ts";
+import {
+  createDependencies,
+  type Dependencies,
+  type Parts,
+} from "../../src/actions/dependencies.ts";
+import type { Vetted } from "../../src/actions/destination.ts";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import { publishEvent } from "../../src/actions/events.ts";
+import { createSubscription } from "../../src/actions/subscriptions.ts";
+import { createDeliverer } from "../../src/delivery/deliver.ts";
+import type { Post } from "../../src/delivery/sender.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import { createClock } from "./clock.ts";
+
+export type Answer = (post: Post) => Outcome | Promise<Outcome>;
+
+export const acknowledged: Outcome = { kind: "acknowledged", httpStatus: 200 };
+export const refused: Outcome = { kind: "refused", httpStatus: 503 };
+
+/** The real engine and the real database on a clock that is moved by hand; what the network would say is scripted. */
+export async function createEngine(db: Database, overrides: Partial<Parts> = {}) {
+  await db`delete from waiting_deliveries`; // What an earlier test left is none of this one's business.
+  const clock = createClock();
+  const deps = createDependencies({
+    db,
+    clock,
+    ring: [{ id: "test", key: randomBytes(32) }],
+    checkDestination: () => Promise.reject(new Error("not looked up in this test")),
+    rules: {
+      retryDelaysMs: RETRY_DELAYS_MS,
+      autoDisableAfter: 20,
+      maxSubscriptions: 1000,
+      leaseMs: 30_000,
+    },
+    nudge: () => undefined,
+    ...overrides,
+  });
+  return { deps, clock, claim: () => claimAll(deps), deliverDue };
+
+  /** Delivers until nothing is due, a round of claims at a time. Answers how many attempts that were. */
+  async function deliverDue(answer: Answer): Promise<number> {
+    for (let attempts = 0; ;) {
+      const claims = await claimAll(deps);
+      if (claims.length === 0) return attempts;
+      attempts += claims.length;
+      await attemptAll(deps, claims, answer);
+    }
+  }
+}
+
+/** Claims everything that is due. */
+export async function claimAll(deps: Dependencies): Promise<Claim[]> {
+  const due = await listDueSubscriptions(deps.db, { now: deps.clock(), after: null, limit: 1000 });
+  return claimDeliveries(
+    deps,
+    due.map((subscription_id) => ({ subscription_id, share: 1000 })),
+  );
+}
+
+/** Makes the attempts, one after the other, and records them in one batch. */
+export async function attemptAll(deps: Dependencies, claims: Claim[], answer: Answer) {
+  const ended: Ended[] = [];
+  const deliver = createDeliverer({
+    send: async (post) => answer(post),
+    clock: deps.clock,
+    record: (one) => {
+      ended.push(one);
+      return Promise.resolve();
+    },
+    postpone: (claim) => postpone(deps, [claim]),
+    onOurFault: () => undefined,
+    onEnded: () => undefined,
+  });
+  for (const claim of claims) await deliver(claim);
+  return recordEnded(deps, ended);
+}
+
+let organizations = 0;
+
+export async function anOrganization(deps: Dependencies): Promise<string> {
+  return (await createOrganization(deps, { slug: `org-${++organizations}` })).id;
+}
+
+/** An active subscription, as the partner made it. */
+export async function aSubscription(deps: Dependencies, organizationId?: string) {
+  const open = { ...deps, checkDestination: () => Promise.resolve(ANYWHERE) };
+  return createSubscription(open, organizationId ?? (await anOrganization(deps)), {
+    url: "https://receiver.example/hooks",
+    events: ["vc.test.ping"],
+  });
+}
+
+const ANYWHERE: Vetted = {
+  ok: true,
+  destination: {
+    url: "https://receiver.example/hooks",
+    host: "receiver.example",
+    port: 443,
+    path: "/hooks",
+    hostHeader: "receiver.example",
+    address: null,
+  },
+  addresses: ["192.0.2.1"],
+};
+
+/** Publishes `count` events of the organization, each in a transaction of its own. */
+export async function publish(deps: Dependencies, organizationId: string, count = 1) {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const event = {
+      organizationId,
+      type: "vc.test.ping",
+      data: { message: `event ${i}` },
+    } as const;
+    ids.push((await deps.db.begin((tx) => publishEvent(deps, tx, event))).eventId);
+  }
+  return ids;
+}
