@@ -29,6 +29,7 @@ export async function underLock(path, work, { onWait, signal }) {
   await take(path, name, { onWait, signal });
 
   const file = join(path, name);
+  // Throws when the file is gone: taken for dead (stopped for long, say), we must not go on.
   const heart = setInterval(() => utimesSync(file, new Date(), new Date()), HEARTBEAT_MS);
   try {
     return await work();

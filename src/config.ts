@@ -1,0 +1,143 @@
+import { Environment } from "./config/environment.ts";
+import {
+  baseUrl,
+  cidr,
+  duration,
+  host,
+  integer,
+  nameServer,
+  oneOf,
+  path,
+  postgresUrl,
+} from "./config/formats.ts";
+import { type AdminToken, readAdminTokens, readSealingKeys } from "./config/secrets.ts";
+import type { AddressPolicy } from "./domain/public-address.ts";
+import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
+import type { KeyRing } from "./domain/sealed-secret.ts";
+
+export type { AdminToken } from "./config/secrets.ts";
+export { parseSealingKeys } from "./config/secrets.ts";
+
+const ROLES = ["all", "api", "dispatcher"] as const;
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const RETENTION_MS = 30 * 24 * 3_600_000;
+
+export interface Config {
+  /** Null: the built-in database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  /** The schema owner's URL. Null when the service's own role owns the schema. */
+  readonly migrationDatabaseUrl: string | null;
+  readonly dataDir: string;
+
+  /** Ports may be 0: whichever is free. */
+  readonly host: string;
+  readonly port: number;
+  /** Null: the address that `host` and `port` come to once they are bound. */
+  readonly baseUrl: string | null;
+  readonly operatorHost: string;
+  readonly operatorPort: number;
+  readonly role: (typeof ROLES)[number];
+
+  /** Null: the one kept in `dataDir`. */
+  readonly adminTokens: AdminToken[] | null;
+  /** Null: those kept in `dataDir`. */
+  readonly sealingKeys: KeyRing | null;
+
+  /** The delay after the first, second, … failed attempt; there is one attempt more than delays. */
+  readonly retryDelaysMs: number[];
+  readonly attemptTimeoutMs: number;
+  readonly autoDisableAfter: number;
+  readonly dispatchConcurrency: number;
+  readonly subscriptionConcurrency: number;
+  readonly maxSubscriptions: number;
+
+  readonly egress: AddressPolicy;
+  readonly egressCaFile: string | null;
+  /** Each `ip:port`. Null: the system's. */
+  readonly dnsServers: string[] | null;
+
+  readonly retentionMs: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly shutdownGraceMs: number;
+}
+
+/** Reads the whole configuration at once. Throws one error that names every fault in it, and no secret. */
+export function loadConfig(variables: NodeJS.ProcessEnv): Config {
+  const env = new Environment(variables);
+  const config = read(env);
+  checkTogether(config, env);
+  if (env.faults.length > 0) throw new Error(`configuration:\n  ${env.faults.join("\n  ")}`);
+  return config;
+}
+
+/** The names of all variables, for whoever must keep them from a child process. */
+export function configurationNames(): string[] {
+  const env = new Environment({});
+  read(env);
+  return env.names;
+}
+
+function read(env: Environment): Config {
+  const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 512);
+
+  return {
+    databaseUrl: env.value("DATABASE_URL", postgresUrl, null),
+    migrationDatabaseUrl: env.value("MIGRATION_DATABASE_URL", postgresUrl, null),
+    dataDir: env.value("DATA_DIR", path, ".data"),
+
+    host: env.value("HOST", host, "127.0.0.1"),
+    port: env.value("PORT", integer(0, 65_535), 8080),
+    baseUrl: env.value("BASE_URL", baseUrl, null),
+    operatorHost: env.value("OPERATOR_HOST", host, "127.0.0.1"),
+    operatorPort: env.value("OPERATOR_PORT", integer(0, 65_535), 8081),
+    role: env.value("ROLE", oneOf(ROLES), "all"),
+
+    adminTokens: readAdminTokens(env),
+    sealingKeys: readSealingKeys(env),
+
+    retryDelaysMs: env.list("RETRY_DELAYS", duration("0s", "365d"), 20) ?? [...RETRY_DELAYS_MS],
+    attemptTimeoutMs: env.value("ATTEMPT_TIMEOUT", duration("1ms", "5m"), 10_000),
+    autoDisableAfter: env.value("AUTO_DISABLE_AFTER", integer(1, 1_000_000), 20),
+    dispatchConcurrency,
+    subscriptionConcurrency: env.value(
+      "SUBSCRIPTION_CONCURRENCY",
+      integer(1, 10_000),
+      Math.min(32, dispatchConcurrency),
+    ),
+    maxSubscriptions: env.value("MAX_SUBSCRIPTIONS", integer(1, 100_000), 100),
+
+    egress: {
+      allow: env.list("EGRESS_ALLOW", cidr, 1_000) ?? [],
+      deny: env.list("EGRESS_DENY", cidr, 1_000) ?? [],
+    },
+    egressCaFile: env.value("EGRESS_CA_FILE", path, null),
+    dnsServers: env.list("DNS_SERVERS", nameServer, 16),
+
+    retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),
+    logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),
+    shutdownGraceMs: env.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),
+  };
+}
+
+function checkTogether(config: Config, env: Environment): void {
+  env.rule(
+    config.migrationDatabaseUrl === null || config.databaseUrl !== null,
+    ["MIGRATION_DATABASE_URL", "DATABASE_URL"],
+    "is of no use without DATABASE_URL",
+  );
+  env.rule(
+    config.role === "dispatcher" || !doListenersClash(config),
+    ["OPERATOR_PORT", "OPERATOR_HOST", "PORT", "HOST", "ROLE"],
+    "must differ from PORT: partners and operators have a listener each",
+  );
+  env.rule(
+    config.subscriptionConcurrency <= config.dispatchConcurrency,
+    ["SUBSCRIPTION_CONCURRENCY", "DISPATCH_CONCURRENCY"],
+    "must not be more than DISPATCH_CONCURRENCY",
+  );
+}
+
+function doListenersClash({ host, port, operatorHost, operatorPort }: Config): boolean {
+  if (port === 0 || port !== operatorPort) return false;
+  return host === operatorHost || [host, operatorHost].some((h) => h === "0.0.0.0" || h === "::");
+}

@@ -1,0 +1,69 @@
+/** What a variable may hold: how to read it (null when it cannot be read) and how to say it. */
+export interface Format<T> {
+  parse: (text: string) => T | null;
+  /** Completes "must be …". */
+  mustBe: string;
+  /** Whether a fault may quote the value. Nothing that can hold a secret may. */
+  quotable?: boolean;
+}
+
+/**
+ * Reads variables and collects the faults in them, so that all can be told at once. A variable at fault
+ * reads as its fallback.
+ */
+export class Environment {
+  /** Each a sentence that starts with the variable's name. */
+  readonly faults: string[] = [];
+  /** Every variable that was asked for. */
+  readonly names: string[] = [];
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #faulty = new Set<string>();
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** `fallback` when the variable is unset, empty or blank. */
+  value<T, F>(name: string, format: Format<T>, fallback: F): T | F {
+    const text = this.#read(name);
+    return text === "" ? fallback : (this.#parse(name, text, format) ?? fallback);
+  }
+
+  /** What stands between commas, or null when there is nothing. Each faulty entry is a fault of its own. */
+  list<T>(name: string, format: Format<T>, max: number): T[] | null {
+    const text = this.#read(name);
+    if (text === "") return null;
+
+    const entries = text.split(",");
+    if (entries.length > max) this.fault(name, `must have at most ${max} entries`);
+    const values = entries
+      .slice(0, max)
+      .map((entry, i) => this.#parse(name, entry.trim(), format, `entry ${i + 1} `));
+    return values.every((value) => value !== null) ? values : null;
+  }
+
+  /** A rule that involves several variables. It is not judged while one of them is at fault. */
+  rule(holds: boolean, [name, ...others]: [string, ...string[]], mustBe: string): void {
+    if (!holds && ![name, ...others].some((n) => this.#faulty.has(n))) this.fault(name, mustBe);
+  }
+
+  fault(name: string, what: string): void {
+    this.#faulty.add(name);
+    this.faults.push(`${name} ${what}`);
+  }
+
+  #read(name: string): string {
+    this.names.push(name);
+    return (this.#env[name] ?? "").trim();
+  }
+
+  #parse<T>(name: string, text: string, format: Format<T>, where = ""): T | null {
+    const { parse, mustBe, quotable = false } = format;
+    const value = parse(text);
+    if (value === null) {
+      const quoted = quotable ? `, not ${JSON.stringify(text)}` : "";
+      this.fault(name, `${where}must be ${mustBe}${quoted}`);
+    }
+    return value;
+  }
+}

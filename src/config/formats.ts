@@ -1,0 +1,83 @@
+import { isIP, isIPv4, isIPv6 } from "node:net";
+import { type Cidr, parseCidr } from "../domain/cidr.ts";
+import { parseDuration } from "../domain/duration.ts";
+import type { Format } from "./environment.ts";
+
+export function integer(min: number, max: number): Format<number> {
+  return {
+    parse: (text) => (/^[0-9]{1,15}$/.test(text) ? within(min, max, Number(text)) : null),
+    mustBe: `an integer from ${min} to ${max}`,
+    quotable: true,
+  };
+}
+
+export function duration(min: string, max: string): Format<number> {
+  const [minMs, maxMs] = [parseDuration(min) ?? 0, parseDuration(max) ?? Infinity];
+  return {
+    parse: (text) => within(minMs, maxMs, parseDuration(text)),
+    mustBe: `a duration (a whole number and ms, s, m, h or d) from ${min} to ${max}`,
+    quotable: true,
+  };
+}
+
+function within(min: number, max: number, value: number | null): number | null {
+  return value !== null && value >= min && value <= max ? value : null;
+}
+
+export function oneOf<T extends string>(choices: readonly T[]): Format<T> {
+  return {
+    parse: (text) => choices.find((choice) => choice === text) ?? null,
+    mustBe: `one of ${choices.join(", ")}`,
+    quotable: true,
+  };
+}
+
+export const path: Format<string> = {
+  parse: (text) => text,
+  mustBe: "a path",
+};
+
+/** What to listen on. */
+export const host: Format<string> = {
+  parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(text) ? text : null),
+  mustBe: "a host name or an IP address, without brackets or port",
+  quotable: true,
+};
+
+/** Kept as written, for paths to be put behind it. */
+export const baseUrl: Format<string> = {
+  parse: (text) =>
+    /^https?:\/\/[^\s\\?#@]*[^\s\\?#@/]$/.test(text) && URL.canParse(text) ? text : null,
+  mustBe: "an http or https URL without user, final slash, query and fragment",
+};
+
+/** Also one with several hosts, `postgres://a,b/name`. What passes here, the driver does not choke on and quote. */
+export const postgresUrl: Format<string> = {
+  parse: (text) => {
+    const match = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)/.exec(text);
+    if (match === null) return null;
+    const [, hosts = ""] = match;
+    const [first = ""] = hosts.split(",");
+    return URL.canParse(text.replace(hosts, first)) ? text : null;
+  },
+  mustBe: "a postgres:// or postgresql:// URL",
+};
+
+export const cidr: Format<Cidr> = {
+  parse: parseCidr,
+  mustBe: "a block of addresses such as 10.0.0.0/8 or fd00::/8",
+  quotable: true,
+};
+
+/** `ip:port`, or `[ip]:port` for IPv6, as `Resolver.setServers` takes it. */
+export const nameServer: Format<string> = {
+  parse: (text) => {
+    const [, v6 = "", v4 = "", port = "53"] =
+      /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]{1,5}))?$/.exec(text) ?? [];
+    if (within(1, 65_535, Number(port)) === null) return null;
+    if (isIPv4(v4)) return `${v4}:${port}`;
+    return isIPv6(v6) ? `[${v6}]:${port}` : null;
+  },
+  mustBe: "an IP address and a port such as 9.9.9.9:53 or [2620:fe::fe]:53",
+  quotable: true,
+};

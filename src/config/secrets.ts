@@ -1,0 +1,62 @@
+import type { KeyRing, SealingKey } from "../domain/sealed-secret.ts";
+import { Environment, type Format } from "./environment.ts";
+
+/** What an operator signs in with. The name goes into the log, the token never. */
+export interface AdminToken {
+  name: string;
+  token: string;
+}
+
+const LIST_MAX = 32;
+
+const adminToken: Format<{ name: string | undefined; token: string }> = {
+  parse: (text) => {
+    const [, name, token] = /^(?:([A-Za-z0-9_.-]{1,64}):)?([!-9;-~]{32,512})$/.exec(text) ?? [];
+    return token === undefined ? null : { name, token };
+  },
+  mustBe: "token or name:token, the token 32 to 512 visible ASCII characters without a colon",
+};
+
+/** The operators' tokens. One alone needs no name. */
+export function readAdminTokens(env: Environment): AdminToken[] | null {
+  const entries = env.list("ADMIN_TOKEN", adminToken, LIST_MAX);
+  if (entries === null) return null;
+
+  const tokens = entries.map(({ name = "operator", token }) => ({ name, token }));
+  const isAnyUnnamed = entries.some(({ name }) => name === undefined);
+  if (entries.length > 1 && isAnyUnnamed) {
+    env.fault("ADMIN_TOKEN", "must name every token when there are several");
+  } else if (hasTwins(tokens.map(({ name }) => name))) {
+    env.fault("ADMIN_TOKEN", "must not use a name twice");
+  }
+  if (hasTwins(tokens.map(({ token }) => token))) {
+    env.fault("ADMIN_TOKEN", "must not use a token twice");
+  }
+  return tokens;
+}
+
+const sealingKey: Format<SealingKey> = {
+  parse: (text) => {
+    const [, id, key] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/.exec(text) ?? [];
+    return id === undefined || key === undefined ? null : { id, key: Buffer.from(key, "base64") };
+  },
+  mustBe: "id:key, the id of 1 to 32 letters, digits, _ and -, the key 32 bytes in base64",
+};
+
+export function readSealingKeys(env: Environment): KeyRing | null {
+  const keys = env.list("SEALING_KEYS", sealingKey, LIST_MAX) ?? [];
+  if (hasTwins(keys.map(({ id }) => id))) env.fault("SEALING_KEYS", "must not use an id twice");
+  const [newest, ...older] = keys;
+  return newest === undefined ? null : [newest, ...older];
+}
+
+/** A key ring as the file `sealing-keys` holds it, written like the variable. Null when it is damaged or empty. */
+export function parseSealingKeys(text: string): KeyRing | null {
+  const env = new Environment({ SEALING_KEYS: text });
+  const ring = readSealingKeys(env);
+  return env.faults.length === 0 ? ring : null;
+}
+
+function hasTwins(values: string[]): boolean {
+  return new Set(values).size < values.length;
+}

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Config, configurationNames, loadConfig } from "../src/config.ts";
+import { parseCidr } from "../src/domain/cidr.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1440 * MINUTE_MS;
+
+const token = (letter: string) => letter.repeat(32);
+const key = (byte: number) => Buffer.alloc(32, byte);
+const base64 = (byte: number) => key(byte).toString("base64");
+
+const defaults: Config = {
+  databaseUrl: null,
+  migrationDatabaseUrl: null,
+  dataDir: ".data",
+  host: "127.0.0.1",
+  port: 8080,
+  baseUrl: null,
+  operatorHost: "127.0.0.1",
+  operatorPort: 8081,
+  role: "all",
+  adminTokens: null,
+  sealingKeys: null,
+  retryDelaysMs: [1, 5, 30, 120, 360, 1440].map((minutes) => minutes * MINUTE_MS),
+  attemptTimeoutMs: 10_000,
+  autoDisableAfter: 20,
+  dispatchConcurrency: 512,
+  subscriptionConcurrency: 32,
+  maxSubscriptions: 100,
+  egress: { allow: [], deny: [] },
+  egressCaFile: null,
+  dnsServers: null,
+  retentionMs: 30 * DAY_MS,
+  logLevel: "info",
+  shutdownGraceMs: 15_000,
+};
+
+/** The faults that stop the start, one to a line. */
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    const [head, ...faults] = (error as Error).message.split("\n  ");
+    assert.equal(head, "configuration:");
+    return faults;
+  }
+}
+
+test("without any variable the defaults hold", () => {
+  assert.deepEqual(loadConfig({}), defaults);
+});
+
+test("an empty or blank variable counts as unset, and variables of others are ignored", () => {
+  const names = configurationNames();
+  assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, ""]))), defaults);
+  assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, " "]))), defaults);
+  assert.deepEqual(loadConfig({ PORTS: "x", port: "x" }), defaults);
+});
+
+test("the names of all variables can be asked for", () => {
+  assert.deepEqual(configurationNames().sort(), [...new Set(GOOD.map(([name]) => name))].sort());
+});
+
+const DATABASE_URL = "postgres://u:p%40ss@db.example:5433/partner?sslmode=require";
+
+const GOOD: [name: string, value: string, expected: Partial<Config>, others?: NodeJS.ProcessEnv][] =
+  [
+    ["DATABASE_URL", DATABASE_URL, { databaseUrl: DATABASE_URL }],
+    ["DATABASE_URL", "postgresql:///partner", { databaseUrl: "postgresql:///partner" }],
+    ["DATABASE_URL", "postgres://a:1,b:2/partner", { databaseUrl: "postgres://a:1,b:2/partner" }],
+    [
+      "DATABASE_URL",
+      "postgres://u@%2Frun%2F,:5432/p",
+      { databaseUrl: "postgres://u@%2Frun%2F,:5432/p" },
+    ],
+    [
+      "MIGRATION_DATABASE_URL",
+      "postgres://owner@db.example/partner",
+      { databaseUrl: DATABASE_URL, migrationDatabaseUrl: "postgres://owner@db.example/partner" },
+      { DATABASE_URL },
+    ],
+    ["DATA_DIR", "/var/lib/p a", { dataDir: "/var/lib/p a" }],
+    ["HOST", "::", { host: "::" }],
+    ["HOST", "api.example", { host: "api.example" }],
+    ["PORT", "0", { port: 0 }],
+    ["PORT", "65535", { port: 65_535 }],
+    ["BASE_URL", "https://api.example", { baseUrl: "https://api.example" }],
+    ["BASE_URL", "http://[::1]:8080/vc", { baseUrl: "http://[::1]:8080/vc" }],
+    ["OPERATOR_HOST", "10.0.0.7", { operatorHost: "10.0.0.7" }],
+    ["OPERATOR_PORT", "9091", { operatorPort: 9091 }],
+    ["ROLE", "api", { role: "api" }],
+    ["ROLE", "dispatcher", { role: "dispatcher" }],
+    ["ADMIN_TOKEN", token("a"), { adminTokens: [{ name: "operator", token: token("a") }] }],
+    [
+      "ADMIN_TOKEN",
+      `ann:${token("a")}, bob:${token("b")}`,
+      {
+        adminTokens: [
+          { name: "ann", token: token("a") },
+          { name: "bob", token: token("b") },
+        ],
+      },
+    ],
+    [
+      "SEALING_KEYS",
+      `2026-b:${base64(2)},2026_a:${base64(1)}`,
+      {
+        sealingKeys: [
+          { id: "2026-b", key: key(2) },
+          { id: "2026_a", key: key(1) },
+        ],
+      },
+    ],
+    ["SEALING_KEYS", `a:${base64(1).slice(0, -1)}`, { sealingKeys: [{ id: "a", key: key(1) }] }],
+    ["RETRY_DELAYS", "0s,250ms, 1s", { retryDelaysMs: [0, 250, 1_000] }],
+    ["RETRY_DELAYS", Array(20).fill("1s").join(), { retryDelaysMs: Array<number>(20).fill(1_000) }],
+    ["ATTEMPT_TIMEOUT", "300ms", { attemptTimeoutMs: 300 }],
+    ["AUTO_DISABLE_AFTER", "1", { autoDisableAfter: 1 }],
+    ["DISPATCH_CONCURRENCY", "10000", { dispatchConcurrency: 10_000 }],
+    ["DISPATCH_CONCURRENCY", "8", { dispatchConcurrency: 8, subscriptionConcurrency: 8 }],
+    ["SUBSCRIPTION_CONCURRENCY", "512", { subscriptionConcurrency: 512 }],
+    ["MAX_SUBSCRIPTIONS", "100000", { maxSubscriptions: 100_000 }],
+    [
+      "EGRESS_ALLOW",
+      "127.0.0.0/8,::1/128",
+      { egress: { allow: cidrs("127.0.0.0/8", "::1/128"), deny: [] } },
+    ],
+    ["EGRESS_DENY", "192.0.2.0/24", { egress: { allow: [], deny: cidrs("192.0.2.0/24") } }],
+    ["EGRESS_CA_FILE", "ca.pem", { egressCaFile: "ca.pem" }],
+    ["DNS_SERVERS", "9.9.9.9,127.0.0.1:5353", { dnsServers: ["9.9.9.9:53", "127.0.0.1:5353"] }],
+    ["DNS_SERVERS", "[2620:fe::fe],[::1]:5353", { dnsServers: ["[2620:fe::fe]:53", "[::1]:5353"] }],
+    ["RETENTION", "90d", { retentionMs: 90 * DAY_MS }],
+    ["RETENTION", "2s", { retentionMs: 2_000 }],
+    ["LOG_LEVEL", "silent", { logLevel: "silent" }],
+    ["SHUTDOWN_GRACE", "2m", { shutdownGraceMs: 2 * MINUTE_MS }],
+  ];
+
+for (const [name, value, expected, others] of GOOD) {
+  test(`${name}=${value.slice(0, 40)} is understood`, () => {
+    assert.deepEqual(loadConfig({ ...others, [name]: value }), { ...defaults, ...expected });
+  });
+}
+
+const BAD: [name: string, values: string[], mustBe: RegExp][] = [
+  ["DATABASE_URL", ["mysql://db/x", "db.example", "postgres://h:port/x"], /a postgres:\/\/ or/],
+  ["MIGRATION_DATABASE_URL", ["https://db/x"], /a postgres:\/\/ or/],
+  ["HOST", ["[::1]", "127.0.0.1:80", "a b"], /without brackets or port/],
+  ["OPERATOR_HOST", ["http://x"], /without brackets or port/],
+  ["PORT", ["65536", "-1", "80.5", "0x50", "http", "1e3"], /an integer from 0 to 65535, not "/],
+  ["OPERATOR_PORT", ["70000"], /an integer from 0 to 65535, not "70000"/],
+  [
+    "BASE_URL",
+    [
+      "api.example",
+      "ftp://x",
+      "https://x/",
+      "https://x?a",
+      "https://x#a",
+      "https://u@x",
+      "http://",
+      "http://x:y",
+    ],
+    /an http or https URL/,
+  ],
+  ["ROLE", ["API", "worker"], /one of all, api, dispatcher, not "/],
+  ["ADMIN_TOKEN", ["x".repeat(31), `ann:${"x".repeat(31)}`, `ann:${"ü".repeat(32)}`], /32 to 512/],
+  [
+    "SEALING_KEYS",
+    [
+      "a:short",
+      base64(1),
+      `a b:${base64(1)}`,
+      `a:${base64(1)}AA`,
+      `a:${"A".repeat(40)}`,
+      `a:${"A".repeat(44)}`,
+    ],
+    /32 bytes/,
+  ],
+  ["RETRY_DELAYS", ["1m,soon", "1m,", "1m,400d", "5"], /entry \d must be a duration .*, not "/],
+  ["RETRY_DELAYS", [Array(21).fill("1s").join()], /at most 20 entries/],
+  ["ATTEMPT_TIMEOUT", ["10", "1.5s", "0s", "6m", "-1s", "1 s"], /a duration .* from 1ms to 5m/],
+  ["AUTO_DISABLE_AFTER", ["0"], /an integer from 1 /],
+  ["DISPATCH_CONCURRENCY", ["0", "10001"], /an integer from 1 to 10000/],
+  ["SUBSCRIPTION_CONCURRENCY", ["0", "many"], /an integer from 1 /],
+  ["SUBSCRIPTION_CONCURRENCY", ["513"], /must not be more than DISPATCH_CONCURRENCY/],
+  ["MAX_SUBSCRIPTIONS", ["0", "100001"], /an integer from 1 to 100000/],
+  ["EGRESS_ALLOW", ["10.0.0.0", "127.0.0.0/8,nonsense"], /entry \d must be a block of addresses/],
+  ["EGRESS_DENY", ["10.0.0.0/33"], /entry 1 must be a block of addresses/],
+  ["DNS_SERVERS", ["::1", "9.9.9.9:0", "9.9.9.9:65536", "dns.example:53", "[9.9.9.9]:53"], /an IP/],
+  ["RETENTION", ["forever", "0ms", "3651d"], /a duration .* from 1ms to 3650d/],
+  [
+    "LOG_LEVEL",
+    ["verbose"],
+    /one of fatal, error, warn, info, debug, trace, silent, not "verbose"/,
+  ],
+  ["SHUTDOWN_GRACE", ["15", "2h"], /a duration .* from 0s to 1h/],
+];
+
+for (const [name, values, mustBe] of BAD) {
+  test(`${name} is refused when it is no such thing (${mustBe.source})`, () => {
+    for (const value of values) {
+      const faults = faultsOf({ DATABASE_URL, [name]: value });
+      assert.equal(faults.length, 1, value);
+      assert.match(faults[0] ?? "", mustBe, value);
+      assert.ok(faults[0]?.startsWith(`${name} `), value);
+    }
+  });
+}
+
+test("all faults are told at once, each entry of a list being one", () => {
+  assert.deepEqual(
+    faultsOf({
+      PORT: "x",
+      ROLE: "y",
+      EGRESS_ALLOW: "a,10.0.0.0/8,b",
+      MIGRATION_DATABASE_URL: DATABASE_URL,
+    }),
+    [
+      'PORT must be an integer from 0 to 65535, not "x"',
+      'ROLE must be one of all, api, dispatcher, not "y"',
+      'EGRESS_ALLOW entry 1 must be a block of addresses such as 10.0.0.0/8 or fd00::/8, not "a"',
+      'EGRESS_ALLOW entry 3 must be a block of addresses such as 10.0.0.0/8 or fd00::/8, not "b"',
+      "MIGRATION_DATABASE_URL is of no use without DATABASE_URL",
+    ],
+  );
+});
+
+test("a fault never quotes what may be secret", () => {
+  const secret = "hunter2hunter2";
+  const faults = faultsOf({
+    DATABASE_URL: `mysql://u:${secret}@db/x`,
+    MIGRATION_DATABASE_URL: `postgres://u:${secret}@db:port/x`,
+    BASE_URL: `https://u:${secret}@api.example`,
+    ADMIN_TOKEN: `${secret},ann:${secret},${secret}:${token("a")}ü`,
+    SEALING_KEYS: `${secret},a:${secret},a:${base64(1)},a:${base64(2)}`,
+  });
+  assert.ok(faults.length >= 7);
+  assert.ok(!faults.join().includes(secret));
+});
+
+test("partners and operators have a listener each", () => {
+  const clash = (env: NodeJS.ProcessEnv) =>
+    faultsOf({ PORT: "9000", OPERATOR_PORT: "9000", ...env });
+  const fault = "OPERATOR_PORT must differ from PORT: partners and operators have a listener each";
+  assert.deepEqual(clash({}), [fault]);
+  assert.deepEqual(clash({ HOST: "0.0.0.0" }), [fault]);
+  assert.deepEqual(clash({ OPERATOR_HOST: "::" }), [fault]);
+  assert.deepEqual(faultsOf({ PORT: "8081" }), [fault]);
+
+  assert.deepEqual(clash({ OPERATOR_HOST: "127.0.0.2" }), []);
+  assert.deepEqual(clash({ ROLE: "dispatcher" }), []); // It has no partners' listener.
+  assert.deepEqual(clash({ PORT: "0", OPERATOR_PORT: "0" }), []);
+});
+
+test("a migration URL alone is a mistake: the schema would be that of another database", () => {
+  assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [
+    "MIGRATION_DATABASE_URL is of no use without DATABASE_URL",
+  ]);
+});
+
+test("rules about several variables are not judged by a fallback", () => {
+  assert.equal(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL, DATABASE_URL: "x" }).length, 1);
+  assert.equal(faultsOf({ SUBSCRIPTION_CONCURRENCY: "600", DISPATCH_CONCURRENCY: "x" }).length, 1);
+});
+
+function cidrs(...texts: string[]) {
+  return texts.map((text) => {
+    const cidr = parseCidr(text);
+    assert.ok(cidr);
+    return cidr;
+  });
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+type UnderLock = <T>(
+  path: string,
+  work: () => Promise<T>,
+  options: { onWait: () => void; signal: AbortSignal },
+) => Promise<T>;
+
+const script = new URL("../../../scripts/lock.js", import.meta.url);
+const { underLock } = (await import(script.href)) as { underLock: UnderLock };
+const { signal } = new AbortController();
+
+test("who prepares a checkout does so alone, and leaves no lock behind", async (t) => {
+  const folder = await aFolder(t);
+  const path = join(folder, "lock");
+  const order: string[] = [];
+
+  let noteWait = (): void => undefined;
+  const waiting = new Promise<void>((resolve) => (noteWait = resolve));
+  const first = underLock(path, () => waiting.then(() => order.push("first is over")), {
+    onWait: () => assert.fail("nobody is there"),
+    signal,
+  });
+  const second = underLock(path, () => Promise.resolve(order.push("second begins")), {
+    onWait: noteWait,
+    signal,
+  });
+
+  await Promise.all([first, second]);
+  assert.deepEqual(order, ["first is over", "second begins"]);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test("who gives up waiting leaves nothing but the holder's lock", async (t) => {
+  const folder = await aFolder(t);
+  const path = join(folder, "lock");
+  const giveUp = new AbortController();
+
+  const hold = async () => {
+    const waiter = underLock(path, () => assert.fail("the lock is taken"), {
+      onWait: () => {
+        giveUp.abort();
+      },
+      signal: giveUp.signal,
+    });
+    await assert.rejects(waiter, { name: "AbortError" });
+    assert.deepEqual(await readdir(folder), ["lock"]);
+  };
+  await underLock(path, hold, { onWait: () => assert.fail("nobody is there"), signal });
+});
+
+async function aFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-lock-"));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}

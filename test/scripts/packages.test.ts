@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+const script = new URL("../../../scripts/packages.js", import.meta.url);
+const { areInstalled } = (await import(script.href)) as {
+  areInstalled: (root: string, options: { dev: boolean }) => boolean;
+};
+
+const locked = {
+  "": { version: "1.0.0" },
+  "node_modules/web": { version: "2.0.0" },
+  "node_modules/linter": { version: "3.0.0", dev: true },
+  "node_modules/database": { version: "4.0.0", optional: true },
+  "node_modules/database-here": { version: "4.0.0", optional: true, os: [process.platform] },
+  "node_modules/database-elsewhere": { version: "4.0.0", optional: true, os: ["beos"] },
+};
+const complete = without(locked, "", "node_modules/database-elsewhere");
+
+const CASES: [what: string, present: object | null, forUse: boolean, forWork: boolean][] = [
+  ["all that can be installed here is", complete, true, true],
+  ["nothing is installed, or an install was cut short", null, false, false],
+  [
+    "a package has another version",
+    { ...complete, "node_modules/web": { version: "2.0.1" } },
+    false,
+    false,
+  ],
+  ["a package is missing", without(complete, "node_modules/web"), false, false],
+  [
+    "the packages for development are missing",
+    without(complete, "node_modules/linter"),
+    true,
+    false,
+  ],
+  [
+    "optional packages were left out",
+    without(complete, "node_modules/database", "node_modules/database-here"),
+    true,
+    true,
+  ],
+  [
+    "an optional package for this machine got lost",
+    without(complete, "node_modules/database-here"),
+    false,
+    false,
+  ],
+];
+
+for (const [what, present, forUse, forWork] of CASES) {
+  test(`${what}: ${forUse ? "good" : "not good"} to run, ${forWork ? "good" : "not good"} to build`, async (t) => {
+    const root = await aCheckout(t, present);
+    assert.equal(areInstalled(root, { dev: false }), forUse);
+    assert.equal(areInstalled(root, { dev: true }), forWork);
+  });
+}
+
+function without(packages: object, ...names: string[]): object {
+  return Object.fromEntries(Object.entries(packages).filter(([name]) => !names.includes(name)));
+}
+
+async function aCheckout(t: TestContext, present: object | null): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "partner-api-checkout-"));
+  t.after(() => rm(root, { recursive: true }));
+  await mkdir(join(root, "node_modules"));
+  const files = { "package-lock.json": locked, "node_modules/.package-lock.json": present };
+  for (const [name, packages] of Object.entries(files)) {
+    if (packages) await writeFile(join(root, name), JSON.stringify({ packages }));
+  }
+  return root;
+}
