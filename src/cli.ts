@@ -1,0 +1,78 @@
+import closeWithGrace from "close-with-grace";
+import type { CommandContext } from "./commands/context.ts";
+import { runCommand } from "./commands/program.ts";
+import { type Config, loadConfig } from "./config.ts";
+import { demo } from "./demo.ts";
+import { doctor } from "./doctor.ts";
+import { start } from "./main.ts";
+import { openDatabase } from "./wiring/database.ts";
+import { wireDependencies } from "./wiring/dependencies.ts";
+import { VERSION } from "./wiring/product.ts";
+
+/** Runs one command line, given without the program's name, and ends the process when it fails. */
+export async function main(argv: string[]): Promise<void> {
+  const status = await runCommand(context, argv);
+  if (status !== 0) process.exit(status);
+}
+
+const context: CommandContext = {
+  stdout: (text) => process.stdout.write(text),
+  stderr: (text) => process.stderr.write(text),
+  isTerminal: process.stdout.isTTY,
+  showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
+  version: VERSION,
+
+  async withDependencies(run) {
+    const config = loadConfig(process.env);
+    const { db, close } = await openDatabase(config, ignore, { max: 2 });
+    try {
+      const { deps, names } = await wireDependencies(config, db);
+      try {
+        return await run(deps);
+      } finally {
+        names.close();
+      }
+    } finally {
+      await close();
+    }
+  },
+
+  async serve() {
+    const config = loadConfig(process.env);
+    const starting = start(config);
+    stopGracefully(config, async () => (await starting).stop());
+    await starting;
+  },
+
+  async migrate() {
+    const say = (message: string) => context.stdout(`${message}\n`);
+    const { close } = await openDatabase(loadConfig(process.env), say, { max: 1 });
+    await close();
+    say("the schema is up to date");
+  },
+
+  doctor: () => doctor(loadConfig(process.env), context.stdout),
+  demo: () => demo(context.stdout),
+};
+
+/** npm passes on the Ctrl-C that the terminal has sent us already: what follows so soon is the same one. */
+const ECHO_MS = 500;
+
+/** At the first signal stops in good order, within the grace; a later one ends the process as it is. */
+function stopGracefully({ shutdownGraceMs }: Config, stop: () => Promise<void>): void {
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  const options = { delay: shutdownGraceMs, logger: console, skip: [...signals] };
+  const { close } = closeWithGrace(options, stop);
+  let stoppingSince: number | undefined;
+  for (const signal of signals) process.on(signal, heard);
+
+  function heard(): void {
+    if (stoppingSince === undefined) close();
+    else if (performance.now() - stoppingSince > ECHO_MS) process.exit(1);
+    stoppingSince ??= performance.now();
+  }
+}
+
+function ignore(): void {
+  // A command answers; what the built-in database says of itself is the service's to log.
+}

@@ -1,0 +1,106 @@
+import { readFile } from "node:fs/promises";
+import type { Config } from "./config.ts";
+import { systemClock } from "./domain/clock.ts";
+import { formatDuration } from "./domain/duration.ts";
+import { createNameLookup } from "./network/name-lookup.ts";
+import { clockSkewMs, type Database } from "./postgres/database.ts";
+import { findServer } from "./postgres/server.ts";
+import { openAdminTokens } from "./wiring/admin-tokens.ts";
+import { describeDatabase, openDatabase } from "./wiring/database.ts";
+import { SKEW_MAX_MS } from "./wiring/health.ts";
+import { openRing } from "./wiring/sealing-keys.ts";
+
+/** The oldest PostgreSQL that serves. */
+const VERSION_MIN = 15;
+
+type Finding = [what: string, examine: () => Promise<string>];
+
+/** Examines the whole set-up, a line for each part. False when something is wrong. */
+export async function doctor(config: Config, write: (text: string) => void): Promise<boolean> {
+  line("ok", "configuration", describe(config));
+  try {
+    const { db, close } = await openDatabase(config, () => undefined, { max: 2 });
+    let isWell = true;
+    for (const finding of findings(config, db)) isWell = (await report(finding)) && isWell;
+    await close();
+    return isWell;
+  } catch (error) {
+    line("FAULT", "database", (error as Error).message);
+    return false;
+  }
+
+  async function report([what, examine]: Finding): Promise<boolean> {
+    try {
+      line("ok", what, await examine());
+      return true;
+    } catch (error) {
+      line("FAULT", what, (error as Error).message);
+      return false;
+    }
+  }
+
+  function line(verdict: string, what: string, detail: string): void {
+    write(`${verdict.padEnd(6)} ${what.padEnd(14)} ${detail}\n`);
+  }
+}
+
+function findings(config: Config, db: Database): Finding[] {
+  return [
+    ["database", () => examineDatabase(config, db)],
+    ["durability", () => examineDurability(db)],
+    ["clock", () => examineClock(db)],
+    ["sealing keys", async () => `${(await openRing(config, db)).length} in the ring`],
+    ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
+    ["name servers", () => examineNames(config)],
+    ["receivers' CA", () => examineCa(config)],
+  ];
+}
+
+function describe({ role, retryDelaysMs, retentionMs, egress }: Config): string {
+  const attempts = `${retryDelaysMs.length + 1} attempts`;
+  const kept = `history kept ${formatDuration(retentionMs)}`;
+  const allowed = egress.allow.length > 0 ? ", EGRESS_ALLOW is set: not for production" : "";
+  return `role ${role}, ${attempts}, ${kept}${allowed}`;
+}
+
+async function examineDatabase(config: Config, db: Database): Promise<string> {
+  const { version } = await findServer(db);
+  if (Number.parseInt(version) < VERSION_MIN) {
+    throw new Error(`PostgreSQL ${version}: ${VERSION_MIN} is the oldest that serves`);
+  }
+  return `PostgreSQL ${version}, ${describeDatabase(config)}, schema up to date`;
+}
+
+async function examineDurability(db: Database): Promise<string> {
+  const { fsync, synchronous_commit: commit } = await findServer(db);
+  if (fsync !== "on" || commit === "off") {
+    throw new Error(`fsync ${fsync}, synchronous_commit ${commit}: accepted events can be lost`);
+  }
+  return "a commit is on disk";
+}
+
+async function examineClock(db: Database): Promise<string> {
+  const skew = Math.abs(await clockSkewMs(db, systemClock));
+  if (skew > SKEW_MAX_MS) throw new Error(`${Math.round(skew)} ms off the database's`);
+  return `${Math.round(skew)} ms off the database's`;
+}
+
+async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<string> {
+  const names = createNameLookup({
+    servers: dnsServers ?? undefined,
+    timeoutMs: attemptTimeoutMs / 2,
+    answerLocalhost: false,
+  });
+  const answer = await names.lookup("example.com");
+  names.close();
+  if (answer.kind === "no-resolver") throw new Error("none answers: no delivery can be made");
+  return dnsServers?.join(", ") ?? "the system's";
+}
+
+async function examineCa({ egressCaFile }: Config): Promise<string> {
+  if (!egressCaFile) return "the well-known ones";
+  if (!(await readFile(egressCaFile, "utf8")).includes("BEGIN CERTIFICATE")) {
+    throw new Error(`${egressCaFile} holds no certificate`);
+  }
+  return `the well-known ones and ${egressCaFile}`;
+}

@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { createSender } from "./delivery/sender.ts";
+import { systemClock } from "./domain/clock.ts";
+import { buildOperatorApp } from "./http/operator/app.ts";
+import { buildPartnerApp } from "./http/partner/app.ts";
+import { openAdminTokens } from "./wiring/admin-tokens.ts";
+import { type OpenDatabase, openDatabase } from "./wiring/database.ts";
+import { wireDependencies } from "./wiring/dependencies.ts";
+import { createEngine } from "./wiring/engine.ts";
+import { Health } from "./wiring/health.ts";
+import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
+import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
+import { listen, measure } from "./wiring/listener.ts";
+import { createMetrics } from "./wiring/metrics.ts";
+import { USER_AGENT } from "./wiring/product.ts";
+
+export interface Service {
+  /** Null in a process that serves operators alone. */
+  partnerUrl: string | null;
+  operatorUrl: string;
+  /** Takes nothing new, lets what is under way come to its end, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Starts the service as configured and resolves once it is ready. */
+export async function start(config: Config): Promise<Service> {
+  const log = createLogger(config.logLevel);
+  const opened = await openDatabase(config, (message) => {
+    log.info(message);
+  });
+  try {
+    return await startOn(opened, config, log);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger): Promise<Service> {
+  const extraCa = config.egressCaFile ? await readFile(config.egressCaFile, "utf8") : undefined;
+  const adminTokens = await openAdminTokens(config);
+  const { deps, names } = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
+  await turnPartitions(deps);
+  const health = new Health(db, systemClock);
+  const metrics = createMetrics(db, systemClock, () => dispatcher?.underWay ?? 0);
+  const maintenance = startMaintenance(deps, {
+    retentionMs: config.retentionMs,
+    onError: (err) => log.error({ err }, "maintenance failed"),
+  });
+
+  const sender = createSender({
+    check: deps.checkDestination,
+    clock: systemClock,
+    timeoutMs: config.attemptTimeoutMs,
+    userAgent: USER_AGENT,
+    extraCa,
+  });
+  const dispatcher =
+    config.role === "api"
+      ? null
+      : createEngine(deps, config, {
+          send: (post) => sender.send(post),
+          log,
+          onEnded: (ended) => metrics.noteEnded(ended),
+          onOurFault: (fault) => {
+            health.noteFault(fault);
+            metrics.noteFault(fault);
+          },
+        });
+
+  const options = { logger: log, health, baseUrl: () => config.baseUrl ?? partnerUrl ?? "" };
+  const operatorApp = buildOperatorApp(deps, {
+    ...options,
+    adminTokens,
+    metrics: () => metrics.expose(),
+    withApi: config.role !== "dispatcher",
+  });
+  const partnerApp = config.role === "dispatcher" ? null : buildPartnerApp(deps, options);
+  for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);
+
+  const operatorUrl = await listen(operatorApp, config.operatorHost, config.operatorPort);
+  const partnerUrl = partnerApp && (await listen(partnerApp, config.host, config.port));
+  dispatcher?.start();
+  warnOfExceptions(config, log);
+  log.info({ role: config.role, partners: partnerUrl, operators: operatorUrl }, "ready");
+
+  return {
+    partnerUrl,
+    operatorUrl,
+    stop: async () => {
+      log.info("stopping: what is under way comes to its end");
+      await Promise.all([partnerApp?.close(), dispatcher?.stop()]);
+      await operatorApp.close();
+      names.close();
+      await Promise.all([sender.close(), maintenance.stop()]);
+      await close();
+      log.info("stopped");
+    },
+  };
+}

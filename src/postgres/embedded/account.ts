@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** Whom files belong to and processes run as. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+const NAME = "partner-api";
+
+/** PostgreSQL refuses to run as root: the account that it runs as when we are root. */
+export async function findServerAccount(log: (message: string) => void): Promise<Account> {
+  const account = (await find("postgres")) ?? (await find(NAME)) ?? (await make());
+  if (account) return account;
+
+  const nobody = await find("nobody");
+  if (!nobody) throw new Error("there is no account other than root that PostgreSQL could run as");
+  log("PostgreSQL runs as nobody, whose files other services may reach: make a user partner-api");
+  return nobody;
+}
+
+async function find(name: string): Promise<Account | null> {
+  const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
+  const fields = passwd
+    .split("\n")
+    .map((line) => line.split(":"))
+    .find((fields) => fields[0] === name);
+  const account = { uid: Number(fields?.[2]), gid: Number(fields?.[3]) };
+  return account.uid > 0 && account.gid >= 0 ? account : null;
+}
+
+async function make(): Promise<Account | null> {
+  const commands = [
+    ["/usr/sbin/useradd", "-r", "-U", "-M", "-s", "/usr/sbin/nologin", NAME],
+    ["/usr/sbin/adduser", "-S", "-D", "-H", NAME], // BusyBox
+  ] as const;
+  for (const [program, ...args] of commands) {
+    await promisify(execFile)(program, args).catch(() => undefined);
+    const account = await find(NAME);
+    if (account) return account;
+  }
+  return null;
+}

@@ -1,0 +1,90 @@
+import { appendFile, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Binaries } from "./binaries.ts";
+import type { Home } from "./home.ts";
+import { markName } from "./marks.ts";
+import { runProgram } from "./program.ts";
+import { SETTINGS_FILE } from "./settings.ts";
+
+const DRAFT = "draft.";
+
+const CLUSTER = [
+  ...["--username=partner", "--encoding=UTF8", "--data-checksums", "--set=huge_pages=off"],
+  ...["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+  ...["--auth-local=trust", "--auth-host=reject", "--no-instructions", "--no-sync"],
+];
+
+// A mode of PostgreSQL's that needs neither a server nor a client program.
+const SINGLE_USER = ["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off", "postgres"];
+const MAKE_DATABASE = "create database partner\n";
+
+// Once for all that was written so far. File by file it takes a second or two.
+const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])];
+
+/** Sees to it that `data` holds a cluster that these binaries can serve. Call it under the lock. */
+export async function ensureCluster(
+  home: Home,
+  binaries: Binaries,
+  { durable }: { durable: boolean },
+): Promise<"found" | "made"> {
+  const data = join(home.folder, "data");
+  const major = await majorOf(data);
+  if (major === null) {
+    await makeCluster(home, binaries, durable);
+    return "made";
+  }
+  if (major !== binaries.major) {
+    throw new Error(
+      `${data} was written by PostgreSQL ${major} and this is ${binaries.major}: ` +
+        `serve it with PostgreSQL ${major} through DATABASE_URL, or move it away`,
+    );
+  }
+  return "found";
+}
+
+// Made aside and then renamed: a cluster is there whole, on disk, with its database, or not at all.
+async function makeCluster(home: Home, binaries: Binaries, durable: boolean): Promise<void> {
+  for (const name of await readdir(home.folder)) {
+    if (name.startsWith(DRAFT)) await discard(join(home.folder, name));
+  }
+
+  const draft = join(home.folder, DRAFT + markName());
+  const initdb = join(binaries.folder, "bin", "initdb");
+  const postgres = join(binaries.folder, "bin", "postgres");
+  try {
+    await runProgram(home, initdb, ["-D", draft, ...CLUSTER]);
+    await appendFile(join(draft, "postgresql.conf"), `include_if_exists = '${SETTINGS_FILE}'\n`);
+    await runProgram(home, postgres, ["--single", "-D", draft, ...SINGLE_USER], MAKE_DATABASE);
+    if (durable) await runProgram(home, initdb, ["-D", draft, ...SYNC]);
+    await rename(draft, join(home.folder, "data"));
+  } catch (error) {
+    await discard(draft);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot make a database in ${home.folder}: ${why}`, { cause: error });
+  }
+  if (durable) await syncFolder(home.folder);
+}
+
+/** The major version that wrote a data folder, or null when there is none. */
+async function majorOf(data: string): Promise<string | null> {
+  const names = await readdir(data).catch((): string[] => []);
+  if (names.length === 0) return null;
+  if (!names.includes("PG_VERSION")) {
+    throw new Error(`${data} is not empty, and not a data folder of PostgreSQL's: move it away`);
+  }
+  return (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
+}
+
+// An initdb whose parent was killed may still be writing: what cannot be removed now is later.
+async function discard(draft: string): Promise<void> {
+  await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

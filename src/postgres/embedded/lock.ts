@@ -1,0 +1,40 @@
+import { rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { listMarks, putMark } from "./marks.ts";
+
+const PATIENCE_MS = 6 * 60_000;
+
+/**
+ * Runs `work` while no other process is in such a section over the same folder. A holder that is
+ * killed holds nothing: only the marks of living processes count.
+ */
+export async function withLock<T>(
+  folder: string,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const mark = await acquire(folder, signal);
+  try {
+    return await work();
+  } finally {
+    await rm(mark, { force: true });
+  }
+}
+
+// First leave a mark, then look: of two who try at once at least one sees the other and steps
+// back. Nobody ever has to take over a dead holder's file, which cannot be done without a race.
+async function acquire(folder: string, signal?: AbortSignal): Promise<string> {
+  const since = performance.now();
+  for (;;) {
+    signal?.throwIfAborted();
+    if ((await listMarks(folder)).length === 0) {
+      const mark = await putMark(folder);
+      if ((await listMarks(folder)).every((other) => other === mark)) return mark;
+      await rm(mark, { force: true });
+    }
+    if (performance.now() - since > PATIENCE_MS) {
+      throw new Error(`another process has been busy with ${folder} for minutes`);
+    }
+    await sleep(10 + Math.random() * 30);
+  }
+}

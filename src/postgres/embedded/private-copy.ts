@@ -1,0 +1,78 @@
+import { chmod, copyFile, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isLiving, markName } from "./marks.ts";
+
+// Waiting for the disk is shared by those that wait at once.
+const AT_ONCE = 16;
+
+/**
+ * Copies a tree of programs to `to`, readable by everybody, and returns `to`. It is there whole or
+ * not at all, however many processes try at once and whenever the power fails; what is there
+ * already is taken as it is.
+ */
+export async function privateCopy(
+  from: string,
+  to: string,
+  finish: (draft: string) => Promise<void>,
+): Promise<string> {
+  if (await exists(to)) return to;
+
+  const parent = dirname(to);
+  await makeFolder(parent);
+  await sweep(parent, basename(to));
+
+  const draft = `${to}.${markName()}`;
+  try {
+    await copyTree(from, draft);
+    await finish(draft);
+    await rename(draft, to);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!(await exists(to))) throw error; // Otherwise somebody else was faster.
+  }
+  return to;
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  await makeFolder(to);
+  const entries = await readdir(from, { withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  for (let i = 0; i < files.length; i += AT_ONCE) {
+    await Promise.all(
+      files.slice(i, i + AT_ONCE).map(({ name }) => copyDurably(join(from, name), join(to, name))),
+    );
+  }
+  for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+    await copyTree(join(from, name), join(to, name));
+  }
+}
+
+async function copyDurably(source: string, target: string): Promise<void> {
+  await copyFile(source, target);
+  const file = await open(target, "r+");
+  try {
+    const { mode } = await file.stat();
+    await file.chmod((mode & 0o111) === 0 ? 0o644 : 0o755);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes the drafts of processes that did not live to finish them. */
+async function sweep(parent: string, name: string): Promise<void> {
+  for (const entry of await readdir(parent)) {
+    const abandoned = entry.startsWith(`${name}.`) && !isLiving(entry.slice(name.length + 1));
+    if (abandoned) await rm(join(parent, entry), { recursive: true, force: true });
+  }
+}
+
+// Whatever the umask is.
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, 0o755);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null;
+}

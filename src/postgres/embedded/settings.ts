@@ -1,0 +1,83 @@
+import { access, open, rename } from "node:fs/promises";
+import { join } from "node:path";
+import type { Binaries } from "./binaries.ts";
+import type { Home } from "./home.ts";
+import { markName } from "./marks.ts";
+
+const SETTINGS: Record<string, string> = {
+  // Only through the socket, and to the socket only whoever may enter its folder.
+  listen_addresses: "",
+  port: "5432",
+  unix_socket_permissions: "0700",
+  max_connections: "200",
+
+  shared_buffers: "256MB",
+  work_mem: "8MB",
+  maintenance_work_mem: "128MB",
+  effective_cache_size: "1GB",
+  huge_pages: "off", // Where a container forbids them, asking for them ends in SIGBUS.
+  random_page_cost: "1.1",
+
+  wal_buffers: "16MB",
+  wal_compression: "on",
+  min_wal_size: "512MB",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "5min",
+  checkpoint_completion_target: "0.9",
+  // Before it recovers from a crash, everything is flushed: by one call, not file by file.
+  ...(process.platform === "linux" ? { recovery_init_sync_method: "syncfs" } : {}),
+
+  // A queue leaves many dead rows in small tables: often and at full speed.
+  autovacuum_naptime: "5s",
+  autovacuum_vacuum_cost_delay: "0",
+
+  // Our statements are too short to gain by these, and in containers /dev/shm is small.
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  max_parallel_maintenance_workers: "0",
+
+  timezone: "UTC",
+  log_timezone: "UTC",
+  lc_messages: "C",
+  cluster_name: "partner-api",
+
+  // No statement, parameter or row goes to the log: they may hold what is secret.
+  log_min_error_statement: "panic",
+  log_error_verbosity: "terse",
+  log_parameter_max_length: "0",
+  log_checkpoints: "off",
+  log_autovacuum_min_duration: "-1",
+};
+
+/** Read after what initdb found out about the machine, and before what `alter system` changes. */
+export const SETTINGS_FILE = "partner-api.conf";
+
+/** Writes the server's settings, anew at each of its starts. */
+export async function writeSettings(
+  home: Home,
+  binaries: Binaries,
+  extra: Record<string, string>,
+): Promise<void> {
+  const lines = Object.entries({ ...SETTINGS, ...(await statistics(binaries)), ...extra }).map(
+    ([name, value]) => `${name} = '${value.replaceAll(/['\\]/g, "$&$&")}'\n`,
+  );
+  const path = join(home.folder, "data", SETTINGS_FILE);
+  const draft = `${path}.${markName()}`;
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(`# Written by partner-api at each start.\n${lines.join("")}`);
+    if (home.handOver) await file.chown(home.owner.uid, home.owner.gid);
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+async function statistics({ folder }: Binaries): Promise<Record<string, string>> {
+  const library = join(folder, "lib", "postgresql", "pg_stat_statements");
+  const found = await Promise.any([access(`${library}.so`), access(`${library}.dylib`)]).then(
+    () => true,
+    () => false,
+  );
+  return found ? { shared_preload_libraries: "pg_stat_statements" } : {};
+}

@@ -1,0 +1,44 @@
+import { generate } from "selfsigned";
+
+/** What a receiver for local work needs to speak HTTPS; PEM throughout. */
+export interface LocalCertificates {
+  /** Whoever sends to the receiver has to trust this. */
+  ca: string;
+  key: string;
+  cert: string;
+}
+
+/** An authority of one's own and a certificate of its for this machine, good for a year. */
+export async function makeLocalCertificates(now: Date): Promise<LocalCertificates> {
+  const lifetime = {
+    keyType: "ec",
+    algorithm: "sha256",
+    notBeforeDate: new Date(now.getTime() - DAY_MS),
+    notAfterDate: new Date(now.getTime() + 365 * DAY_MS),
+  } as const;
+  const authority = await generate([{ name: "commonName", value: "Partner API local authority" }], {
+    ...lifetime,
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const receiver = await generate([{ name: "commonName", value: "localhost" }], {
+    ...lifetime,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: "basicConstraints", cA: false },
+      {
+        name: "subjectAltName",
+        altNames: [
+          { type: 2, value: "localhost" },
+          { type: 7, ip: "127.0.0.1" },
+          { type: 7, ip: "::1" },
+        ],
+      },
+    ],
+  });
+  return { ca: authority.cert, key: receiver.private, cert: receiver.cert };
+}
+
+const DAY_MS = 86_400_000;

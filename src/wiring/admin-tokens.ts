@@ -1,0 +1,25 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import { keep, readKept } from "./kept-file.ts";
+
+export interface AdminToken {
+  name: string;
+  token: string;
+}
+
+/** The operators' tokens: configured, kept in the data folder, or made there now. */
+export async function openAdminTokens({
+  adminTokens,
+  dataDir,
+}: Pick<Config, "adminTokens" | "dataDir">): Promise<AdminToken[]> {
+  if (adminTokens) return [...adminTokens];
+
+  const path = adminTokenPath(dataDir);
+  const token = (await readKept(path)) ?? (await keep(path, randomBytes(32).toString("base64url")));
+  return [{ name: "operator", token }];
+}
+
+export function adminTokenPath(dataDir: string): string {
+  return join(dataDir, "admin-token");
+}

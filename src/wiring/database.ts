@@ -1,0 +1,75 @@
+import type { Config } from "../config.ts";
+import { connect, type Database } from "../postgres/database.ts";
+import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
+import {
+  findPendingMigrations,
+  grantService,
+  migrate,
+  ownsSchema,
+  writeRetention,
+} from "../postgres/migrate.ts";
+
+export interface OpenDatabase {
+  db: Database;
+  close: () => Promise<void>;
+}
+
+/** Connections of the service: enough to keep two cores of PostgreSQL busy, and no more. */
+const CONNECTIONS_MAX = 10;
+
+/** Opens the configured database or starts the built-in one, and brings its schema up to date. */
+export async function openDatabase(
+  config: Config,
+  log: (message: string) => void,
+  { max = CONNECTIONS_MAX }: { max?: number } = {},
+): Promise<OpenDatabase> {
+  const embedded = config.databaseUrl
+    ? null
+    : await startEmbedded({ dataDir: config.dataDir, log });
+  const url = config.databaseUrl ?? embedded?.url ?? "";
+
+  try {
+    await updateSchema(config, url, log);
+    const db = connect(url, { max, name: "partner-api" });
+    return {
+      db,
+      close: async () => {
+        await db.end({ timeout: 5 });
+        await embedded?.stop();
+      },
+    };
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+/** Migrates with the owner's role. A service role that may not is content when there is nothing to do. */
+export async function updateSchema(
+  config: Config,
+  url: string,
+  log: (message: string) => void,
+): Promise<void> {
+  const owner = connect(config.migrationDatabaseUrl ?? url, {
+    max: 1,
+    name: "partner-api migrate",
+  });
+  try {
+    const pending = await findPendingMigrations(owner);
+    if (pending.length > 0) {
+      for (const name of await migrate(owner)) log(`applied ${name}`);
+    }
+    if (await ownsSchema(owner)) {
+      await writeRetention(owner, config.retentionMs);
+      const service = decodeURIComponent(new URL(url).username);
+      if (config.migrationDatabaseUrl && service) await grantService(owner, service);
+    }
+  } finally {
+    await owner.end({ timeout: 5 });
+  }
+}
+
+/** Where the built-in database lives, for messages. */
+export function describeDatabase({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl ? new URL(databaseUrl).host : `built in, ${homeFolder(dataDir)}`;
+}

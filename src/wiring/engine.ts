@@ -1,0 +1,68 @@
+import type { Logger } from "pino";
+import { type Ended, postpone, recordEnded } from "../actions/attempts.ts";
+import { claimDeliveries } from "../actions/claims.ts";
+import type { Dependencies } from "../actions/dependencies.ts";
+import type { Config } from "../config.ts";
+import { createDeliverer } from "../delivery/deliver.ts";
+import { Dispatcher } from "../delivery/dispatcher.ts";
+import { createRecorder } from "../delivery/recorder.ts";
+import type { Sender } from "../delivery/sender.ts";
+import type { OurFault } from "../domain/outcome.ts";
+import { isTransient, isUnavailable } from "../postgres/database.ts";
+import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
+
+/** How often we look for what other processes accepted and for what became due. */
+const POLL_INTERVAL_MS = 100;
+
+/** Puts the delivery engine together: claim → attempt → decide → record. */
+export function createEngine(
+  deps: Dependencies,
+  config: Config,
+  {
+    send,
+    log,
+    onEnded,
+    onOurFault,
+  }: {
+    send: Sender["send"];
+    log: Logger;
+    onEnded: (ended: Ended) => void;
+    onOurFault: (fault: OurFault) => void;
+  },
+): Dispatcher {
+  const record = createRecorder<Ended>(
+    async (ended) => {
+      const { disabled } = await recordEnded(deps, ended);
+      for (const subscription of disabled) log.warn({ subscription }, "subscription auto-disabled");
+    },
+    { isTransient, giveUpAfterMs: deps.rules.leaseMs },
+  );
+
+  const deliver = createDeliverer({
+    send,
+    clock: deps.clock,
+    record,
+    postpone: (claim) => postpone(deps, [claim]),
+    onEnded,
+    onOurFault: (fault, { id }) => {
+      onOurFault(fault);
+      log.error(
+        { fault, delivery: id },
+        "a fault of our own: the delivery waits a minute, no attempt is counted",
+      );
+    },
+  });
+
+  return new Dispatcher({
+    listDue: (page) => listDueSubscriptions(deps.db, { now: deps.clock(), ...page }),
+    claim: (wanted) => claimDeliveries(deps, wanted),
+    deliver,
+    concurrency: config.dispatchConcurrency,
+    subscriptionConcurrency: config.subscriptionConcurrency,
+    pollIntervalMs: POLL_INTERVAL_MS,
+    onError: (err) => {
+      if (isUnavailable(err)) log.error({ err }, "the database is away");
+      else log.error({ err }, "dispatching failed");
+    },
+  });
+}

@@ -1,0 +1,86 @@
+import type { Clock } from "../domain/clock.ts";
+import type { OurFault } from "../domain/outcome.ts";
+import { clockSkewMs, type Database } from "../postgres/database.ts";
+import { findPendingMigrations } from "../postgres/migrate.ts";
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail?: string;
+}
+
+/** How far our clock may lie from the database's: schedules and leases are told by it. */
+export const SKEW_MAX_MS = 5_000;
+
+/** How long a fault of our own keeps us from being ready after it was last seen. */
+const FAULT_MEMORY_MS = 60_000;
+
+/** An answer serves this long, so that whoever asks cannot load the database. */
+const ANSWER_LIFE_MS = 1_000;
+
+/** Knows whether this process can do its work. */
+export class Health {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #faults = new Map<OurFault, number>();
+  #answer: { at: number; checks: Promise<Check[]> } | undefined;
+  #isCurrent = false;
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  noteFault(fault: OurFault): void {
+    this.#faults.set(fault, this.#clock().getTime());
+  }
+
+  ready(): Promise<Check[]> {
+    const now = performance.now();
+    if (!this.#answer || now - this.#answer.at > ANSWER_LIFE_MS) {
+      this.#answer = { at: now, checks: this.#check() };
+    }
+    return this.#answer.checks;
+  }
+
+  async #check(): Promise<Check[]> {
+    const [database, clock] = await this.#askDatabase();
+    return [database, clock, ...this.#recentFaults()];
+  }
+
+  async #askDatabase(): Promise<[Check, Check]> {
+    try {
+      this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
+      const skew = await clockSkewMs(this.#db, this.#clock);
+      const seconds = Math.round(Math.abs(skew) / 100) / 10;
+      return [
+        {
+          name: "database",
+          ok: this.#isCurrent,
+          ...(this.#isCurrent ? {} : { detail: "migrations are pending" }),
+        },
+        {
+          name: "clock",
+          ok: Math.abs(skew) <= SKEW_MAX_MS,
+          detail: `${seconds} s off the database's`,
+        },
+      ];
+    } catch {
+      return [
+        { name: "database", ok: false, detail: "unreachable" },
+        { name: "clock", ok: false, detail: "unknown" },
+      ];
+    }
+  }
+
+  #recentFaults(): Check[] {
+    const oldest = this.#clock().getTime() - FAULT_MEMORY_MS;
+    return [...this.#faults]
+      .filter(([, at]) => at > oldest)
+      .map(([fault]) => ({
+        name: fault,
+        ok: false,
+        detail: "deliveries wait until we mend this",
+      }));
+  }
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * The content of a secret file that only we may read; null while there is none.
+ */
+export async function readKept(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Writes a secret file whole or not at all. When another process was first, its content is the answer. */
+export async function keep(path: string, content: string): Promise<string> {
+  const draft = `${path}.${randomUUID()}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(draft, `${content}\n`, { mode: 0o600 });
+  try {
+    await link(draft, path);
+    return content;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return (await readKept(path)) ?? content;
+  } finally {
+    await rm(draft);
+  }
+}

@@ -1,0 +1,33 @@
+import type { App } from "../http/app.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Opens a listener and answers its base URL. */
+export async function listen(app: App, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = WHY.get(code ?? "") ?? (error as Error).message;
+    throw new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+  }
+}
+
+const WHY = new Map([
+  ["EADDRINUSE", "the port is in use"],
+  ["EACCES", "not allowed"],
+  ["EADDRNOTAVAIL", "this machine has no such address"],
+  ["ENOTFOUND", "no such host"],
+]);
+
+/** Times every request, by the route's pattern. */
+export function measure(app: App, metrics: Metrics): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    metrics.noteRequest({
+      method: request.method,
+      route: request.routeOptions.url ?? "none",
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    });
+    done();
+  });
+}

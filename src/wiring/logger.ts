@@ -1,0 +1,35 @@
+import { type Logger, pino } from "pino";
+import type { Config } from "../config.ts";
+
+/** JSON lines on standard output. What could carry a token or a secret is cut out here, whoever logs it. */
+export function createLogger(level: string): Logger {
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: SECRET_PATHS,
+      censor: "[redacted]",
+    },
+  });
+}
+
+const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
+const SECRET_PATHS = NAMES.flatMap((name) => [
+  name,
+  `*.${name}`,
+  `*.*.${name}`,
+  `*.headers.${name}`,
+]);
+
+/** Says aloud at start what a test rig may have and production should not. */
+export function warnOfExceptions({ egress, egressCaFile }: Config, log: Logger): void {
+  const allowed = egress.allow.length;
+  if (allowed > 0)
+    log.warn({ allowed }, "EGRESS_ALLOW is set: addresses that are not public can be reached");
+  if (egressCaFile)
+    log.warn(
+      { egressCaFile },
+      "EGRESS_CA_FILE is set: receivers' certificates may be signed by it",
+    );
+}

@@ -1,0 +1,37 @@
+import { recordKeysUsed } from "../actions/authenticate.ts";
+import type { Dependencies } from "../actions/dependencies.ts";
+import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
+
+const KEYS_USED_MS = 10_000;
+const PARTITIONS_MAX_MS = 600_000;
+
+/** What has to be done now and then: partitions come and go, and the use of keys is written down. */
+export function startMaintenance(
+  deps: Dependencies,
+  { retentionMs, onError }: { retentionMs: number; onError: (error: unknown) => void },
+): { stop(): Promise<void> } {
+  const turnMs = Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
+  const timers = [
+    every(turnMs, () => turnPartitions(deps)),
+    every(KEYS_USED_MS, () => recordKeysUsed(deps)),
+  ];
+  return {
+    stop: async () => {
+      timers.forEach(clearInterval);
+      await recordKeysUsed(deps).catch(onError);
+    },
+  };
+
+  function every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
+    return setInterval(() => void work().catch(onError), ms).unref();
+  }
+}
+
+/** Makes the partitions that are needed soon and drops those that nobody may ask for any more. */
+export async function turnPartitions({
+  db,
+  clock,
+}: Pick<Dependencies, "db" | "clock">): Promise<void> {
+  await createPartitions(db, clock());
+  await dropExpiredPartitions(db, clock());
+}

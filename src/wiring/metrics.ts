@@ -1,0 +1,79 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Ended } from "../actions/attempts.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { OurFault } from "../domain/outcome.ts";
+import type { Database } from "../postgres/database.ts";
+import { findNextDue } from "../postgres/waiting-deliveries.ts";
+
+export interface Metrics {
+  noteEnded(ended: Ended): void;
+  noteFault(fault: OurFault): void;
+  noteRequest(request: { method: string; route: string; status: number; seconds: number }): void;
+  expose(): Promise<{ contentType: string; body: string }>;
+}
+
+/** What Prometheus reads. Nothing here counts a table: asking costs the same however much is waiting. */
+export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () => number): Metrics {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+
+  const attempts = new Counter({
+    name: "partner_api_attempts_total",
+    help: "Delivery attempts that came to an outcome",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "partner_api_attempt_duration_seconds",
+    help: "From an attempt's start to its outcome",
+    buckets: [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const faults = new Counter({
+    name: "partner_api_our_faults_total",
+    help: "Deliveries put off because of a fault of our own",
+    labelNames: ["fault"],
+    registers,
+  });
+  const requests = new Histogram({
+    name: "partner_api_request_duration_seconds",
+    help: "From a request's arrival to the end of its answer",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
+    registers,
+  });
+  new Gauge({
+    name: "partner_api_attempts_under_way",
+    help: "Attempts under way in this process",
+    registers,
+    collect() {
+      this.set(attemptsUnderWay());
+    },
+  });
+  new Gauge({
+    name: "partner_api_delivery_lag_seconds",
+    help: "How long the most overdue delivery has been due; 0 when nothing is",
+    registers,
+    async collect() {
+      const due = await findNextDue(db).catch(() => null);
+      this.set(due ? Math.max(0, clock().getTime() - due.getTime()) / 1000 : 0);
+    },
+  });
+
+  return {
+    noteEnded({ outcome, startedAt, endedAt }) {
+      attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });
+      durations.observe(Math.max(0, endedAt.getTime() - startedAt.getTime()) / 1000);
+    },
+    noteFault(fault) {
+      faults.inc({ fault });
+    },
+    noteRequest({ method, route, status, seconds }) {
+      requests.observe({ method, route, status }, seconds);
+    },
+    async expose() {
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+
+const manifest = JSON.parse(
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+) as { version: string };
+
+export const VERSION = manifest.version;
+
+/** How deliveries introduce themselves. */
+export const USER_AGENT = `Partner-API/${VERSION}`;
