@@ -1,6 +1,6 @@
 import type { TLSSocket } from "node:tls";
 import { Client } from "undici";
-import { AttemptFailed } from "./attempt-failed.ts";
+import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { InterimResponses } from "./interim-responses.ts";
 import { outcomeOfExchange } from "./outcome-of-error.ts";
@@ -75,7 +75,7 @@ export class Connection {
   }
 
   /**
-   * Resolves to the status as soon as the head of the answer is complete. What follows is read and
+   * Resolves to the final status as soon as the head of the answer is complete. What follows is read and
    * thrown away, up to a limit, so that the connection can be used again; it changes nothing.
    */
   async post(request: PostRequest, deadline: Deadline): Promise<number> {
@@ -92,8 +92,13 @@ export class Connection {
         onRequestStart: () => undefined, // undici tells the kinds of handler apart by it.
         onResponseStart: (_controller, status) => {
           isAnswered = true;
-          resolve(status);
-          this.#keeper.draining(this);
+          if (status >= 200) {
+            resolve(status);
+            this.#keeper.draining(this);
+          } else {
+            reject(new AttemptFailed(unreachable("protocol_error"))); // "HTTP/1.1 099"
+            this.destroy();
+          }
         },
         onResponseData: (_controller, chunk) => {
           bodyBytes += chunk.length;

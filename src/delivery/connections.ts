@@ -6,7 +6,7 @@ import { dial } from "./dial.ts";
 import { handshake } from "./handshake.ts";
 
 /** Answers that may still be read after their attempt is over, so that slow bodies cannot pile up. */
-const DRAINING_MAX = 256;
+const DRAINING_MAX = 128;
 
 /**
  * Every connection that is open, and which of them are free for the next attempt at their host.

@@ -119,7 +119,7 @@ export function createSender(options: {
   }
 }
 
+/** For a final status, which is 200 or more. */
 function outcomeOf(httpStatus: number): Outcome {
-  const isAcknowledged = httpStatus >= 200 && httpStatus <= 299;
-  return { kind: isAcknowledged ? "acknowledged" : "refused", httpStatus };
+  return { kind: httpStatus < 300 ? "acknowledged" : "refused", httpStatus };
 }

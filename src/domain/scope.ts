@@ -32,7 +32,7 @@ export function grantScopes(requested: readonly string[]): Scope[] {
   const found = requested.flatMap((name, index) => faultOf(name, `/scopes/${index}`));
   const [worst] = found.toSorted((a, b) => RANK[a.code] - RANK[b.code]);
   const faults = found.map(({ pointer, detail }) => ({ pointer, detail }));
-  if (worst) throw new PartnerError(worst.code, worst.detail, { faults });
+  if (worst) throw new PartnerError(worst.code, SENTENCES[worst.code], { faults });
 
   const granted = new Set<Scope>(["identity:read", ...(requested as Scope[])]);
   return SCOPES.filter((scope) => granted.has(scope));
@@ -40,12 +40,15 @@ export function grantScopes(requested: readonly string[]): Scope[] {
 
 const RANK = { unknown_scope: 0, reserved_scope: 1 };
 
+const SENTENCES = {
+  unknown_scope: "The key was to have a scope that does not exist.",
+  reserved_scope: "The key was to have a scope that is reserved and grants nothing yet.",
+} satisfies Record<keyof typeof RANK, string>;
+
 function faultOf(name: string, pointer: string): (Fault & { code: keyof typeof RANK })[] {
   if (SCOPES.some((scope) => scope === name)) return [];
   if (RESERVED_SCOPES.some((scope) => scope === name)) {
-    return [
-      { code: "reserved_scope", pointer, detail: "this scope is reserved and grants nothing yet" },
-    ];
+    return [{ code: "reserved_scope", pointer, detail: "is reserved and grants nothing yet" }];
   }
-  return [{ code: "unknown_scope", pointer, detail: `known scopes are ${SCOPES.join(" and ")}` }];
+  return [{ code: "unknown_scope", pointer, detail: `must be one of ${SCOPES.join(", ")}` }];
 }

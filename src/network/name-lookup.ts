@@ -15,6 +15,9 @@ const ADDRESSES_MAX = 256;
 /** More names than this at once cannot come from a dispatcher that keeps to its bound. */
 const LOOKUPS_MAX = 2_000;
 
+/** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
+const NEVER_EXISTS = /(?:^|\.)invalid$/;
+
 const NONE: LookupResult = { kind: "none" };
 const NO_RESOLVER: LookupResult = { kind: "no-resolver" };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
@@ -46,6 +49,7 @@ export function createNameLookup(options: {
 
   async function lookup(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
+    if (NEVER_EXISTS.test(host)) return NONE;
     const shared = underWay.get(host);
     if (shared !== undefined) return shared;
     if (closed || underWay.size >= LOOKUPS_MAX) return NO_RESOLVER;

@@ -1,6 +1,8 @@
 import type { DeliveryState } from "../domain/delivery.ts";
 import type { Queryable } from "./database.ts";
 
+type Fragment = ReturnType<Queryable>;
+
 /** A delivery as the operator sees it, waiting or finished. */
 export interface DeliveryRow {
   id: string;
@@ -48,12 +50,27 @@ export async function listDeliveries(
     ${after ? db`and id < ${after}` : db``}
     order by id desc
     limit ${limit}`;
+
+  const finishedOf = (subscription: Fragment) =>
+    db`${selectFinished(db)} where ${subscription} and ${isFinishedAs(db, state)} ${matches}`;
+  const isNarrow = subscriptionId ?? eventId ?? reason ?? (state && state !== "delivered");
+  // No index leads from an organization to its history, but one leads there from each of its subscriptions.
+  const finished =
+    organizationId && !isNarrow
+      ? db`
+          select f.*
+            from (select id from subscriptions where organization_id = ${organizationId}) s
+           cross join lateral (${finishedOf(db`subscription_id = s.id`)}) f
+           order by f.id desc
+           limit ${limit}`
+      : finishedOf(db`true`);
+
   return db<DeliveryRow[]>`
     select d.*, e.type as event_type
       from (
         (${selectWaiting(db)} where ${isWaiting(db, state)} ${matches})
         union all
-        (${selectOfEach(db, filter)} where ${isFinishedAs(db, state)} ${matches})
+        (${finished})
       ) d
       left join lateral (select type from events where id = d.event_id limit 1) e on true
      order by d.id desc

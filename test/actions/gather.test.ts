@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PartnerError } from "../../src/domain/errors.ts";
 import { gather } from "../../src/actions/gather.ts";
 
 test("calls of one tick become one batch, and each gets its own result", async () => {
@@ -54,4 +55,13 @@ test("a batch that fails fails its own calls and no later ones", async () => {
   const [first, second] = await Promise.allSettled([picky("bad"), picky("with it")]);
   assert.deepEqual([first.status, second.status], ["rejected", "rejected"]);
   assert.equal(await picky("good"), "good");
+});
+
+test("when nothing comes back, calls beyond ten thousand are refused instead of piling up", async () => {
+  const stuck = gather(() => new Promise<never[]>(() => undefined), { max: 1 });
+  const calls = Array.from({ length: 10_001 }, () => stuck(0));
+  await assert.rejects(
+    Promise.race(calls),
+    (error) => error instanceof PartnerError && error.code === "unavailable",
+  );
 });

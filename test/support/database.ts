@@ -14,7 +14,7 @@ const OBJECT_IN_USE = "55006";
 /** A database of one's own with an empty schema, dropped when the test or the file that asked for it is over. */
 export async function createDatabase({ max = 10 } = {}): Promise<Database> {
   const server = serverUrl();
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const name = `partner_api_test_${randomUUID().replaceAll("-", "")}`;
   await withAdmin(server, async (admin) => {
     const template = await makeTemplate(admin, server);
     await clone(admin, name, template);
@@ -54,7 +54,7 @@ async function withAdmin<Result>(
 
 /** The migrated database of which all others are copies: made once for a server and a schema. */
 async function makeTemplate(admin: Database, server: string): Promise<string> {
-  const name = `template_${await schemaVersion()}`;
+  const name = `partner_api_template_${await schemaVersion()}`;
   await admin`select pg_advisory_lock(hashtext('test template'))`;
   const [made] = await admin`
     select from pg_database where datname = ${name} and datistemplate`;

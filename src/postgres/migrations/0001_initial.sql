@@ -37,6 +37,7 @@ create table subscriptions (
 
 create index subscriptions_of_organization on subscriptions (organization_id, created_at desc, id desc)
   where deleted_at is null;
+create index subscriptions_ever_of_organization on subscriptions (organization_id);
 create index subscriptions_by_age on subscriptions (created_at desc, id desc);
 
 -- What happened, once. Ids are UUIDv7, so a range of ids is a range of time.
@@ -93,6 +94,7 @@ create table finished_deliveries (
 create index finished_deliveries_of_event on finished_deliveries (event_id);
 create index finished_deliveries_of_subscription on finished_deliveries (subscription_id, id desc);
 create index finished_deliveries_in_trouble on finished_deliveries (state, id desc) where state <> 'delivered';
+create index finished_deliveries_of_reason on finished_deliveries (last_reason, id desc) where last_reason is not null;
 
 -- One row for each attempt that came to an outcome. The id carries the time of the attempt's start.
 create table attempts (

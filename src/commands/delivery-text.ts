@@ -1,0 +1,42 @@
+import type { AttemptView, DeliveryDetail, DeliveryView } from "../actions/views/delivery.ts";
+import { fields, type Line, shortTime, table } from "./table.ts";
+
+export const deliveryHeadings = ["ID", "CREATED", "STATE", "ATTEMPTS"];
+
+export function deliveryLine(item: DeliveryView): Line {
+  const reason = item.reason === null ? "" : ` (${item.reason})`;
+  return {
+    cells: [item.id, shortTime(item.created_at), item.state, `${item.attempts}${reason}`],
+    note: `${item.event_id}  ${item.event_type}  ${item.subscription_id}`,
+  };
+}
+
+export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: boolean }): string {
+  const facts = fields({
+    id: delivery.id,
+    event: `${delivery.event_id} ${delivery.event_type}`,
+    subscription: delivery.subscription_id,
+    organization: delivery.organization_id,
+    state: delivery.state,
+    created: delivery.created_at,
+    due: delivery.due_at ?? "-",
+    finished: delivery.finished_at ?? "-",
+  });
+  if (delivery.attempt_log.length === 0) return `${facts}\nIt was not attempted yet.\n`;
+
+  const headings = ["ATTEMPT", "AT", "OUTCOME", "STATUS", "TOOK", "NEXT"];
+  return `${facts}\n${table(headings, delivery.attempt_log.map(attemptLine), options)}`;
+}
+
+function attemptLine(attempt: AttemptView): Line {
+  return {
+    cells: [
+      String(attempt.attempt),
+      attempt.attempted_at,
+      attempt.reason ?? attempt.status,
+      attempt.http_status === 0 ? "-" : String(attempt.http_status),
+      `${attempt.duration_ms} ms`,
+      attempt.next_attempt_at ?? "-",
+    ],
+  };
+}

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { getDelivery } from "../actions/deliveries.ts";
+import { pageOfDeliveries } from "../actions/listings.ts";
+import { DELIVERY_STATES, type DeliveryQuery } from "../actions/queries.ts";
+import { redeliver } from "../actions/redeliver.ts";
+import { viewDelivery } from "../actions/views/delivery.ts";
+import { parseId } from "../domain/ids.ts";
+import {
+  answer,
+  answerPage,
+  cursorOption,
+  type JsonOption,
+  jsonOption,
+  limitOption,
+  type PageOptions,
+} from "./answer.ts";
+import type { CommandContext } from "./context.ts";
+import { deliveryHeadings, deliveryLine, showDelivery } from "./delivery-text.ts";
+
+export function deliveryCommands(program: Command, context: CommandContext): void {
+  const delivery = program
+    .command("delivery")
+    .description("deliveries: events on their way to subscriptions");
+  listCommand(delivery, context);
+  showCommand(delivery, context);
+  redeliverCommand(delivery, context);
+}
+
+function listCommand(delivery: Command, context: CommandContext): void {
+  delivery
+    .command("list")
+    .description("list deliveries, newest first")
+    .option("--organization <organization>", "only this one's: id or slug")
+    .option("--subscription <id>", "only to this subscription")
+    .option("--event <event>", "only of this event (evt_…) or event type")
+    .option("--state <state>", `only those that are ${DELIVERY_STATES.join(", ")}`)
+    .option("--reason <reason>", "only those that last failed for this reason, such as http_503")
+    .option("--since <time>", "created at or after, such as 2026-01-31T00:00:00Z")
+    .option("--until <time>", "created before")
+    .addOption(limitOption())
+    .addOption(cursorOption())
+    .addOption(jsonOption())
+    .action(async (options: PageOptions & DeliveryQuery) => {
+      const page = await context.withDependencies((deps) => pageOfDeliveries(deps, options));
+      answerPage(context, options, page, {
+        headings: deliveryHeadings,
+        line: deliveryLine,
+        empty: "No delivery matches.",
+      });
+    });
+}
+
+function showCommand(delivery: Command, context: CommandContext): void {
+  delivery
+    .command("show <id>")
+    .description("show a delivery with its attempts")
+    .addOption(jsonOption())
+    .action(async (id: string, options: JsonOption) => {
+      const found = await context.withDependencies((deps) => getDelivery(deps, parseId("dlv", id)));
+      answer(context, options, found, (detail) => showDelivery(detail, context));
+    });
+}
+
+function redeliverCommand(delivery: Command, context: CommandContext): void {
+  delivery
+    .command("redeliver <id>")
+    .description("send the event of a dead-lettered or cancelled delivery once more")
+    .option("--to <subscription>", "to another active subscription of the organization")
+    .addOption(jsonOption())
+    .action(async (id: string, options: JsonOption & { to?: string }) => {
+      const to = options.to === undefined ? undefined : parseId("wh", options.to);
+      const made = await context.withDependencies((deps) =>
+        redeliver(deps, parseId("dlv", id), to),
+      );
+      answer(
+        context,
+        options,
+        viewDelivery(made),
+        (made) => `${made.id} is on its way: ${made.event_id} to ${made.subscription_id}.\n`,
+      );
+    });
+}

@@ -1,0 +1,38 @@
+import { CommanderError } from "commander";
+import { PartnerError } from "../domain/errors.ts";
+import { isUnavailable } from "../postgres/database.ts";
+
+/** Ends a command with one line of explanation. */
+export class Failure extends Error {}
+
+/** The exit status of a command line that makes no sense; 1 is for one that was understood and failed. */
+const USAGE = 2;
+
+/** Says on `stderr` what went wrong and answers the exit status. */
+export function explain(
+  error: unknown,
+  { stderr, showStack = false }: { stderr: (text: string) => void; showStack?: boolean },
+): number {
+  // Commander has said it already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+
+  stderr(`error: ${describe(error)}\n`);
+  if (error instanceof PartnerError) {
+    for (const { pointer, detail } of error.faults) stderr(`  ${pointer.slice(1)}: ${detail}\n`);
+  } else if (showStack && error instanceof Error) {
+    stderr(`${error.stack ?? ""}\n`);
+  }
+  return 1;
+}
+
+function describe(error: unknown): string {
+  if (error instanceof PartnerError || error instanceof Failure) return error.message;
+  if (isUnavailable(error)) return `the database cannot be reached (${codeOf(error)})`;
+  if (!(error instanceof Error)) return String(error);
+  return error.message === "" ? `${error.name} ${codeOf(error)}`.trim() : error.message;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import { pageOfOrganizations } from "../actions/listings.ts";
+import { createOrganization, setRateLimit } from "../actions/organizations.ts";
+import { type OrganizationView, viewOrganization } from "../actions/views/organization.ts";
+import { RATE_LIMIT_DEFAULT } from "../domain/rate-window.ts";
+import {
+  answer,
+  answerPage,
+  cursorOption,
+  type JsonOption,
+  jsonOption,
+  limitOption,
+  type PageOptions,
+} from "./answer.ts";
+import type { CommandContext } from "./context.ts";
+import { shortTime } from "./table.ts";
+
+export function orgCommands(program: Command, context: CommandContext): void {
+  const org = program.command("org").description("organizations: the partners' accounts");
+
+  org
+    .command("create <slug>")
+    .description("make an organization")
+    .option("--rate-limit <n>", `requests a minute (default: ${RATE_LIMIT_DEFAULT})`, Number)
+    .addOption(jsonOption())
+    .action(async (slug: string, options: JsonOption & { rateLimit?: number }) => {
+      const { rateLimit: rateLimitPerMinute = RATE_LIMIT_DEFAULT } = options;
+      const made = await context.withDependencies((deps) =>
+        createOrganization(deps, { slug, rateLimitPerMinute }),
+      );
+      answer(context, options, viewOrganization(made), sentence);
+    });
+
+  org
+    .command("list")
+    .description("list organizations, in order of slug")
+    .addOption(limitOption())
+    .addOption(cursorOption())
+    .addOption(jsonOption())
+    .action(async (options: PageOptions) => {
+      const page = await context.withDependencies((deps) => pageOfOrganizations(deps, options));
+      answerPage(context, options, page, {
+        headings: ["ID", "PER MINUTE", "CREATED", "SLUG"],
+        line: ({ id, slug, rate_limit_per_minute: limit, created_at }) => ({
+          cells: [id, String(limit), shortTime(created_at), slug],
+        }),
+        empty: "There are no organizations yet.",
+      });
+    });
+
+  org
+    .command("set-limit <organization> <n>")
+    .description("change how many requests a minute an organization (id or slug) has")
+    .addOption(jsonOption())
+    .action(async (name: string, limit: string, options: JsonOption) => {
+      const changed = await context.withDependencies((deps) =>
+        setRateLimit(deps, name, Number(limit)),
+      );
+      answer(context, options, viewOrganization(changed), sentence);
+    });
+}
+
+function sentence({ slug, id, rate_limit_per_minute: limit }: OrganizationView): string {
+  return `Organization ${slug} (${id}) has ${limit} requests a minute.\n`;
+}

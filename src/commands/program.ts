@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import type { CommandContext } from "./context.ts";
+import { deliveryCommands } from "./delivery.ts";
+import { explain } from "./failure.ts";
+import { keyCommands } from "./key.ts";
+import { lifeCycleCommands } from "./life-cycle.ts";
+import { orgCommands } from "./org.ts";
+import { resealCommand } from "./reseal.ts";
+import { subscriptionCommands } from "./subscription.ts";
+
+const WIDTH = 100;
+
+/** The whole command line. It never ends the process: what goes wrong is thrown. */
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command("partner-api")
+    .description("A partner-facing HTTP API: identity, webhook subscriptions, signed deliveries.")
+    .exitOverride()
+    .configureOutput({
+      writeOut: context.stdout,
+      writeErr: context.stderr,
+      getOutHelpWidth: () => WIDTH,
+      getErrHelpWidth: () => WIDTH,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  if (context.version !== undefined) program.version(context.version);
+
+  lifeCycleCommands(program, context);
+  orgCommands(program, context);
+  keyCommands(program, context);
+  subscriptionCommands(program, context);
+  deliveryCommands(program, context);
+  resealCommand(program, context);
+  return program;
+}
+
+/** Runs one command line (without the program's name) and answers the exit status: 0, 1 failed, 2 misused. */
+export async function runCommand(context: CommandContext, argv: string[]): Promise<number> {
+  try {
+    await buildProgram(context).parseAsync(argv, { from: "user" });
+    return 0;
+  } catch (error) {
+    return explain(error, context);
+  }
+}

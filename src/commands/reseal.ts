@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import { reseal, type Resealed } from "../actions/reseal.ts";
+import { answer, type JsonOption, jsonOption } from "./answer.ts";
+import type { CommandContext } from "./context.ts";
+import { Failure } from "./failure.ts";
+
+export function resealCommand(program: Command, context: CommandContext): void {
+  program
+    .command("reseal")
+    .description("seal every signing secret under the newest sealing key, while the service runs")
+    .addOption(jsonOption())
+    .action(async (options: JsonOption) => {
+      const done = await context.withDependencies((deps) => reseal(deps));
+      answer(context, options, done, sentence);
+      if (done.unreadable.length === 0) return;
+      throw new Failure(
+        `no key of the ring opens the secrets of ${done.unreadable.join(", ")}: ` +
+          "add the key that sealed them to SEALING_KEYS",
+      );
+    });
+}
+
+function sentence({ sealing_key, resealed, unchanged }: Resealed): string {
+  return (
+    `${count(resealed)} sealed anew under key ${sealing_key}; ` +
+    `${count(unchanged)} had that key already.\n`
+  );
+}
+
+function count(secrets: number): string {
+  return secrets === 1 ? "1 secret" : `${secrets} secrets`;
+}

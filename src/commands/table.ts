@@ -1,0 +1,48 @@
+/** One line of a table; `note` stands below it, for what would make it too wide. */
+export interface Line {
+  cells: string[];
+  note?: string;
+}
+
+const GAP = "  ";
+
+/** Columns of equal width below their headings. On a terminal the headings are bold. */
+export function table(
+  headings: string[],
+  lines: Line[],
+  { isTerminal }: { isTerminal: boolean },
+): string {
+  const rows = [headings, ...lines.map((line) => line.cells.map(printable))];
+  const widths = headings.map((_, i) => Math.max(...rows.map((cells) => cells[i]?.length ?? 0)));
+  const aligned = rows.map((cells) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+
+  const [head = "", ...body] = aligned;
+  const noted = body.map((text, i) => {
+    const note = lines[i]?.note;
+    return note === undefined ? text : `${text}\n${GAP}${printable(note)}`;
+  });
+  return [isTerminal ? `\u001b[1m${head}\u001b[22m` : head, ...noted].map((s) => `${s}\n`).join("");
+}
+
+/** One field of one thing to a line. */
+export function fields(entries: Record<string, string>): string {
+  const width = Math.max(...Object.keys(entries).map((name) => name.length));
+  return Object.entries(entries)
+    .map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value)}\n`)
+    .join("");
+}
+
+/** To the minute, in UTC: enough to find one's way in a list. */
+export function shortTime(iso: string | null): string {
+  return iso === null ? "-" : `${iso.slice(0, 10)} ${iso.slice(11, 16)}Z`;
+}
+
+/** Text that cannot make a terminal do anything. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, "\ufffd");
+}

@@ -1,0 +1,123 @@
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+} from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { PartnerError } from "../domain/errors.ts";
+import type { Caller, Scope } from "../domain/scope.ts";
+import { createErrorHandler } from "./errors.ts";
+import { watchAnswers } from "./open-answers.ts";
+import { answer, createParserErrorHandler } from "./parser-errors.ts";
+import { ProblemSchema } from "./problem-schema.ts";
+import { RequestLog } from "./request-log.ts";
+import { faultOfHead } from "./route-check.ts";
+import { requestIdOf, standardHeaders } from "./standard-headers.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The one scope that this route needs. */
+    scope?: Scope;
+  }
+  interface FastifyRequest {
+    /** Set before the handler of every route that declares a scope. */
+    caller: Caller;
+  }
+}
+
+/** A Fastify whose handlers take their types from the route's TypeBox schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+export interface AppOptions {
+  logger: FastifyBaseLogger;
+  /** Where we are reached, without a final slash. Asked anew for each answer: a port may be known late. */
+  baseUrl: () => string;
+  timeouts?: Partial<typeof TIMEOUTS_MS>;
+}
+
+/** How long a client may take over the head of a request and over all of it, and we over the answer. */
+const TIMEOUTS_MS = { headers: 10_000, request: 15_000, answer: 25_000 };
+/** How often Node looks for clients that took too long. */
+const TIMEOUT_CHECKS_MAX_MS = 5_000;
+/** A connection on which nothing moves ends after this long, between two requests or within one. */
+const IDLE_MS = 75_000;
+
+const HEADERS_MAX = 16 * 1024;
+const BODY_MAX = 64 * 1024;
+
+/** What both listeners share: how requests are bounded, checked, logged and refused. */
+export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
+  const ms = { ...TIMEOUTS_MS, ...timeouts };
+  const sendError = createErrorHandler(baseUrl);
+
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new RequestLog(),
+    // No child logger for each request: the few lines that we write name the request themselves.
+    childLoggerFactory: (parent) => parent,
+    genReqId: requestIdOf,
+
+    bodyLimit: BODY_MAX,
+    requestTimeout: ms.request,
+    connectionTimeout: IDLE_MS,
+    keepAliveTimeout: IDLE_MS,
+    http: {
+      headersTimeout: ms.headers,
+      requestTimeout: ms.request,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECKS_MAX_MS, ms.headers),
+      maxHeaderSize: HEADERS_MAX,
+      requireHostHeader: false, // Node would refuse in a shape of its own.
+    },
+    forceCloseConnections: "idle",
+    return503OnClosing: false, // What has arrived is answered, and then the connection closes.
+
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: HEADERS_MAX, // An overlong id is an unknown one, not an error of its own.
+    },
+    exposeHeadRoutes: false,
+    ajv: { customOptions: { allErrors: true, verbose: true, coerceTypes: false } },
+    onProtoPoisoning: "remove", // Unknown members are ignored, whatever their names.
+    onConstructorPoisoning: "remove",
+
+    clientErrorHandler: createParserErrorHandler(baseUrl),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(standardHeaders(request.id));
+      sendError(error, request, reply);
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.setErrorHandler(sendError);
+  app.addSchema(ProblemSchema);
+  app.decorateRequest("caller");
+  app.removeContentTypeParser("text/plain");
+  app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(standardHeaders(request.id));
+    done(faultOfHead(request, reply));
+  });
+  watchAnswers(app, ms.answer);
+  refuseNothingInSilence(app, baseUrl);
+  return app;
+}
+
+/** Some requests Node answers in a shape of its own, or not at all, unless somebody listens. */
+function refuseNothingInSilence({ server }: App, baseUrl: () => string): void {
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    server.emit("request", request, response); // An expectation that we do not know is ignored.
+  });
+  server.on("connect", (_request: IncomingMessage, socket: Socket) => {
+    socket.resume();
+    answer(socket, new PartnerError("malformed_request", "This is no proxy."), baseUrl());
+  });
+}

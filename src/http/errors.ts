@@ -1,0 +1,78 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { type ErrorCode, PartnerError } from "../domain/errors.ts";
+import { isUnavailable } from "../postgres/database.ts";
+import { faultsOf } from "./faults.ts";
+import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
+
+const NO_SUCH_RESOURCE = "There is no such resource.";
+const NO_BODY = "The body is missing: send JSON.";
+const NOT_JSON = "The body is not valid JSON.";
+const BUSY_SECONDS = 5;
+
+/** What the framework throws, in our words. */
+const FRAMEWORK = new Map<string, [ErrorCode, string]>([
+  ["FST_ERR_BAD_URL", ["not_found", NO_SUCH_RESOURCE]],
+  ["FST_ERR_MAX_PARAM_LENGTH", ["not_found", NO_SUCH_RESOURCE]],
+  ["FST_ERR_CTP_INVALID_MEDIA_TYPE", ["unsupported_media_type", "Send application/json."]],
+  ["FST_ERR_CTP_BODY_TOO_LARGE", ["payload_too_large", "A body must not exceed 64 KiB."]],
+  ["FST_ERR_CTP_EMPTY_JSON_BODY", ["malformed_request", NO_BODY]],
+  ["FST_ERR_CTP_INVALID_JSON_BODY", ["malformed_request", NOT_JSON]],
+  [
+    "FST_ERR_CTP_INVALID_CONTENT_LENGTH",
+    ["malformed_request", "The body is not as long as Content-Length says."],
+  ],
+]);
+
+export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Answers whatever was thrown, as a problem. What is not the caller's fault is logged in full and told in general. */
+export function createErrorHandler(baseUrl: () => string): ErrorHandler {
+  return function sendError(thrown, request, reply) {
+    const error = toPartnerError(thrown, request);
+    if (error.code === "internal") {
+      request.log.error({ err: thrown, request_id: request.id }, "a request failed");
+    } else if (error.code === "unavailable") {
+      request.log.warn({ err: thrown, request_id: request.id }, "a request had to be refused");
+    }
+
+    keepConnection(reply);
+    const problem = toProblem(error, baseUrl(), request.id);
+    // As bytes, since the framework would add a charset to the media type of text.
+    void reply
+      .code(PROBLEMS[error.code].status)
+      .headers(problemHeaders(error))
+      .send(Buffer.from(JSON.stringify(problem)));
+  };
+}
+
+function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError {
+  if (thrown instanceof PartnerError) return thrown;
+
+  const { code, validation, validationContext, statusCode } = thrown as Partial<FastifyError>;
+  if (validationContext === "body" && request.body === undefined) {
+    return new PartnerError("malformed_request", NO_BODY);
+  }
+  if (validation) {
+    return new PartnerError("invalid_request", "The request does not have the expected shape.", {
+      faults: faultsOf(validation),
+    });
+  }
+
+  const [known, detail] = FRAMEWORK.get(code ?? "") ?? [];
+  if (known !== undefined && detail !== undefined) return new PartnerError(known, detail);
+  if (statusCode === 400) return new PartnerError("malformed_request", "The body broke off.");
+  if (isUnavailable(thrown)) {
+    return new PartnerError("unavailable", "The service cannot answer just now: try again.", {
+      retryAfter: BUSY_SECONDS,
+    });
+  }
+  return new PartnerError("internal", "Something went wrong on our side.");
+}
+
+/**
+ * The framework closes the connection when a body is refused; with the rest of the body still on its way, that
+ * reset may overtake the answer. The rest is read and forgotten instead. A server that is closing does close.
+ */
+function keepConnection(reply: FastifyReply): void {
+  if (!reply.raw.hasHeader("connection")) reply.removeHeader("connection");
+}

@@ -1,0 +1,35 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { App } from "./app.ts";
+
+export interface HealthChecks {
+  /** Whether this process can do its work, check by check. `detail` is public: no address, no secret. */
+  ready(): Promise<{ name: string; ok: boolean; detail?: string }[]>;
+}
+
+const Report = Type.Object({
+  status: Type.String(),
+  checks: Type.Array(
+    Type.Object({ name: Type.String(), ok: Type.Boolean(), detail: Type.Optional(Type.String()) }),
+  ),
+});
+
+/** `/healthz`: the process is alive. `/readyz`: it can do its work. Neither takes a key. */
+export function healthRoutes(app: App, health: HealthChecks): void {
+  app.get(
+    "/healthz",
+    { schema: { hide: true, response: { 200: Type.Object({ status: Type.String() }) } } },
+    () => ({ status: "ok" }),
+  );
+
+  app.get(
+    "/readyz",
+    { schema: { hide: true, response: { 200: Report, 503: Report } } },
+    async (_request, reply) => {
+      const checks = await health.ready();
+      const isReady = checks.every(({ ok }) => ok);
+      return reply
+        .code(isReady ? 200 : 503)
+        .send({ status: isReady ? "ready" : "not ready", checks });
+    },
+  );
+}

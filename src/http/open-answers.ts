@@ -1,0 +1,63 @@
+import type { Socket } from "node:net";
+import type { FastifyReply } from "fastify";
+import { PartnerError } from "../domain/errors.ts";
+import type { App } from "./app.ts";
+
+const CHECK_MAX_MS = 1_000;
+
+/**
+ * Watches over the answers that clients wait for: none takes longer than `limitMs`, as behind a database that neither
+ * answers nor refuses, and none is cut off when the server closes. (The framework's own limit forgets a request as
+ * soon as its body has been read, and Node leaves connections open that become idle only after the closing.)
+ */
+export function watchAnswers(app: App, limitMs: number): void {
+  const open = new Set<FastifyReply>(); // In order of arrival.
+  const sockets = new Set<Socket>();
+  let isClosing = false;
+
+  app.server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  app.addHook("onRequest", (_request, reply, done) => {
+    open.add(reply);
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    open.delete(reply);
+    if (isClosing && sockets.has(request.raw.socket)) request.raw.socket.end();
+    done();
+  });
+
+  const timer = setInterval(refuseLate, Math.min(CHECK_MAX_MS, limitMs)).unref();
+  app.addHook("preClose", (done) => {
+    isClosing = true;
+    releaseIdle();
+    done();
+  });
+  app.addHook("onClose", (_app, done) => {
+    clearInterval(timer);
+    done();
+  });
+
+  function refuseLate(): void {
+    for (const reply of open) {
+      if (reply.elapsedTime < limitMs) return;
+      open.delete(reply);
+      if (reply.sent || reply.raw.destroyed) continue;
+      const late = new PartnerError("unavailable", "The answer takes too long: try again.", {
+        retryAfter: Math.ceil(limitMs / 1000),
+      });
+      void reply.send(late);
+    }
+  }
+
+  function releaseIdle(): void {
+    const busy = new Set<Socket>();
+    for (const { raw, request } of open) {
+      busy.add(request.raw.socket);
+      if (!raw.headersSent) raw.setHeader("connection", "close");
+    }
+    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+  }
+}

@@ -1,0 +1,33 @@
+import swagger from "@fastify/swagger";
+import type { App } from "./app.ts";
+
+export interface ApiDocument {
+  info: { title: string; version: string; description: string };
+  /** The one security scheme that every operation requires, by its name. */
+  security: Record<string, { type: "http"; scheme: "bearer"; description: string }>;
+}
+
+/** Serves the OpenAPI 3.1 document of the routes that `app` registers after this call. It takes no key. */
+export function openApiRoute(
+  app: App,
+  { info, security }: ApiDocument,
+  baseUrl: () => string,
+): void {
+  app.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
+
+  app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info,
+      components: { securitySchemes: security },
+      security: Object.keys(security).map((name) => ({ [name]: [] })),
+    },
+    convertConstToEnum: false,
+    refResolver: { buildLocalReference: ({ $id }) => $id as string },
+    // At the first request, when our port is known.
+    transformObject: (document) => ({
+      ...("openapiObject" in document ? document.openapiObject : {}),
+      servers: [{ url: baseUrl() }],
+    }),
+  });
+}

@@ -1,0 +1,70 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { type App, type AppOptions, buildApp } from "../app.ts";
+import { type HealthChecks, healthRoutes } from "../health.ts";
+import { openApiRoute } from "../openapi.ts";
+import { requireOperator } from "./admission.ts";
+import { createKeyRoute } from "./create-key.ts";
+import { createOrganizationRoute } from "./create-organization.ts";
+import { deleteSubscriptionRoute } from "./delete-subscription.ts";
+import { OPERATOR_DOCUMENT } from "./document.ts";
+import { listDeliveriesRoute } from "./list-deliveries.ts";
+import { listKeysRoute } from "./list-keys.ts";
+import { listOrganizationsRoute } from "./list-organizations.ts";
+import { listSubscriptionsRoute } from "./list-subscriptions.ts";
+import { type Metrics, metricsRoute } from "./metrics.ts";
+import type { OperatorToken } from "./operator-tokens.ts";
+import { redeliverRoute } from "./redeliver.ts";
+import { revokeKeyRoute } from "./revoke-key.ts";
+import { setRateLimitRoute } from "./set-rate-limit.ts";
+import { showDeliveryRoute } from "./show-delivery.ts";
+
+export interface OperatorAppOptions extends AppOptions {
+  health: HealthChecks;
+  adminTokens: readonly OperatorToken[];
+  metrics: () => Promise<Metrics>;
+  /** False in a process that only dispatches: it has health and metrics, and nothing to sign in to. */
+  withApi: boolean;
+}
+
+/** The operators' listener. It listens once whoever builds it says so; until then more routes may join. */
+export function buildOperatorApp(
+  deps: Dependencies,
+  { health, adminTokens, metrics, withApi, ...options }: OperatorAppOptions,
+): App {
+  const app = buildApp(options);
+  app.decorateRequest("operator");
+  healthRoutes(app, health);
+  metricsRoute(app, metrics);
+  if (!withApi) return app;
+
+  app.register(
+    (api: App, _options, done) => {
+      openApiRoute(api, OPERATOR_DOCUMENT, SAME_SERVER);
+      api.register((guarded: App, _none, ready) => {
+        guarded.addHook("onRequest", requireOperator(deps, adminTokens));
+        operatorRoutes(guarded, deps);
+        ready();
+      });
+      done();
+    },
+    { prefix: "/api/v1/admin" },
+  );
+  return app;
+}
+
+/** What the document calls the server: wherever it was read from. `baseUrl` is the partners' listener. */
+const SAME_SERVER = () => "/";
+
+function operatorRoutes(app: App, deps: Dependencies): void {
+  createOrganizationRoute(app, deps);
+  listOrganizationsRoute(app, deps);
+  setRateLimitRoute(app, deps);
+  createKeyRoute(app, deps);
+  listKeysRoute(app, deps);
+  revokeKeyRoute(app, deps);
+  listSubscriptionsRoute(app, deps);
+  deleteSubscriptionRoute(app, deps);
+  listDeliveriesRoute(app, deps);
+  showDeliveryRoute(app, deps);
+  redeliverRoute(app, deps);
+}

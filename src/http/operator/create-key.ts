@@ -1,0 +1,33 @@
+import { createApiKey } from "../../actions/api-keys.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { viewIssuedKey } from "../../actions/views/api-key.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { IssuedKey, KeyRequest } from "./key-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+
+export function createKeyRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/keys",
+    {
+      schema: {
+        operationId: "createKey",
+        summary: "Make a key for an organization",
+        description:
+          "The answer holds the token, which is shown this once. Keys are rotated by making a second one, " +
+          "and revoking the first when it is not used any more.",
+        body: KeyRequest,
+        response: {
+          201: IssuedKey,
+          ...operatorProblems("not_found", ...BODY_PROBLEMS, "reserved_scope", "unknown_scope"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { organization, scopes = [], label = null } = request.body;
+      const issued = await createApiKey(deps, { organization, scopes, label });
+      logChange(request, "create_key", issued.keyId);
+      return reply.code(201).send(viewIssuedKey(issued));
+    },
+  );
+}

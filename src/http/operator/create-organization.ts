@@ -1,0 +1,29 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { createOrganization } from "../../actions/organizations.ts";
+import { viewOrganization } from "../../actions/views/organization.ts";
+import { RATE_LIMIT_DEFAULT } from "../../domain/rate-window.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+import { Organization, OrganizationRequest } from "./organization-schema.ts";
+
+export function createOrganizationRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/organizations",
+    {
+      schema: {
+        operationId: "createOrganization",
+        summary: "Make an organization",
+        description: "A slug is taken for good: partners see it as `partner_org`.",
+        body: OrganizationRequest,
+        response: { 201: Organization, ...operatorProblems("slug_taken", ...BODY_PROBLEMS) },
+      },
+    },
+    async (request, reply) => {
+      const { slug, rate_limit_per_minute: rateLimitPerMinute = RATE_LIMIT_DEFAULT } = request.body;
+      const made = viewOrganization(await createOrganization(deps, { slug, rateLimitPerMinute }));
+      logChange(request, "create_organization", made.id);
+      return reply.code(201).send(made);
+    },
+  );
+}

@@ -1,0 +1,31 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { deleteSubscription } from "../../actions/subscriptions.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { SubscriptionParams } from "../partner/subscription-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+
+export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
+  app.delete(
+    "/subscriptions/:id",
+    {
+      schema: {
+        operationId: "deleteAnySubscription",
+        summary: "Delete a subscription of any organization",
+        description: "What is queued for it is cancelled, and its secret is erased.",
+        params: SubscriptionParams,
+        response: {
+          204: Type.Null({ description: "The subscription is gone." }),
+          ...operatorProblems("not_found"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      await deleteSubscription(deps, null, parseId("wh", id));
+      logChange(request, "delete_subscription", id);
+      return reply.code(204).send(null);
+    },
+  );
+}

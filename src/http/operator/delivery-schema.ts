@@ -1,0 +1,110 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { DELIVERY_STATES } from "../../actions/queries.ts";
+import { pageOf, PageQuery } from "../page-schema.ts";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { OrganizationFilter } from "./organization-schema.ts";
+
+const State = Type.String({ enum: [...DELIVERY_STATES] });
+const NullableReason = Type.Unsafe<string | null>({
+  type: ["string", "null"],
+  description:
+    "`http_<status>`, `timeout` and so on, as in the failures audit; null if none failed.",
+});
+
+const DELIVERY = {
+  id: Type.String({ description: "`dlv_<uuid>`" }),
+  event_id: Type.String({ description: "`evt_<uuid>`" }),
+  event_type: Type.String(),
+  subscription_id: Type.String({ description: "`wh_<uuid>`" }),
+  organization_id: Type.String({ description: "`org_<uuid>`" }),
+  state: State,
+  attempts: Type.Integer({ description: "How many were made." }),
+  reason: NullableReason,
+  created_at: Timestamp,
+  due_at: NullableTimestamp,
+  finished_at: NullableTimestamp,
+};
+
+const EXAMPLE = {
+  id: "dlv_019bd1f1-0a00-7001-8b1c-5d6e7f809a1b",
+  event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b",
+  event_type: "vc.test.ping",
+  subscription_id: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
+  organization_id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+  state: "waiting",
+  attempts: 1,
+  reason: "http_503",
+  created_at: "2026-01-31T09:30:00.000Z",
+  due_at: "2026-01-31T09:31:00.041Z",
+  finished_at: null,
+};
+
+export const Delivery = Type.Object(DELIVERY, {
+  description: "An event on its way to a subscription.",
+  examples: [EXAMPLE],
+});
+
+export const DeliveriesPage = pageOf(Delivery, "Deliveries, newest first.");
+
+const Attempt = Type.Object({
+  id: Type.String({ description: "`att_<uuid>`" }),
+  subscription_id: Type.String(),
+  event_id: Type.String(),
+  event_type: Type.String(),
+  attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
+  status: Type.String({ enum: ["delivered", "failed", "dead_lettered"] }),
+  http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
+  reason: NullableReason,
+  duration_ms: Type.Integer(),
+  attempted_at: Timestamp,
+  next_attempt_at: NullableTimestamp,
+});
+
+export const DeliveryDetail = Type.Object(
+  {
+    ...DELIVERY,
+    attempt_log: Type.Array(Attempt, {
+      description: "Every attempt that came to an outcome, the first first.",
+    }),
+  },
+  {
+    description: "A delivery with its attempts.",
+    examples: [
+      {
+        ...EXAMPLE,
+        attempt_log: [
+          {
+            id: "att_019bd1f1-0a00-7002-8a5b-2f9b1c3d4e5f",
+            subscription_id: EXAMPLE.subscription_id,
+            event_id: EXAMPLE.event_id,
+            event_type: EXAMPLE.event_type,
+            attempt: 1,
+            status: "failed",
+            http_status: 503,
+            reason: "http_503",
+            duration_ms: 41,
+            attempted_at: "2026-01-31T09:30:00.000Z",
+            next_attempt_at: EXAMPLE.due_at,
+          },
+        ],
+      },
+    ],
+  },
+);
+
+export const DeliveriesQuery = Type.Object({
+  organization: OrganizationFilter,
+  subscription: Type.Optional(Type.String({ description: "Only to this one: `wh_<uuid>`." })),
+  event: Type.Optional(
+    Type.String({ description: "Only of this event, `evt_<uuid>`, or of this event type." }),
+  ),
+  state: Type.Optional(State),
+  reason: Type.Optional(
+    Type.String({ description: "Only those whose last failed attempt failed for this reason." }),
+  ),
+  since: Type.Optional(Type.String({ format: "date-time", description: "Created at or after." })),
+  until: Type.Optional(Type.String({ format: "date-time", description: "Created before." })),
+  ...PageQuery.properties,
+});
+
+export const DeliveryParams = Type.Object({ id: Type.String({ description: "`dlv_<uuid>`" }) });

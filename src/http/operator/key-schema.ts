@@ -1,0 +1,83 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { LABEL, LABEL_MAX } from "../../domain/key-label.ts";
+import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
+import { PageQuery, pageOf } from "../page-schema.ts";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { OrganizationFilter } from "./organization-schema.ts";
+
+const SCOPES_MAX = 50;
+const SCOPE_LENGTH_MAX = 100;
+
+const KEY = {
+  key_id: Type.String({ description: "The public half of the token, 20 of 0-9 and a-z." }),
+  organization_id: Type.String({ description: "`org_<uuid>`" }),
+  scopes: Type.Array(Type.String(), { description: "`identity:read` is always among them." }),
+  label: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+  created_at: Timestamp,
+};
+
+const EXAMPLE = {
+  key_id: "0123456789abcdefghij",
+  organization_id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+  scopes: ["identity:read", "webhooks:manage"],
+  label: "production",
+  created_at: "2026-01-31T09:10:00.000Z",
+};
+
+export const IssuedKey = Type.Object(
+  {
+    ...KEY,
+    token: Type.String({
+      description:
+        "`vck_<key_id>.<secret>`, the whole token. It is in this answer and in no other.",
+    }),
+  },
+  {
+    description: "The key, with its token.",
+    examples: [{ ...EXAMPLE, token: `vck_${EXAMPLE.key_id}.${"A".repeat(43)}` }],
+  },
+);
+
+const ApiKey = Type.Object(
+  { ...KEY, last_used_at: NullableTimestamp, revoked_at: NullableTimestamp },
+  {
+    examples: [{ ...EXAMPLE, last_used_at: "2026-01-31T10:00:00.000Z", revoked_at: null }],
+  },
+);
+
+export const KeysPage = pageOf(ApiKey, "Keys, newest first; never a secret.");
+
+export const KeyRequest = Type.Object(
+  {
+    organization: Type.String({ description: "Whose key it is: `org_<uuid>` or a slug." }),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ maxLength: SCOPE_LENGTH_MAX }), {
+        maxItems: SCOPES_MAX,
+        description:
+          `What the key may do: ${SCOPES.join(", ")}. The first is added to every key. ` +
+          `Reserved, and refused: ${RESERVED_SCOPES.join(", ")}.`,
+      }),
+    ),
+    label: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        maxLength: LABEL_MAX,
+        pattern: LABEL.source,
+        description: `What operators call it: at most ${LABEL_MAX} characters, none of them a control character.`,
+      }),
+    ),
+  },
+  { examples: [{ organization: "acme", scopes: ["webhooks:manage"], label: "production" }] },
+);
+
+export const KeysQuery = Type.Object({
+  organization: OrganizationFilter,
+  include_revoked: Type.Optional(
+    Type.Boolean({ default: false, description: "Whether revoked keys are listed too." }),
+  ),
+  ...PageQuery.properties,
+});
+
+export const KeyParams = Type.Object({
+  key_id: Type.String({ description: "With or without `vck_` in front; never the whole token." }),
+});

@@ -1,0 +1,34 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { pageOfDeliveries } from "../../actions/listings.ts";
+import type { App } from "../app.ts";
+import { readByHand, readPageRequest } from "../page-schema.ts";
+import { DeliveriesPage, DeliveriesQuery } from "./delivery-schema.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
+
+const FILTERS = [
+  "organization",
+  "subscription",
+  "event",
+  "state",
+  "reason",
+  "since",
+  "until",
+] as const;
+
+export function listDeliveriesRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/deliveries",
+    {
+      schema: {
+        operationId: "listDeliveries",
+        summary: "List deliveries",
+        description: "Those that wait and those that are finished, as far back as the retention.",
+        querystring: DeliveriesQuery,
+        response: { 200: DeliveriesPage, ...operatorProblems("not_found", "invalid_request") },
+      },
+      validatorCompiler: readByHand,
+    },
+    async ({ query }) =>
+      pageOfDeliveries(deps, { ...readFilters(query, FILTERS), ...readPageRequest(query) }),
+  );
+}

@@ -1,0 +1,17 @@
+import type { App } from "../app.ts";
+
+export interface Metrics {
+  contentType: string;
+  body: string;
+}
+
+/**
+ * `/metrics`, for Prometheus. It takes no token: the listener is the operators' own, scrapers rarely hold secrets,
+ * and what it tells are numbers about the process, of no organization in particular.
+ */
+export function metricsRoute(app: App, expose: () => Promise<Metrics>): void {
+  app.get("/metrics", { schema: { hide: true } }, async (_request, reply) => {
+    const { contentType, body } = await expose();
+    return reply.type(contentType).send(body);
+  });
+}

@@ -1,0 +1,28 @@
+import type { FastifyRequest } from "fastify";
+import type { ErrorCode } from "../../domain/errors.ts";
+import { problems } from "../problem-schema.ts";
+
+/** The errors of an operator's operation: its own, and those that every one of them may answer. */
+export function operatorProblems(...codes: ErrorCode[]): object {
+  return problems("unauthenticated", ...codes, "rate_limited", "internal", "unavailable");
+}
+
+/** Writes down who changed what. `subject` is a public id. */
+export function logChange(request: FastifyRequest, action: string, subject: string): void {
+  request.log.info(
+    { operator: request.operator, action, subject, request_id: request.id },
+    "an operator changed something",
+  );
+}
+
+/** The text of these query parameters. One that was given twice reads as empty, which every list refuses. */
+export function readFilters<Name extends string>(
+  query: unknown,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const given = query as Record<string, unknown>;
+  const entries = names
+    .filter((name) => given[name] !== undefined)
+    .map((name) => [name, typeof given[name] === "string" ? given[name] : ""]);
+  return Object.fromEntries(entries) as Partial<Record<Name, string>>;
+}

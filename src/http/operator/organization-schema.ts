@@ -1,0 +1,55 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { RATE_LIMIT_MAX, SLUG } from "../../domain/organization.ts";
+import { RATE_LIMIT_DEFAULT } from "../../domain/rate-window.ts";
+import { pageOf } from "../page-schema.ts";
+import { Timestamp } from "../timestamp-schema.ts";
+
+const EXAMPLE = {
+  id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+  slug: "acme",
+  rate_limit_per_minute: 600,
+  created_at: "2026-01-31T09:00:00.000Z",
+};
+
+export const Organization = Type.Object(
+  {
+    id: Type.String({ description: "`org_<uuid>`" }),
+    slug: Type.String(),
+    rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
+    created_at: Timestamp,
+  },
+  { description: "A partner's account.", examples: [EXAMPLE] },
+);
+
+export const OrganizationsPage = pageOf(Organization, "Organizations, in order of slug.");
+
+const RateLimit = Type.Integer({
+  minimum: 1,
+  maximum: RATE_LIMIT_MAX,
+  description: `Requests a minute, from 1 to ${RATE_LIMIT_MAX}; ${RATE_LIMIT_DEFAULT} for a new organization.`,
+});
+
+export const OrganizationRequest = Type.Object(
+  {
+    slug: Type.String({
+      pattern: SLUG.source,
+      description: "2 to 63 of a-z, 0-9 and -, the first a letter or a digit.",
+    }),
+    rate_limit_per_minute: Type.Optional(RateLimit),
+  },
+  { examples: [{ slug: EXAMPLE.slug }] },
+);
+
+export const RateLimitRequest = Type.Object(
+  { rate_limit_per_minute: RateLimit },
+  { examples: [{ rate_limit_per_minute: 1200 }] },
+);
+
+export const OrganizationParams = Type.Object({
+  id: Type.String({ description: "`org_<uuid>`, or the slug." }),
+});
+
+/** The query parameter of lists that can be cut down to one organization. */
+export const OrganizationFilter = Type.Optional(
+  Type.String({ description: "Only this organization's: `org_<uuid>` or a slug." }),
+);

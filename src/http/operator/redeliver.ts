@@ -1,0 +1,55 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { redeliver } from "../../actions/redeliver.ts";
+import { viewDelivery } from "../../actions/views/delivery.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { Delivery, DeliveryParams } from "./delivery-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+
+/** The body may be left out altogether. */
+const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
+  type: ["object", "null"],
+  properties: {
+    to: {
+      type: "string",
+      description: "Another active subscription of the organization, `wh_<uuid>`.",
+    },
+  },
+  examples: [{}, { to: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11" }],
+});
+
+export function redeliverRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/deliveries/:id/redeliver",
+    {
+      schema: {
+        operationId: "redeliver",
+        summary: "Send the event of a delivery once more",
+        description:
+          "Makes a new delivery, with attempts of its own, of the same event. Only for a delivery that is " +
+          "dead-lettered or cancelled, and only to an active subscription. The body may be left out.",
+        params: DeliveryParams,
+        body: RedeliveryRequest,
+        response: {
+          202: Delivery,
+          ...operatorProblems(
+            "not_found",
+            "not_redeliverable",
+            "subscription_inactive",
+            ...BODY_PROBLEMS,
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const said = request.body?.to;
+      const to = said === undefined ? undefined : parseId("wh", said);
+      const made = viewDelivery(await redeliver(deps, parseId("dlv", id), to));
+      logChange(request, "redeliver", id);
+      return reply.code(202).send(made);
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { revokeApiKey } from "../../actions/api-keys.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import type { App } from "../app.ts";
+import { KeyParams } from "./key-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+
+export function revokeKeyRoute(app: App, deps: Dependencies): void {
+  app.delete(
+    "/keys/:key_id",
+    {
+      schema: {
+        operationId: "revokeKey",
+        summary: "Revoke a key for good",
+        description: "It is refused from its next request on. Revoking it again changes nothing.",
+        params: KeyParams,
+        response: {
+          204: Type.Null({ description: "The key is revoked." }),
+          ...operatorProblems("not_found"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const keyId = await revokeApiKey(deps, request.params.key_id);
+      logChange(request, "revoke_key", keyId);
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { setRateLimit } from "../../actions/organizations.ts";
+import { viewOrganization } from "../../actions/views/organization.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+import { Organization, OrganizationParams, RateLimitRequest } from "./organization-schema.ts";
+
+export function setRateLimitRoute(app: App, deps: Dependencies): void {
+  app.patch(
+    "/organizations/:id",
+    {
+      schema: {
+        operationId: "setRateLimit",
+        summary: "Change an organization's rate limit",
+        description: "It holds from the next request of each of its keys on.",
+        params: OrganizationParams,
+        body: RateLimitRequest,
+        response: { 200: Organization, ...operatorProblems("not_found", ...BODY_PROBLEMS) },
+      },
+    },
+    async (request) => {
+      const { rate_limit_per_minute: limit } = request.body;
+      const changed = viewOrganization(await setRateLimit(deps, request.params.id, limit));
+      logChange(request, "set_rate_limit", changed.id);
+      return changed;
+    },
+  );
+}

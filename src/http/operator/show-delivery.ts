@@ -1,0 +1,22 @@
+import { getDelivery } from "../../actions/deliveries.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { DeliveryDetail, DeliveryParams } from "./delivery-schema.ts";
+import { operatorProblems } from "./operation.ts";
+
+export function showDeliveryRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/deliveries/:id",
+    {
+      schema: {
+        operationId: "getDelivery",
+        summary: "Show a delivery with its attempts",
+        description: "Every attempt is told with its outcome, the successful one too.",
+        params: DeliveryParams,
+        response: { 200: DeliveryDetail, ...operatorProblems("not_found") },
+      },
+    },
+    async ({ params }) => getDelivery(deps, parseId("dlv", params.id)),
+  );
+}

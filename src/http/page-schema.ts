@@ -1,0 +1,52 @@
+import { type TSchema, Type } from "@fastify/type-provider-typebox";
+import type { FastifySchemaCompiler } from "fastify";
+import { PAGE_LIMIT, type PageRequest } from "../domain/page.ts";
+
+/** The query of every list that is read page by page. */
+export const PageQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_LIMIT.max,
+      default: PAGE_LIMIT.default,
+      description: "How many items a page holds at the most.",
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description: "The `next_cursor` of the page before; absent for the first page.",
+    }),
+  ),
+});
+
+export function pageOf<Item extends TSchema>(item: Item, description: string) {
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      next_cursor: Type.Unsafe<string | null>({
+        type: ["string", "null"],
+        description: "What to ask for next; null on the last page.",
+      }),
+    },
+    { description },
+  );
+}
+
+/**
+ * For routes whose query is documented by its schema but read by `readPageRequest`: the validator would see text
+ * where a number is meant, and would name the faults that it knows before those that only the list knows.
+ */
+export const readByHand: FastifySchemaCompiler<unknown> = () => () => true;
+
+/** The page that a query asks for. What cannot be read is handed on so that the list refuses it. */
+export function readPageRequest(query: unknown): PageRequest {
+  const { limit, cursor } = query as Record<string, unknown>;
+  return {
+    limit: limit === undefined ? undefined : readInteger(limit),
+    cursor: cursor === undefined || typeof cursor === "string" ? cursor : "",
+  };
+}
+
+function readInteger(value: unknown): number {
+  return typeof value === "string" && /^[0-9]{1,9}$/.test(value) ? Number(value) : NaN;
+}

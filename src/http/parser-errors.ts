@@ -1,0 +1,64 @@
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { type ErrorCode, PartnerError } from "../domain/errors.ts";
+import { randomId } from "../domain/ids.ts";
+import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
+import { standardHeaders } from "./standard-headers.ts";
+
+/** How long a client whose request could not be read may take to read our answer. */
+const LINGER_MS = 2_000;
+
+const NOT_HTTP = ["malformed_request", "The request is not valid HTTP."] as const;
+
+/** What Node's parser reports, in our words. */
+const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
+  ["ERR_HTTP_REQUEST_TIMEOUT", ["request_timeout", "The request did not arrive in time."]],
+  ["HPE_HEADER_OVERFLOW", ["headers_too_large", "The headers must not exceed 16 KiB."]],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", ["payload_too_large", "The body's chunks are too wordy."]],
+]);
+
+/** Answers what is no HTTP, or too slow or too large to become a request, in the same shape as every other error. */
+export function createParserErrorHandler(
+  baseUrl: () => string,
+): (error: Error & { code?: string }, socket: Socket) => void {
+  return (error, socket) => {
+    // What still arrives after the answer is no request any more, and each piece of it is reported anew.
+    if (socket.writableEnded) return;
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
+      socket.destroy();
+      return;
+    }
+    answer(socket, toPartnerError(error.code), baseUrl());
+  };
+}
+
+/** Answers on the bare connection and closes it, but not before the client had time to read. */
+export function answer(socket: Socket, error: PartnerError, baseUrl: string): void {
+  const requestId = randomId();
+  const { status } = PROBLEMS[error.code];
+  const body = JSON.stringify(toProblem(error, baseUrl, requestId));
+  const headers = {
+    ...standardHeaders(requestId),
+    ...problemHeaders(error),
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("")}\r\n${body}`);
+
+  socket.on("error", () => undefined); // The client may be gone already, and nobody else listens.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => {
+    clearTimeout(timer);
+  });
+}
+
+function toPartnerError(code: string | undefined): PartnerError {
+  const [known, detail] = PARSER.get(code) ?? NOT_HTTP;
+  return new PartnerError(known, detail);
+}
+
+/** Whether an answer is half sent, so that another one would end up in the middle of it. */
+function isAnswering(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
+}

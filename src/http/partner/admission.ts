@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { authenticate } from "../../actions/authenticate.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { takeRequest } from "../../actions/rate-limit.ts";
+import { PartnerError } from "../../domain/errors.ts";
+import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { App } from "../app.ts";
+import { authorizationOf } from "../authorization.ts";
+
+type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Every route that `app` registers after this call admits callers with its scope alone. */
+export function guardRoutes(app: App, deps: Dependencies): void {
+  // A route that forgets its scope never reaches production: the process does not start.
+  app.addHook("onRoute", (route) => {
+    const scope = route.config?.scope;
+    if (!scope) throw new Error(`${String(route.method)} ${route.url} declares no scope`);
+    route.onRequest = admit(deps, scope);
+  });
+}
+
+/** Who asks, whether it is too often, whether it is their business: in this order, and before a body is read. */
+function admit(deps: Dependencies, scope: Scope): Admission {
+  return async (request, reply) => {
+    const caller = await authenticate(deps, authorizationOf(request.raw));
+    request.caller = caller;
+
+    const allowance = await takeRequest(deps, caller);
+    reply.headers(rateLimitHeaders(allowance));
+    if (!allowance.passed) {
+      throw new PartnerError("rate_limited", "Your organization's limit is used up for now.", {
+        retryAfter: allowance.resetSeconds,
+      });
+    }
+
+    if (!caller.scopes.includes(scope)) {
+      throw new PartnerError("insufficient_scope", `This key lacks the scope ${scope}.`);
+    }
+  };
+}
+
+/** As draft-ietf-httpapi-ratelimit-headers has them. */
+function rateLimitHeaders({ limit, remaining, resetSeconds }: Allowance): Record<string, string> {
+  return {
+    "ratelimit-policy": `"default";q=${limit};w=${WINDOW_MS / 1000}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+  };
+}

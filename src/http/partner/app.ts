@@ -1,0 +1,45 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { type App, type AppOptions, buildApp } from "../app.ts";
+import { type HealthChecks, healthRoutes } from "../health.ts";
+import { openApiRoute } from "../openapi.ts";
+import { guardRoutes } from "./admission.ts";
+import { createSubscriptionRoute } from "./create-subscription.ts";
+import { deleteSubscriptionRoute } from "./delete-subscription.ts";
+import { listFailuresRoute } from "./list-failures.ts";
+import { listSubscriptionsRoute } from "./list-subscriptions.ts";
+import { meRoute } from "./me.ts";
+import { PARTNER_DOCUMENT } from "./document.ts";
+import { sendTestEventRoute } from "./send-test-event.ts";
+
+export interface PartnerAppOptions extends AppOptions {
+  health: HealthChecks;
+}
+
+/** The partners' listener. It listens once whoever builds it says so; until then more routes may join. */
+export function buildPartnerApp(
+  deps: Dependencies,
+  { health, ...options }: PartnerAppOptions,
+): App {
+  const app = buildApp(options);
+  healthRoutes(app, health);
+  app.register(
+    async (api: App) => {
+      openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl);
+      await api.after(); // The document knows what is registered from here on.
+      partnerRoutes(api, deps);
+    },
+    { prefix: "/api/v1/partner" },
+  );
+  return app;
+}
+
+/** Every endpoint of the specification, in its order. */
+function partnerRoutes(app: App, deps: Dependencies): void {
+  guardRoutes(app, deps);
+  meRoute(app);
+  createSubscriptionRoute(app, deps);
+  listSubscriptionsRoute(app, deps);
+  deleteSubscriptionRoute(app, deps);
+  sendTestEventRoute(app, deps);
+  listFailuresRoute(app, deps);
+}

@@ -1,0 +1,31 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { createSubscription } from "../../actions/subscriptions.ts";
+import { viewSubscription } from "../../actions/views/subscription.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS, partnerProblems } from "./operation.ts";
+import { NewSubscription, SubscriptionRequest } from "./subscription-schema.ts";
+
+export function createSubscriptionRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/webhooks",
+    {
+      config: { scope: "webhooks:manage" },
+      schema: {
+        operationId: "createSubscription",
+        summary: "Subscribe a URL to events",
+        description:
+          "Deliveries go to the URL from now on. The answer holds the signing secret, which is shown this once. " +
+          "The same URL may be subscribed twice: that is how a secret is rotated.",
+        body: SubscriptionRequest,
+        response: {
+          201: NewSubscription,
+          ...partnerProblems("subscription_limit", ...BODY_PROBLEMS, "url_rejected"),
+        },
+      },
+    },
+    async ({ caller, body }, reply) => {
+      const created = await createSubscription(deps, caller.organizationId, body);
+      return reply.code(201).send({ ...viewSubscription(created), secret: created.secret });
+    },
+  );
+}

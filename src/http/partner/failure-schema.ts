@@ -1,0 +1,44 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { pageOf } from "../page-schema.ts";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+
+const Failure = Type.Object(
+  {
+    id: Type.String({ description: "`att_<uuid>`" }),
+    subscription_id: Type.String({ description: "`wh_<uuid>`" }),
+    event_id: Type.String({ description: "`evt_<uuid>`, as in the envelope" }),
+    event_type: Type.String(),
+    attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
+    status: Type.String({ enum: ["failed", "dead_lettered"] }),
+    http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
+    reason: Type.Unsafe<string | null>({
+      type: "string",
+      description:
+        "`http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, " +
+        "`connection_refused`, `connection_reset`, `tls_error`, `network_error`, " +
+        "`protocol_error`, `interrupted`.",
+    }),
+    duration_ms: Type.Integer(),
+    attempted_at: Timestamp,
+    next_attempt_at: NullableTimestamp,
+  },
+  {
+    examples: [
+      {
+        id: "att_019bd1f2-1c00-7000-8a5b-2f9b1c3d4e5f",
+        subscription_id: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
+        event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b",
+        event_type: "vc.test.ping",
+        attempt: 3,
+        status: "failed",
+        http_status: 503,
+        reason: "http_503",
+        duration_ms: 41,
+        attempted_at: "2026-01-31T09:36:00.000Z",
+        next_attempt_at: "2026-01-31T10:06:00.041Z",
+      },
+    ],
+  },
+);
+
+export const FailuresPage = pageOf(Failure, "Failed attempts, newest first.");

@@ -1,0 +1,33 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { pageOfFailures } from "../../actions/failures.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { FailuresPage } from "./failure-schema.ts";
+import { partnerProblems } from "./operation.ts";
+import { SubscriptionParams } from "./subscription-schema.ts";
+
+export function listFailuresRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/webhooks/:id/failures",
+    {
+      config: { scope: "webhooks:manage" },
+      schema: {
+        operationId: "listFailures",
+        summary: "Read the failures audit",
+        description:
+          "Every failed attempt of the subscription's deliveries, newest first. A delivery that was given up " +
+          "after its last attempt shows as `dead_lettered`.",
+        params: SubscriptionParams,
+        querystring: PageQuery,
+        response: { 200: FailuresPage, ...partnerProblems("not_found", "invalid_request") },
+      },
+      validatorCompiler: readByHand,
+    },
+    async ({ caller, params, query }) =>
+      pageOfFailures(deps, caller.organizationId, {
+        id: parseId("wh", params.id),
+        ...readPageRequest(query),
+      }),
+  );
+}

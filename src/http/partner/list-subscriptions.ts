@@ -1,0 +1,27 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { listSubscriptions } from "../../actions/subscriptions.ts";
+import { viewSubscription } from "../../actions/views/subscription.ts";
+import type { App } from "../app.ts";
+import { partnerProblems } from "./operation.ts";
+import { Subscriptions } from "./subscription-schema.ts";
+
+export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/webhooks",
+    {
+      config: { scope: "webhooks:manage" },
+      schema: {
+        operationId: "listSubscriptions",
+        summary: "List subscriptions",
+        description:
+          "All of the organization's, newest first, auto-disabled ones included. We send no notice of " +
+          "auto-disabling: `active` and `auto_disabled_at` tell.",
+        response: { 200: Subscriptions, ...partnerProblems() },
+      },
+    },
+    async ({ caller }) => {
+      const rows = await listSubscriptions(deps, caller.organizationId);
+      return rows.map((row) => viewSubscription(row));
+    },
+  );
+}

@@ -1,0 +1,46 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { App } from "../app.ts";
+import { partnerProblems } from "./operation.ts";
+
+const Identity = Type.Object(
+  {
+    partner_org: Type.String({ description: "The organization's slug." }),
+    key_id: Type.String({ description: "The public half of the key that was used." }),
+    scopes: Type.Array(Type.String()),
+    rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
+  },
+  {
+    description: "Whose key this is and what it may do.",
+    examples: [
+      {
+        partner_org: "acme",
+        key_id: "0123456789abcdefghij",
+        scopes: ["identity:read", "webhooks:manage"],
+        rate_limit_per_minute: 600,
+      },
+    ],
+  },
+);
+
+export function meRoute(app: App): void {
+  app.get(
+    "/me",
+    {
+      config: { scope: "identity:read" },
+      schema: {
+        operationId: "getIdentity",
+        summary: "Check a key",
+        description:
+          "Tells which organization, key, scopes and rate limit a key stands for. Every active key may ask, " +
+          "which makes this the health check of an integration.",
+        response: { 200: Identity, ...partnerProblems() },
+      },
+    },
+    ({ caller }) => ({
+      partner_org: caller.slug,
+      key_id: caller.keyId,
+      scopes: [...caller.scopes],
+      rate_limit_per_minute: caller.rateLimitPerMinute,
+    }),
+  );
+}

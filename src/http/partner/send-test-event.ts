@@ -1,0 +1,55 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { sendTestEvent } from "../../actions/events.ts";
+import { parseId, publicId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS, partnerProblems } from "./operation.ts";
+import { SubscriptionParams } from "./subscription-schema.ts";
+
+const Proof = Type.Object(
+  { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },
+  { examples: [{ secret: `whsec_${"A".repeat(44)}` }] },
+);
+
+const Accepted = Type.Object(
+  {
+    event_id: Type.String({ description: "`evt_<uuid>`, the `id` of the envelope to come" }),
+    enqueued: Type.Boolean(),
+  },
+  {
+    description: "The event is stored and on its way.",
+    examples: [{ event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", enqueued: true }],
+  },
+);
+
+export function sendTestEventRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/webhooks/:id/test",
+    {
+      config: { scope: "webhooks:manage" },
+      schema: {
+        operationId: "sendTestEvent",
+        summary: "Send a test event",
+        description:
+          "Puts a `vc.test.ping` event through the same pipeline as every other event: signed, retried on the " +
+          "schedule, and in the failures audit if it fails.",
+        params: SubscriptionParams,
+        body: Proof,
+        response: {
+          200: Accepted,
+          ...partnerProblems(
+            "secret_mismatch",
+            "not_found",
+            "subscription_inactive",
+            ...BODY_PROBLEMS,
+          ),
+        },
+      },
+    },
+    async ({ caller, params, body }) => {
+      const id = parseId("wh", params.id);
+      const eventId = await sendTestEvent(deps, caller.organizationId, { id, secret: body.secret });
+      return { event_id: publicId("evt", eventId), enqueued: true };
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { EVENT_TYPES } from "../../domain/event.ts";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+
+const KNOWN_EVENTS = Object.keys(EVENT_TYPES);
+
+const SUBSCRIPTION = {
+  id: Type.String({ description: "`wh_<uuid>`" }),
+  organization_id: Type.String({ description: "`org_<uuid>`" }),
+  url: Type.String({ description: "The https URL that receives deliveries, as it was sent." }),
+  events: Type.Array(Type.String()),
+  active: Type.Boolean({ description: "False once the subscription was auto-disabled." }),
+  auto_disabled_at: NullableTimestamp,
+  consecutive_failures: Type.Integer({ description: "Failed attempts since the last success." }),
+  created_at: Timestamp,
+};
+
+const EXAMPLE = {
+  id: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
+  organization_id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+  url: "https://hooks.example.com/partner-api",
+  events: ["vc.test.ping"],
+  active: true,
+  auto_disabled_at: null,
+  consecutive_failures: 0,
+  created_at: "2026-01-31T09:30:00.000Z",
+};
+
+export const Subscriptions = Type.Array(Type.Object(SUBSCRIPTION), {
+  description: "The organization's subscriptions, newest first.",
+  examples: [[EXAMPLE]],
+});
+
+export const NewSubscription = Type.Object(
+  {
+    ...SUBSCRIPTION,
+    secret: Type.String({
+      description: "`whsec_…`, the signing secret. It is in this answer and in no other.",
+    }),
+  },
+  {
+    description: "The subscription, with its signing secret.",
+    examples: [{ ...EXAMPLE, secret: `whsec_${"A".repeat(44)}` }],
+  },
+);
+
+export const SubscriptionRequest = Type.Object(
+  {
+    url: Type.String({
+      maxLength: 2048,
+      description: "Where to deliver: an https URL of a public host, at most 2,048 characters.",
+    }),
+    events: Type.Array(Type.String({ enum: KNOWN_EVENTS }), {
+      minItems: 1,
+      uniqueItems: true,
+      description: `One or more event types, each once. Known types: ${KNOWN_EVENTS.join(", ")}.`,
+    }),
+  },
+  { examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }] },
+);
+
+export const SubscriptionParams = Type.Object({
+  id: Type.String({ description: "`wh_<uuid>`" }),
+});

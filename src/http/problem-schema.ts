@@ -1,0 +1,47 @@
+import { Type } from "@fastify/type-provider-typebox";
+import type { ErrorCode } from "../domain/errors.ts";
+import { groupBy } from "../domain/group-by.ts";
+import { PROBLEM_TYPE, PROBLEMS } from "./problem.ts";
+
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String({ format: "uri", description: "Where this error is explained." }),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.String({ description: "What programs go by. New ones may come." }),
+    detail: Type.String({ description: "One sentence for people." }),
+    request_id: Type.String({ description: "The same as in X-Request-Id." }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          pointer: Type.String({
+            format: "json-pointer",
+            description: "Where in the body or the query.",
+          }),
+          detail: Type.String(),
+        }),
+        { description: "Every fault of the request, on status 422." },
+      ),
+    ),
+  },
+  { $id: "Problem", description: "An error, as RFC 9457 has it." },
+);
+
+const RETRIED = new Set<number>([429, 503]);
+const RETRY_AFTER = {
+  "Retry-After": { type: "integer", description: "Seconds until it is worth another try." },
+};
+
+/** The `response` entries of the errors that a route may answer. */
+export function problems(...codes: ErrorCode[]): object {
+  const byStatus = groupBy(codes, (code) => PROBLEMS[code].status);
+  const responses = [...byStatus].map(([status, group]) => [
+    status,
+    {
+      description: group.map((code) => `${PROBLEMS[code].title} (\`${code}\`)`).join(", "),
+      content: { [PROBLEM_TYPE]: { schema: { $ref: "Problem#" } } },
+      ...(RETRIED.has(status) ? { headers: RETRY_AFTER } : {}),
+    },
+  ]);
+  return Object.fromEntries(responses) as object;
+}

@@ -1,0 +1,6 @@
+import { Type } from "@fastify/type-provider-typebox";
+
+const FORM = { format: "date-time", description: "ISO 8601, UTC, with milliseconds." };
+
+export const Timestamp = Type.String(FORM);
+export const NullableTimestamp = Type.Unsafe<string | null>({ ...FORM, type: ["string", "null"] });

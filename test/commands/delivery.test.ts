@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import type { DeliveryDetail, DeliveryView } from "../../src/actions/views/delivery.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import type { Page } from "../../src/domain/page.ts";
+import { createCommandLine } from "../support/command-line.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  createEngine,
+  publish,
+  refused,
+} from "../support/engine.ts";
+
+const DAY_MS = 86_400_000;
+
+const { deps, clock, deliverDue } = await createEngine(await createDatabase());
+const { run, json } = createCommandLine(deps);
+const list = async (...options: string[]) =>
+  (await json<Page<DeliveryView>>("delivery", "list", ...options)).items;
+
+let organizationId = "";
+let subscription = "";
+
+before(async () => {
+  organizationId = await anOrganization(deps);
+  subscription = (await aSubscription(deps, organizationId)).id;
+});
+
+/** The one delivery of a new event that the receiver answers as told. */
+async function aDelivery(...answers: (typeof refused)[]): Promise<DeliveryView> {
+  const [event = ""] = await publish(deps, organizationId);
+  for (const answer of answers) {
+    await deliverDue(() => answer);
+    clock.advance(DAY_MS);
+  }
+  const [delivery] = await list("--event", publicId("evt", event));
+  assert.ok(delivery);
+  return delivery;
+}
+
+const sevenTimes = Array.from({ length: 7 }, () => refused);
+
+test("a list without deliveries says so in a sentence", async () => {
+  assert.equal((await run("delivery", "list")).stdout, "No delivery matches.\n");
+});
+
+test("a delivery is listed with its state, and shown with all its attempts", async () => {
+  const { id, event_id } = await aDelivery(refused, acknowledged);
+  assert.equal(
+    (await run("delivery", "list")).stdout,
+    `${"ID".padEnd(40)}  CREATED            STATE      ATTEMPTS\n` +
+      `${id}  2026-01-01 00:00Z  delivered  2 (http_503)\n` +
+      `  ${event_id}  vc.test.ping  wh_${subscription}\n`,
+  );
+
+  const { attempt_log, ...delivery } = await json<DeliveryDetail>("delivery", "show", id);
+  assert.deepEqual(delivery, {
+    id,
+    event_id,
+    event_type: "vc.test.ping",
+    subscription_id: publicId("wh", subscription),
+    organization_id: publicId("org", organizationId),
+    state: "delivered",
+    attempts: 2,
+    reason: "http_503",
+    created_at: "2026-01-01T00:00:00.000Z",
+    due_at: null,
+    finished_at: "2026-01-02T00:00:00.000Z",
+  });
+  const [first, second] = attempt_log;
+  assert.match(first?.id ?? "", /^att_/);
+  assert.deepEqual(first, {
+    id: first?.id,
+    subscription_id: publicId("wh", subscription),
+    event_id,
+    event_type: "vc.test.ping",
+    attempt: 1,
+    status: "failed",
+    http_status: 503,
+    reason: "http_503",
+    duration_ms: 0,
+    attempted_at: "2026-01-01T00:00:00.000Z",
+    next_attempt_at: "2026-01-01T00:01:00.000Z",
+  });
+  assert.equal(second?.status, "delivered");
+  assert.equal(second.reason, null);
+
+  const { stdout } = await run("delivery", "show", id);
+  assert.match(stdout, /^id {12}dlv_.*\nevent {9}evt_.* vc\.test\.ping\n/);
+  assert.match(
+    stdout,
+    /\nATTEMPT +AT +OUTCOME +STATUS +TOOK +NEXT\n1 +.*Z +http_503 +503 +0 ms +.*Z\n/,
+  );
+  assert.match(stdout, /\n2 +.*Z +delivered +200 +0 ms +-\n$/);
+});
+
+test("the widest line of a list fits into 100 columns", async () => {
+  const { event_id } = await aDelivery(
+    ...sevenTimes.map(() => ({ kind: "unreachable", reason: "address_not_public" }) as const),
+  );
+  const { stdout } = await run("delivery", "list", "--event", event_id);
+  assert.match(stdout, /dead_lettered {2}7 \(address_not_public\)/);
+  for (const line of stdout.split("\n")) assert.ok(line.length <= 100, line);
+});
+
+test("the list is cut down by every filter, alone and together", async () => {
+  const dead = await aDelivery(...sevenTimes);
+  const waiting = await aDelivery();
+  const elsewhere = await aSubscription(deps);
+  await publish(deps, elsewhere.organization_id);
+  const unused = await aSubscription(deps, organizationId);
+  await deleteSubscription(deps, organizationId, unused.id);
+
+  const ids = async (...options: string[]) => (await list(...options)).map((item) => item.id);
+  const all = await ids();
+  const ours = await ids("--organization", publicId("org", organizationId));
+  assert.equal(ours.length, all.length - 1);
+  assert.deepEqual(await ids("--subscription", publicId("wh", subscription)), ours);
+  assert.deepEqual(await ids("--event", "vc.test.ping"), all);
+  assert.deepEqual(await ids("--event", dead.event_id), [dead.id]);
+  assert.deepEqual(await ids("--event", publicId("evt", elsewhere.id)), []);
+  assert.deepEqual(await ids("--state", "dead_lettered", "--reason", "http_503"), [dead.id]);
+  assert.equal((await ids("--state", "waiting")).includes(waiting.id), true);
+  assert.equal((await ids("--state", "waiting")).length, 2);
+  assert.deepEqual(await ids("--reason", "timeout"), []);
+
+  const organization = ["--organization", publicId("org", organizationId)];
+  const oursThatAre = async (state: string) =>
+    (await list(...organization)).filter((item) => item.state === state).map((item) => item.id);
+  for (const state of ["waiting", "delivered", "dead_lettered", "cancelled"]) {
+    assert.deepEqual(await ids(...organization, "--state", state), await oursThatAre(state));
+  }
+
+  assert.deepEqual(await ids("--since", waiting.created_at), all.slice(0, 2));
+  assert.deepEqual(await ids("--until", waiting.created_at), all.slice(2));
+  assert.deepEqual(await ids("--since", dead.created_at, "--until", waiting.created_at), [dead.id]);
+});
+
+test("a list goes on where the page before ended, though deliveries come in and finish", async () => {
+  const before = (await list()).map((item) => item.id);
+  const read: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const options: string[] = cursor === "" ? [] : ["--cursor", cursor];
+    const page: Page<DeliveryView> = await json("delivery", "list", "--limit", "2", ...options);
+    assert.ok(page.items.length <= 2);
+    read.push(...page.items.map((item) => item.id));
+    cursor = page.next_cursor;
+    clock.advance(1);
+    await aDelivery(acknowledged);
+  }
+  assert.deepEqual(read, before);
+});
+
+test("a delivery that was given up goes out once more, as a new one of the same event", async () => {
+  const dead = await aDelivery(...sevenTimes);
+  const again = await json<DeliveryView>("delivery", "redeliver", dead.id);
+  assert.notEqual(again.id, dead.id);
+  assert.deepEqual(again, {
+    ...dead,
+    id: again.id,
+    state: "waiting",
+    attempts: 0,
+    reason: null,
+    created_at: clock().toISOString(),
+    due_at: clock().toISOString(),
+    finished_at: null,
+  });
+  assert.match(
+    (await run("delivery", "show", again.id)).stdout,
+    /\n\nIt was not attempted yet\.\n$/,
+  );
+  await deliverDue(() => acknowledged);
+  const shown = await json<DeliveryDetail>("delivery", "show", again.id);
+  assert.deepEqual([shown.state, shown.attempts], ["delivered", 1]);
+});
+
+test("it may go to another subscription of the organization, and to nobody else's", async () => {
+  const dead = await aDelivery(...sevenTimes);
+  const other = await aSubscription(deps, organizationId);
+  const foreign = await aSubscription(deps);
+  const to = (id: string) => run("delivery", "redeliver", dead.id, "--to", id);
+
+  const { stdout } = await to(publicId("wh", other.id));
+  assert.match(stdout, /^dlv_\S+ is on its way: evt_\S+ to wh_\S+\.\n$/);
+  assert.ok(stdout.includes(`${dead.event_id} to wh_${other.id}`));
+
+  const refusal = { status: 1, stdout: "", stderr: "error: There is no such subscription.\n" };
+  assert.deepEqual(await to(publicId("wh", foreign.id)), refusal);
+  assert.deepEqual(await to(other.id), refusal); // Without its prefix it is no id.
+});
+
+test("what is on its way or arrived is not sent once more", async () => {
+  const waiting = await aDelivery();
+  const { status, stderr } = await run("delivery", "redeliver", waiting.id);
+  assert.deepEqual([status, stderr], [1, "error: The delivery is waiting.\n"]);
+});
+
+const refusals = [
+  ["a delivery that does not exist", ["show", "dlv_x"], "error: There is no such delivery.\n"],
+  [
+    "filters that cannot be read, all of them named",
+    [
+      ...["list", "--subscription", "x", "--event", "toString", "--state", "lost"],
+      ...["--reason", "'", "--since", "yesterday", "--until", "0000-01-01T00:00:00Z"],
+      ...["--limit", "0", "--cursor", "x"],
+    ],
+    "error: The request does not have the expected shape.\n" +
+      "  subscription: must be the id of a subscription, wh_<uuid>\n" +
+      "  event: must be the id of an event, evt_<uuid>, or a type: vc.test.ping\n" +
+      "  state: must be one of waiting, delivered, dead_lettered, cancelled\n" +
+      "  reason: must be a reason such as http_503 or timeout\n" +
+      "  since: must be a time from 1970 on, such as 2026-01-31T23:59:59Z\n" +
+      "  until: must be a time from 1970 on, such as 2026-01-31T23:59:59Z\n" +
+      "  limit: must be an integer from 1 to 200\n" +
+      "  cursor: must be the next_cursor of a page of this list\n",
+  ],
+] as const;
+
+for (const [what, argv, stderr] of refusals) {
+  test(`refuses ${what}`, async () => {
+    assert.deepEqual(await run("delivery", ...argv), { status: 1, stdout: "", stderr });
+  });
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { authenticate, recordKeysUsed } from "../../src/actions/authenticate.ts";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import type { ApiKeyView, IssuedKeyView } from "../../src/actions/views/api-key.ts";
+import type { Page } from "../../src/domain/page.ts";
+import { createCommandLine } from "../support/command-line.ts";
+import { createDatabase } from "../support/database.ts";
+import { createEngine } from "../support/engine.ts";
+
+const { deps, clock } = await createEngine(await createDatabase());
+const { run, json } = createCommandLine(deps);
+const TOKEN = /^vck_([0-9a-z]{20})\.[A-Za-z0-9_-]{43}$/;
+
+before(async () => {
+  await createOrganization(deps, { slug: "acme" });
+  await createOrganization(deps, { slug: "globex" });
+});
+
+test("a new key's token is all of the standard output, and works", async () => {
+  const { status, stdout, stderr } = await run(
+    ...["key", "create", "--organization", "acme", "--scope", "webhooks:manage"],
+  );
+  assert.equal(status, 0);
+  const [, keyId = ""] = TOKEN.exec(stdout.trimEnd()) ?? [];
+  assert.equal(
+    stderr,
+    `This is the token of key ${keyId} (identity:read, webhooks:manage).\n` +
+      "It is shown this once and cannot be recovered: keep it where secrets are kept.\n",
+  );
+
+  const caller = await authenticate(deps, `Bearer ${stdout.trimEnd()}`);
+  assert.equal(caller.slug, "acme");
+  assert.deepEqual(caller.scopes, ["identity:read", "webhooks:manage"]);
+});
+
+test("with --json a new key is one document with its token, and nothing is said beside it", async () => {
+  const { stdout, stderr } = await run(
+    ...["key", "create", "--organization", "globex", "--label", "tests", "--json"],
+  );
+  const { token, organization_id, ...key } = JSON.parse(stdout) as IssuedKeyView;
+  assert.match(token, TOKEN);
+  assert.match(organization_id, /^org_/);
+  assert.deepEqual(key, {
+    key_id: TOKEN.exec(token)?.[1],
+    scopes: ["identity:read"],
+    label: "tests",
+    created_at: "2026-01-01T00:00:00.000Z",
+  });
+  assert.equal(stderr, "");
+});
+
+test("the list shows keys of one organization or of all, never a token", async () => {
+  clock.advance(60_000);
+  const token = (await run("key", "create", "--organization", "globex")).stdout.trimEnd();
+  await authenticate(deps, token);
+  await recordKeysUsed(deps);
+
+  const all = await json<Page<ApiKeyView>>("key", "list");
+  assert.equal(all.items.length, 3);
+  const [newest, older] = (await json<Page<ApiKeyView>>("key", "list", "--organization", "globex"))
+    .items;
+  assert.equal(older?.label, "tests");
+  assert.deepEqual(newest, {
+    key_id: TOKEN.exec(token)?.[1],
+    organization_id: newest?.organization_id,
+    scopes: ["identity:read"],
+    label: null,
+    created_at: "2026-01-01T00:01:00.000Z",
+    last_used_at: "2026-01-01T00:01:00.000Z",
+    revoked_at: null,
+  });
+
+  const { stdout } = await run("key", "list", "--organization", "globex");
+  const [head = "", ...lines] = stdout.trimEnd().split("\n");
+  assert.match(head, /^KEY ID {2,}CREATED {2,}LAST USED {2,}REVOKED {2,}LABEL$/);
+  assert.deepEqual(lines, [
+    `${newest.key_id}  2026-01-01 00:01Z  2026-01-01 00:01Z  -        -`,
+    `  ${newest.organization_id}  identity:read`,
+    `${older.key_id}  2026-01-01 00:00Z  -                  -        tests`,
+    `  ${newest.organization_id}  identity:read`,
+  ]);
+});
+
+test("a revoked key is refused from then on, and is listed only on request", async () => {
+  const token = (await run("key", "create", "--organization", "acme")).stdout.trimEnd();
+  const keyId = TOKEN.exec(token)?.[1] ?? "";
+  assert.deepEqual(await run("key", "revoke", keyId), {
+    status: 0,
+    stdout: `Key ${keyId} is revoked.\n`,
+    stderr: "",
+  });
+  await assert.rejects(authenticate(deps, token), { code: "unauthenticated" });
+
+  const ids = async (...options: string[]) =>
+    (await json<Page<ApiKeyView>>("key", "list", ...options)).items.map((item) => item.key_id);
+  assert.equal((await ids()).includes(keyId), false);
+  assert.equal((await ids("--include-revoked")).includes(keyId), true);
+  assert.deepEqual(await json("key", "revoke", `vck_${keyId}`), {}); // Again, and with its prefix.
+});
+
+test("a whole token is not revoked but explained, and never repeated", async () => {
+  const token = (await run("key", "create", "--organization", "acme")).stdout.trimEnd();
+  const { status, stdout, stderr } = await run("key", "revoke", token);
+  assert.equal(status, 1);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^error: this is a whole token: give the key id alone/);
+  assert.equal(stderr.includes(token.split(".")[1] ?? ""), false);
+  await authenticate(deps, token);
+});
+
+const refusals = [
+  [
+    "scopes that are reserved or unknown, all of them named",
+    ["create", "--organization", "acme", "--scope", "leads:read", "--scope", "everything"],
+    "error: The key was to have a scope that does not exist.\n" +
+      "  scopes/0: is reserved and grants nothing yet\n" +
+      "  scopes/1: must be one of identity:read, webhooks:manage\n",
+  ],
+  [
+    "an organization that does not exist",
+    ["create", "--organization", "nobody"],
+    "error: There is no such organization.\n",
+  ],
+  [
+    "a label that would move the cursor",
+    ["create", "--organization", "acme", "--label", "\u001b[2J"],
+    "error: The request does not have the expected shape.\n" +
+      "  label: must be at most 200 characters, none of them a control character\n",
+  ],
+  ["a key that does not exist", ["revoke", "0".repeat(20)], "error: There is no such key.\n"],
+  ["what is no key id", ["revoke", "vck_"], "error: There is no such key.\n"],
+] as const;
+
+for (const [what, argv, stderr] of refusals) {
+  test(`refuses ${what}`, async () => {
+    assert.deepEqual(await run("key", ...argv), { status: 1, stdout: "", stderr });
+  });
+}

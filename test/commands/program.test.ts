@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import type { CommandContext } from "../../src/commands/context.ts";
+import { createCommandLine } from "../support/command-line.ts";
+
+/** None of these tests gets as far as the database. */
+const nowhere = {} as Dependencies;
+
+function failingWith(error: unknown): Partial<CommandContext> {
+  return {
+    withDependencies: () => {
+      throw error;
+    },
+  };
+}
+
+test("a command line that makes no sense is explained, with status 2", async () => {
+  const { run } = createCommandLine(nowhere);
+  for (const argv of [
+    ["orgg"],
+    ["org", "create"],
+    ["org", "list", "--nonsense"],
+    ["key", "create"],
+  ]) {
+    const { status, stdout, stderr } = await run(...argv);
+    assert.equal(status, 2, argv.join(" "));
+    assert.equal(stdout, "");
+    assert.match(stderr, /^error: /);
+  }
+  assert.equal((await run()).status, 2);
+});
+
+test("help goes to the standard output with status 0, and no line of it is wider than 100 columns", async () => {
+  const { run } = createCommandLine(nowhere);
+  for (const argv of [[], ["org"], ["key", "create"], ["delivery", "list"], ["reseal"]]) {
+    const { status, stdout, stderr } = await run(...argv, "--help");
+    assert.equal(status, 0);
+    assert.equal(stderr, "");
+    assert.match(stdout, /^Usage: partner-api/);
+    for (const line of stdout.split("\n")) assert.ok(line.length <= 100, line);
+  }
+});
+
+test("the version is what the program brings", async () => {
+  const { run } = createCommandLine(nowhere, { version: "1.2.3" });
+  assert.deepEqual(await run("--version"), { status: 0, stdout: "1.2.3\n", stderr: "" });
+});
+
+test("an unexpected error is one line, and a stack only for who asked for it", async () => {
+  const broken = failingWith(new Error("the disk is on fire"));
+  assert.deepEqual(await createCommandLine(nowhere, broken).run("org", "list"), {
+    status: 1,
+    stdout: "",
+    stderr: "error: the disk is on fire\n",
+  });
+
+  const debugging = createCommandLine(nowhere, { ...broken, showStack: true });
+  assert.match((await debugging.run("org", "list")).stderr, /\n {4}at /);
+});
+
+test("a database that is away is called that", async () => {
+  const away = Object.assign(new Error(""), { code: "ECONNREFUSED" });
+  const { run } = createCommandLine(nowhere, failingWith(away));
+  assert.equal(
+    (await run("org", "list")).stderr,
+    "error: the database cannot be reached (ECONNREFUSED)\n",
+  );
+});
+
+test("serve, migrate, doctor and demo are handed on, each to its own", async () => {
+  const called: string[] = [];
+  const note = (name: string) => () => {
+    called.push(name);
+    return Promise.resolve();
+  };
+  const { run } = createCommandLine(nowhere, {
+    serve: note("serve"),
+    migrate: note("migrate"),
+    doctor: () => note("doctor")().then(() => true),
+    demo: note("demo"),
+  });
+  const names = ["serve", "migrate", "doctor", "demo"];
+  for (const name of names) assert.equal((await run(name)).status, 0);
+  assert.deepEqual(called, names);
+});
+
+test("a doctor that finds something wrong ends with status 1", async () => {
+  const { run } = createCommandLine(nowhere, { doctor: () => Promise.resolve(false) });
+  assert.deepEqual(await run("doctor"), {
+    status: 1,
+    stdout: "",
+    stderr: "error: not everything is in order\n",
+  });
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { type KeyRing, keyIdOf, open } from "../../src/domain/sealed-secret.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
+import { createCommandLine } from "../support/command-line.ts";
+import { createDatabase } from "../support/database.ts";
+import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+
+const oldKey = { id: "old", key: randomBytes(32) };
+const newKey = { id: "new", key: randomBytes(32) };
+const { deps } = await createEngine(await createDatabase(), { ring: [oldKey] });
+
+const resealUnder = (ring: KeyRing) => createCommandLine({ ...deps, ring });
+
+async function sealedUnder(keyId: string, ids: string[]): Promise<boolean> {
+  const rows = await findSubscriptions(deps.db, ids);
+  return rows.length === ids.length && rows.every((row) => keyIdOf(row.sealed_secret) === keyId);
+}
+
+test("every secret is sealed anew under the newest key and stays what it was", async () => {
+  const organizationId = await anOrganization(deps);
+  const made = [];
+  for (let i = 0; i < 101; i++) made.push(await aSubscription(deps, organizationId));
+  const deleted = await aSubscription(deps, organizationId);
+  await deleteSubscription(deps, organizationId, deleted.id);
+  const ids = made.map((subscription) => subscription.id);
+  assert.equal(await sealedUnder("old", ids), true);
+
+  const { run, json } = resealUnder([newKey, oldKey]);
+  assert.deepEqual(await run("reseal"), {
+    status: 0,
+    stdout: "101 secrets sealed anew under key new; 0 secrets had that key already.\n",
+    stderr: "",
+  });
+  assert.equal(await sealedUnder("new", ids), true);
+  const [first] = await findSubscriptions(deps.db, ids.slice(0, 1));
+  assert.equal(
+    open([newKey], first?.id ?? "", first?.sealed_secret ?? Buffer.of()),
+    made[0]?.secret,
+  );
+
+  assert.deepEqual(await json("reseal"), {
+    sealing_key: "new",
+    resealed: 0,
+    unchanged: 101,
+    unreadable: [],
+  });
+});
+
+test("a secret that no key of the ring opens is named and left as it was", async () => {
+  const [before, again] = await Promise.all([aSubscription(deps), aSubscription(deps)]);
+  const lost = [before.id, again.id].sort();
+
+  const { status, stdout, stderr } = await resealUnder([newKey]).run("reseal");
+  assert.equal(status, 1);
+  assert.equal(stdout, "0 secrets sealed anew under key new; 101 secrets had that key already.\n");
+  assert.equal(
+    stderr,
+    `error: no key of the ring opens the secrets of wh_${lost.join(", wh_")}: ` +
+      "add the key that sealed them to SEALING_KEYS\n",
+  );
+  assert.equal(await sealedUnder("old", lost), true);
+});
+
+test("a key that bears the newest one's name but is another is found out", async () => {
+  const impostor = { id: "new", key: randomBytes(32) };
+  const { status, stderr } = await resealUnder([impostor]).run("reseal");
+  assert.equal(status, 1);
+  assert.equal(stderr.split("wh_").length - 1, 103);
+});
+
+test("a secret that is erased or replaced meanwhile is left alone", async () => {
+  const made = await aSubscription(deps);
+  const { db } = deps;
+  // Another one replaces the secret between our reading and our writing.
+  const racing = new Proxy(db, {
+    apply: (target, self, args: Parameters<typeof db>) => {
+      const go = () => Reflect.apply(target, self, args) as unknown;
+      const isWrite = String(args[0][0]).includes("update subscriptions set sealed_secret");
+      if (!isWrite) return go();
+      return db`update subscriptions set sealed_secret = ${Buffer.of(0)} where id = ${made.id}`.then(
+        go,
+      );
+    },
+  });
+  const { json } = createCommandLine({ ...deps, db: racing, ring: [newKey, oldKey] });
+  const { resealed } = await json<{ resealed: number }>("reseal");
+  const [row] = await findSubscriptions(db, [made.id]);
+  assert.deepEqual(row?.sealed_secret, Buffer.of(0));
+  assert.equal(resealed, 2);
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { getOrganization } from "../../src/actions/organizations.ts";
+import type { SubscriptionView } from "../../src/actions/views/subscription.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import type { Page } from "../../src/domain/page.ts";
+import { createCommandLine } from "../support/command-line.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  anOrganization,
+  aSubscription,
+  createEngine,
+  publish,
+  refused,
+} from "../support/engine.ts";
+
+const { deps, clock, deliverDue } = await createEngine(await createDatabase());
+const { run, json } = createCommandLine(deps);
+const list = async (...options: string[]) =>
+  (await json<Page<SubscriptionView>>("subscription", "list", ...options)).items;
+
+test("a list without subscriptions says so in a sentence", async () => {
+  assert.equal((await run("subscription", "list")).stdout, "No subscription matches.\n");
+});
+
+test("a subscription is shown as the partner sees it, never with its secret", async () => {
+  const made = await aSubscription(deps);
+  const { stdout } = await run("subscription", "list", "--json");
+  assert.equal(stdout.includes(made.secret), false);
+  assert.deepEqual(JSON.parse(stdout), {
+    items: [
+      {
+        id: publicId("wh", made.id),
+        organization_id: publicId("org", made.organization_id),
+        url: "https://receiver.example/hooks",
+        events: ["vc.test.ping"],
+        active: true,
+        auto_disabled_at: null,
+        consecutive_failures: 0,
+        created_at: "2026-01-01T00:00:00.000Z",
+      },
+    ],
+    next_cursor: null,
+  });
+  assert.equal(
+    (await run("subscription", "list")).stdout,
+    `${"ID".padEnd(39)}  CREATED            AUTO-DISABLED  FAILURES\n` +
+      `wh_${made.id}  2026-01-01 00:00Z  -              0\n` +
+      `  org_${made.organization_id}  https://receiver.example/hooks\n`,
+  );
+});
+
+test("the list is cut down to an organization, and to active or auto-disabled ones", async () => {
+  const organizationId = await anOrganization(deps);
+  const { slug } = await getOrganization(deps, publicId("org", organizationId));
+  const made = await aSubscription(deps, organizationId);
+  await publish(deps, organizationId, 20);
+  await deliverDue(() => refused);
+
+  const [disabled, ...others] = await list("--organization", slug);
+  assert.equal(others.length, 0);
+  assert.equal(disabled?.id, publicId("wh", made.id));
+  assert.equal(disabled.active, false);
+  assert.equal(disabled.auto_disabled_at, clock().toISOString());
+
+  assert.deepEqual(
+    (await list("--active", "false")).map((item) => item.id),
+    [disabled.id],
+  );
+  const active = await list("--active", "true");
+  assert.ok(active.length > 0);
+  assert.ok(active.every((item) => item.active && item.id !== disabled.id));
+});
+
+test("a deleted subscription is gone, with everything queued for it", async () => {
+  const made = await aSubscription(deps);
+  await publish(deps, made.organization_id);
+  const id = publicId("wh", made.id);
+  assert.deepEqual(await run("subscription", "delete", id), {
+    status: 0,
+    stdout: `Subscription ${id} is deleted.\n`,
+    stderr: "",
+  });
+  assert.ok((await list()).every((item) => item.id !== id));
+  assert.equal(await deliverDue(() => refused), 0);
+});
+
+const refusals = [
+  [
+    "the deletion of what does not exist",
+    ["delete", "wh_x"],
+    "error: There is no such resource.\n",
+  ],
+  [
+    "what is neither true nor false",
+    ["list", "--active", "constructor"],
+    "error: The request does not have the expected shape.\n  active: must be true or false\n",
+  ],
+  [
+    "an organization that does not exist",
+    ["list", "--organization", "nobody"],
+    "error: There is no such organization.\n",
+  ],
+] as const;
+
+for (const [what, argv, stderr] of refusals) {
+  test(`refuses ${what}`, async () => {
+    assert.deepEqual(await run("subscription", ...argv), { status: 1, stdout: "", stderr });
+  });
+}

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { table } from "../../src/commands/table.ts";
+
+const lines = [{ cells: ["1", "one"] }, { cells: ["22", "two"], note: "a note" }];
+
+test("columns line up, and a note stands below its line", () => {
+  assert.equal(
+    table(["N", "NAME"], lines, { isTerminal: false }),
+    "N   NAME\n1   one\n22  two\n  a note\n",
+  );
+});
+
+test("on a terminal, and only there, the headings are bold", () => {
+  assert.equal(
+    table(["N", "NAME"], lines, { isTerminal: true }).split("\n")[0],
+    "\u001b[1mN   NAME\u001b[22m",
+  );
+});
+
+test("what somebody else wrote cannot make a terminal do anything", () => {
+  const evil = "\u001b]0;owned\u0007\r\n\u009b2J";
+  const shown = table(["NAME"], [{ cells: [evil], note: evil }], { isTerminal: true });
+  const [, ...body] = shown.split("\n");
+  assert.equal(/\p{Cc}/u.test(body.join("")), false);
+  assert.equal(body.length, 3);
+});

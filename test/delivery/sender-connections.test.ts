@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { startReceiver } from "../support/receiver.ts";
+import * as scripts from "../support/receiver-scripts.ts";
+import { aPost, names, RECEIVERS, startSender } from "../support/sender.ts";
+
+const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
+const HOST = "hooks.partner.test";
+
+test("a connection is kept for the next delivery", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.status(200, { body: "thank you" }));
+  for (let i = 0; i < 3; i++) assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.equal(receiver.connections.length, 1);
+});
+
+test("deliveries that go out at once each have a connection of their own", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  const posts = ["/a", "/b", "/c"].map((path) => aPost(receiver.url(path)));
+  const outcomes = await Promise.all(posts.map((post) => sender.send(post)));
+  assert.deepEqual(outcomes, [DELIVERED, DELIVERED, DELIVERED]);
+  assert.equal(receiver.connections.length, 3);
+  assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), ["/a", "/b", "/c"]);
+});
+
+test("a kept connection that resets as we send costs no attempt: a fresh one gets the same request", async (t) => {
+  const times = [1, 2, 3].map((ms) => new Date(ms));
+  const sender = await startSender(t, { clock: () => times.shift() ?? new Date(0) });
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.resetWhenReused(scripts.status(200)));
+  await sender.send(aPost(receiver.url()));
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+
+  const [, lost, again] = receiver.requests;
+  assert.equal(receiver.requests.length, 3);
+  assert.deepEqual(again?.headers, lost?.headers);
+  assert.notEqual(again?.connection, lost?.connection);
+});
+
+test("a kept connection that the receiver has closed meanwhile is not used", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  await sender.send(aPost(receiver.url()));
+  const [idle] = receiver.connections;
+  assert.ok(idle);
+  idle.destroy();
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.equal(receiver.requests.length, 2);
+});
+
+test("the retry on a fresh connection is made once", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.status(200), scripts.reset);
+  await sender.send(aPost(receiver.url()));
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  assert.equal(receiver.requests.length, 3);
+});
+
+test("a kept connection that has begun to answer is not tried again", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.status(200), scripts.rawAndReset("HTTP/1.1 200 OK\r\nx: "));
+  await sender.send(aPost(receiver.url()));
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  assert.equal(receiver.requests.length, 2);
+});
+
+test("a name is looked up at each attempt, and one that has turned private is not contacted any more", async (t) => {
+  const lookup = names({ [HOST]: [["127.0.0.2"], ["127.0.0.1"]] });
+  const sender = await startSender(t, { lookup });
+  const receiver = await startReceiver(t, { host: HOST });
+  const canary = await startReceiver(t, { address: "127.0.0.1", port: receiver.port });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  assert.equal(receiver.requests.length, 1); // The open connection has not been used either.
+  assert.equal(canary.connections.length, 0);
+});
+
+test("one address that is not public keeps a host's other addresses from being contacted", async (t) => {
+  const lookup = names({ [HOST]: [["127.0.0.2", "10.0.0.1"]] });
+  const sender = await startSender(t, { lookup });
+  const receiver = await startReceiver(t, { host: HOST });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  assert.equal(receiver.connections.length, 0);
+});
+
+test("when a name moves, deliveries move with it", async (t) => {
+  const lookup = names({ [HOST]: [["127.0.0.2"], ["127.0.0.3"]] });
+  const sender = await startSender(t, { lookup });
+  const old = await startReceiver(t, { host: HOST });
+  const now = await startReceiver(t, { host: HOST, address: "127.0.0.3", port: old.port });
+  await sender.send(aPost(old.url()));
+  await sender.send(aPost(old.url()));
+  assert.deepEqual([old.requests.length, now.requests.length], [1, 1]);
+});
+
+test("the host's name goes into the handshake and Host, wherever the connection leads", async (t) => {
+  const sender = await startSender(t, { lookup: names({ [HOST]: [["127.0.0.2"]] }) });
+  const receiver = await startReceiver(t, { host: HOST });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { headers, servername } = await receiver.next();
+  assert.equal(headers.host, `${HOST}:${receiver.port}`);
+  assert.equal(servername, HOST);
+});
+
+test("IPv4 addresses are tried before IPv6 ones", async (t) => {
+  const sender = await startSender(t, { lookup: names({ [HOST]: [["::1", "127.0.0.2"]] }) });
+  const receiver = await startReceiver(t, { host: HOST });
+  const other = await startReceiver(t, { host: HOST, address: "::1", port: receiver.port });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.equal(other.connections.length, 0);
+});
+
+test("a host with hundreds of addresses has the first few tried", async (t) => {
+  const addresses = [...Array<string>(16).fill("127.0.0.3"), "127.0.0.2"];
+  const sender = await startSender(t, { lookup: names({ [HOST]: [addresses] }) });
+  const receiver = await startReceiver(t, { host: HOST });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_refused" });
+});
+
+test("addresses are tried in turn until one answers", async (t) => {
+  const sender = await startSender(t, {
+    lookup: names({ [HOST]: [["::1", "127.0.0.3", "127.0.0.2"]] }),
+  });
+  const receiver = await startReceiver(t, { host: HOST });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+});
+
+test("a receiver that has only IPv6 gets its deliveries", async (t) => {
+  const sender = await startSender(t, { lookup: names({ [HOST]: [["::1"]] }) });
+  const receiver = await startReceiver(t, { host: HOST, address: "::1" });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+});
+
+test("an IPv6 address as host is connected to as it stands", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t, { address: "::1" });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { headers, servername } = await receiver.next();
+  assert.equal(headers.host, `[::1]:${receiver.port}`);
+  assert.equal(servername, false);
+});
+
+test("an operator's exception for an IPv4 block reaches its mapped spelling too", async (t) => {
+  const sender = await startSender(t, { egress: RECEIVERS });
+  const receiver = await startReceiver(t, { certifiedHosts: ["127.0.0.2", "::ffff:7f00:2"] });
+  const url = receiver.url().replace("127.0.0.2", "[::ffff:7f00:2]");
+  assert.deepEqual(await sender.send(aPost(url)), DELIVERED);
+});
+
+test("no more connections are kept open than allowed: the one idle for longest goes", async (t) => {
+  const sender = await startSender(t, { maxConnections: 2 });
+  const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
+  for (const receiver of [a, b, c, b, a]) await sender.send(aPost(receiver.url()));
+  assert.deepEqual([a.connections.length, b.connections.length, c.connections.length], [2, 1, 1]);
+});
+
+test("a connection that was cut off in mid-body takes up no room", async (t) => {
+  const sender = await startSender(t, { maxConnections: 1 });
+  const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
+  a.answer(scripts.flood("HTTP/1.1 200 OK\r\n\r\n", Buffer.alloc(16 * 1024)));
+  await sender.send(aPost(a.url()));
+  for (const socket of a.connections) if (!socket.closed) await once(socket, "close");
+
+  for (const receiver of [b, c, b]) await sender.send(aPost(receiver.url()));
+  assert.deepEqual([b.connections.length, c.connections.length], [2, 1]);
+});
+
+test("connections in great number are all kept, as long as their answers end", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.status(200, { body: "thank you" }));
+  for (let round = 0; round < 2; round++) {
+    await Promise.all(Array.from({ length: 150 }, () => sender.send(aPost(receiver.url()))));
+  }
+  assert.equal(receiver.requests.length, 300);
+  assert.equal(receiver.connections.length, 150);
+});
+
+test("closing ends attempts under way and every connection", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  await sender.send(aPost(receiver.url()));
+  receiver.answer(scripts.hang);
+  const underWay = [sender.send(aPost(receiver.url())), sender.send(aPost(receiver.url()))];
+  while (receiver.requests.length < 3) await receiver.next();
+
+  const closed = receiver.connections.map((socket) => once(socket, "close"));
+  await sender.close();
+  for (const attempt of underWay) assert.equal((await attempt).kind, "our-fault");
+  await Promise.all(closed);
+  assert.equal((await sender.send(aPost(receiver.url()))).kind, "our-fault");
+  assert.equal(receiver.requests.length, 3);
+});

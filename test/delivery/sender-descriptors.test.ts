@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const program = fileURLToPath(new URL("../support/send-without-descriptors.js", import.meta.url));
+
+test("an attempt for which no file descriptor is left is our fault", async (t) => {
+  if (process.platform === "win32") {
+    t.skip("no limit to set");
+    return;
+  }
+  const script = 'ulimit -n 64 && exec "$0" "$1"';
+  const { stdout } = await promisify(execFile)("sh", ["-c", script, process.execPath, program]);
+  assert.deepEqual(JSON.parse(stdout), { kind: "our-fault", fault: "no_descriptors" });
+});

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { startReceiver } from "../support/receiver.ts";
+import * as scripts from "../support/receiver-scripts.ts";
+import { aPost, names, startSender } from "../support/sender.ts";
+
+const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
+const TIMED_OUT = { kind: "unreachable", reason: "timeout" } as const;
+const HOST = "hooks.partner.test";
+
+for (const certificate of ["expired", "self-signed"] as const) {
+  test(`nothing is sent to a receiver whose certificate is ${certificate}`, async (t) => {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t, { certificate });
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+    assert.equal(receiver.requests.length, 0);
+  });
+}
+
+for (const certifiedHosts of [["other.test"], ["127.0.0.2"]]) {
+  test(`nothing is sent to a receiver certified as ${certifiedHosts.join()} instead of its name`, async (t) => {
+    const sender = await startSender(t, { lookup: names({ [HOST]: [["127.0.0.2"]] }) });
+    const receiver = await startReceiver(t, { host: HOST, certifiedHosts });
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+    assert.equal(receiver.requests.length, 0);
+  });
+}
+
+test("nothing is sent to an address that its certificate does not name", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t, { certifiedHosts: ["127.0.0.3", "hooks.partner.test"] });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+  assert.equal(receiver.requests.length, 0);
+});
+
+test("a receiver that speaks no TLS is a TLS error", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t, {
+    accept: (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+  });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+});
+
+test("a receiver that wants a certificate of ours is a TLS error", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t, { wantsCertificate: true });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+});
+
+test("a connection reset or closed in the handshake is a reset", async (t) => {
+  for (const accept of [
+    (socket: { resetAndDestroy: () => unknown }) => socket.resetAndDestroy(),
+    (socket: { end: () => unknown }) => socket.end(),
+  ]) {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t, { accept });
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  }
+});
+
+test("a receiver that is not there is a refused connection", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  await receiver.close();
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_refused" });
+});
+
+test("a name without an address is a DNS error", async (t) => {
+  const sender = await startSender(t);
+  const outcome = await sender.send(aPost("https://gone.partner.test/"));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "dns_error" });
+});
+
+test("a look-up that no resolver answers is our fault", async (t) => {
+  const sender = await startSender(t, { lookup: () => Promise.resolve({ kind: "no-resolver" }) });
+  const outcome = await sender.send(aPost("https://hooks.partner.test/"));
+  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_resolver" });
+});
+
+test("a look-up that breaks is our fault and breaks nothing else", async (t) => {
+  const sender = await startSender(t, { lookup: () => Promise.reject(new Error("broken")) });
+  const outcome = await sender.send(aPost("https://hooks.partner.test/"));
+  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_resolver" });
+});
+
+test("a URL that the policy has come to refuse is not contacted", async (t) => {
+  const sender = await startSender(t);
+  const canary = await startReceiver(t, { address: "127.0.0.1" });
+  const outcome = await sender.send(aPost(canary.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  assert.equal(canary.connections.length, 0);
+});
+
+test("an IPv4 address that our system has no route to is our fault", async (t) => {
+  // TCP to the broadcast address is refused by the system itself, as without a route.
+  const sender = await startSender(t, {
+    lookup: names({ [HOST]: [["255.255.255.255"]] }),
+    egress: { allow: [{ family: 4, network: [0, 0, 0, 0], mask: [0, 0, 0, 0] }], deny: [] },
+  });
+  const outcome = await sender.send(aPost(`https://${HOST}/`));
+  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_route" });
+});
+
+const SLOW = {
+  "hangs before the status": { script: scripts.hang },
+  "drips the status line": { script: scripts.drip("HTTP/1.1 200 OK\r\n", 60) },
+  "drips headers": { script: scripts.drip(`HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(99)}`, 10) },
+  "drips interim responses": { script: scripts.drip("HTTP/1.1 102 P\r\n\r\n".repeat(99), 10) },
+  "hangs in the handshake": { accept: (socket: Socket) => socket.resume() },
+};
+
+for (const [what, { script = scripts.hang, accept }] of Object.entries<{
+  script?: typeof scripts.hang;
+  accept?: (socket: Socket) => void;
+}>(SLOW)) {
+  test(`a receiver that ${what} is a timeout, and its connection is closed`, async (t) => {
+    const sender = await startSender(t, { timeoutMs: 300 });
+    const receiver = await startReceiver(t, accept ? { accept } : {});
+    receiver.answer(script);
+    assert.deepEqual(await sender.send(aPost(receiver.url())), TIMED_OUT);
+    for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
+  });
+}
+
+test("a look-up that takes too long is a timeout", async (t) => {
+  const sender = await startSender(t, {
+    timeoutMs: 50,
+    lookup: () => new Promise(() => undefined),
+  });
+  assert.deepEqual(await sender.send(aPost(`https://${HOST}/`)), TIMED_OUT);
+});
+
+test("look-up, connection and answer share one limit", async (t) => {
+  let slept = 0;
+  const sender = await startSender(t, {
+    timeoutMs: 400,
+    lookup: async () => {
+      await new Promise((resolve) => setTimeout(resolve, (slept = 250)));
+      return { kind: "addresses", addresses: ["127.0.0.2"] };
+    },
+  });
+  const receiver = await startReceiver(t, {
+    host: HOST,
+    accept: (_socket, secure) => setTimeout(secure, 250),
+  });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), TIMED_OUT);
+  assert.equal(slept, 250);
+  assert.equal(receiver.requests.length, 0);
+});
+
+test("a body that never comes changes nothing about the status and is given up in the end", async (t) => {
+  const sender = await startSender(t, { timeoutMs: 300 });
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.raw("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"));
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
+});
+
+test("a body without end changes nothing about the status and is cut off at once", async (t) => {
+  const sender = await startSender(t, { timeoutMs: 60_000 });
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.flood("HTTP/1.1 200 OK\r\n\r\n", Buffer.alloc(16 * 1024)));
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
+});
+
+test("bodies that never come do not pile up: the oldest is given up early", async (t) => {
+  const sender = await startSender(t, { timeoutMs: 60_000 });
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.raw("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"));
+  for (let i = 0; i < 129; i++) await sender.send(aPost(receiver.url()));
+  const [oldest, ...others] = receiver.connections;
+  assert.ok(oldest);
+  if (!oldest.closed) await once(oldest, "close");
+  assert.ok(others.every((socket) => !socket.closed));
+});
+
+test("nothing is said to a peer that is not the one connected to", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  const other = await startReceiver(t, { address: "127.0.0.3", port: receiver.port });
+  onConnect(t, (_socket, options, connect) => connect({ ...options, host: "127.0.0.3" }));
+
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  const [connection] = other.connections;
+  assert.ok(connection);
+  if (!connection.closed) await once(connection, "close");
+  assert.equal(connection.bytesRead, 0);
+});
+
+test("a host whose every address keeps silent is a timeout", async (t) => {
+  const sender = await startSender(t, { timeoutMs: 300 });
+  onConnect(t, (socket) => socket);
+  assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), TIMED_OUT);
+});
+
+test("a network that a router on the way cannot reach is the receiver's", async (t) => {
+  const sender = await startSender(t);
+  onConnect(t, (socket) => {
+    const error = Object.assign(new Error("unreachable"), { code: "ENETUNREACH" });
+    setTimeout(() => socket.destroy(error), 1);
+    return socket;
+  });
+  const outcome = await sender.send(aPost("https://127.0.0.2/"));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
+});
+
+test("an address that keeps silent does not keep the next from being tried", async (t) => {
+  const lookup = names({ [HOST]: [["127.0.0.3", "127.0.0.2"]] });
+  const sender = await startSender(t, { lookup });
+  const receiver = await startReceiver(t, { host: HOST });
+  onConnect(t, (socket, options, connect) =>
+    options.host === "127.0.0.3" ? socket : connect(options),
+  );
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+});
+
+/** Lets a test be the network: what it does is done instead of connecting. */
+function onConnect(
+  t: TestContext,
+  instead: (
+    socket: Socket,
+    options: { host?: string },
+    connect: (options: object) => Socket,
+  ) => Socket,
+): void {
+  const original = Reflect.get(Socket.prototype, "connect") as (options: object) => Socket;
+  t.mock.method(Socket.prototype, "connect", function (this: Socket, [options]: [object]) {
+    return instead(this, options, (changed) => Reflect.apply(original, this, [changed]));
+  });
+}

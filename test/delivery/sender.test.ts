@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { Webhook } from "standardwebhooks";
+import { verify } from "../../src/webhook/verify.ts";
+import { startReceiver } from "../support/receiver.ts";
+import * as scripts from "../support/receiver-scripts.ts";
+import { aPost, SIGNING_SECRET, startSender } from "../support/sender.ts";
+
+const OK = "HTTP/1.1 200 OK\r\n";
+const NO_BODY = "connection: close\r\ncontent-length: 0\r\n\r\n";
+
+test("a delivery is one signed POST of the exact bytes, and nothing else is in it", async (t) => {
+  const sentAt = new Date();
+  const sender = await startSender(t, { clock: () => sentAt });
+  const receiver = await startReceiver(t);
+  const body = Buffer.from('{"text":"é\\u0000 \n"}');
+
+  const outcome = await sender.send(aPost(receiver.url("/hook/a%20b?x=1&y=%2F"), { body }));
+  assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 200 });
+
+  const { method, path, headers, body: received } = await receiver.next();
+  assert.equal(method, "POST");
+  assert.equal(path, "/hook/a%20b?x=1&y=%2F");
+  assert.deepEqual(received, body);
+  assert.deepEqual(Object.keys(headers).sort(), [
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "user-agent",
+    "webhook-id",
+    "webhook-signature",
+    "webhook-timestamp",
+    "x-vc-signature",
+    "x-vc-timestamp",
+  ]);
+  assert.equal(headers.host, `127.0.0.2:${receiver.port}`);
+  assert.equal(headers["content-type"], "application/json");
+  assert.equal(headers["content-length"], String(body.length));
+  assert.equal(headers["user-agent"], "partner-api/1.0.0");
+  assert.equal(headers["x-vc-timestamp"], String(sentAt.getTime()));
+});
+
+test("a partner can verify a delivery with our library and with Standard Webhooks'", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  const envelope = {
+    event: "vc.test.ping",
+    id: "evt_00000000-0000-4000-8000-000000000001",
+    subscription_id: "wh_00000000-0000-4000-8000-000000000002",
+    occurred_at: "2026-01-01T00:00:00.000Z",
+    data: { message: "integration test" },
+  };
+  await sender.send(aPost(receiver.url(), { body: Buffer.from(JSON.stringify(envelope)) }));
+
+  const { headers, body } = await receiver.next();
+  const { verdict } = await verify({ secret: SIGNING_SECRET, headers, body });
+  assert.equal(verdict, "valid");
+  const standard = new Webhook(SIGNING_SECRET).verify(body, headers as Record<string, string>);
+  assert.deepEqual(standard, envelope);
+});
+
+test("each attempt is signed with its own time", async (t) => {
+  const times = [1_767_225_600_000, 1_767_225_660_000];
+  const sender = await startSender(t, { clock: () => new Date(times.shift() ?? 0) });
+  const receiver = await startReceiver(t);
+  await sender.send(aPost(receiver.url()));
+  await sender.send(aPost(receiver.url()));
+
+  const [first, second] = [await receiver.next(), await receiver.next()];
+  assert.equal(first.headers["x-vc-timestamp"], "1767225600000");
+  assert.equal(second.headers["x-vc-timestamp"], "1767225660000");
+  assert.notEqual(first.headers["x-vc-signature"], second.headers["x-vc-signature"]);
+  assert.equal(first.headers["webhook-id"], second.headers["webhook-id"]);
+});
+
+for (const status of [200, 201, 202, 204, 226, 299]) {
+  test(`${status} acknowledges a delivery`, async (t) => {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t);
+    receiver.answer(scripts.status(status));
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: status });
+  });
+}
+
+for (const status of [300, 301, 304, 307, 400, 401, 404, 410, 418, 429, 500, 503, 599]) {
+  test(`${status} refuses a delivery`, async (t) => {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t);
+    receiver.answer(scripts.status(status));
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "refused", httpStatus: status });
+  });
+}
+
+test("a redirect is not followed, least of all to loopback", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  const canary = await startReceiver(t, { address: "127.0.0.1", port: receiver.port });
+  receiver.answer(scripts.status(307, { headers: { location: canary.url() } }));
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "refused", httpStatus: 307 });
+  assert.equal(receiver.requests.length, 1);
+  assert.equal(canary.connections.length, 0);
+});
+
+test("neither a proxy nor leave to trust anybody is taken from the environment", async (t) => {
+  const sender = await startSender(t);
+  const proxy = await startReceiver(t, { address: "127.0.0.1" });
+  const receiver = await startReceiver(t, { certificate: "self-signed" });
+  const { HTTPS_PROXY, NODE_TLS_REJECT_UNAUTHORIZED } = process.env;
+  t.after(() => {
+    restore({ HTTPS_PROXY, NODE_TLS_REJECT_UNAUTHORIZED });
+  });
+  restore({ HTTPS_PROXY: proxy.url(), NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+  assert.equal(proxy.connections.length, 0);
+  assert.equal(receiver.connections.length, 1);
+});
+
+const ANSWERS = {
+  "interim responses before the status are skipped": [
+    scripts.raw(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n",
+      `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n${NO_BODY}`,
+    ),
+    { kind: "acknowledged", httpStatus: 202 },
+  ],
+  "interim responses may come in the smallest of pieces": [
+    scripts.drip(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 P\r\n\r\n${OK}${NO_BODY}`, 1),
+    { kind: "acknowledged", httpStatus: 200 },
+  ],
+  "a flood of interim responses is a protocol error": [
+    scripts.flood("", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "an interim response without end is a protocol error": [
+    scripts.flood("HTTP/1.1 103 Early Hints\r\n", "link: </a>\r\n"),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "a switch of protocols that nobody asked for is a protocol error": [
+    scripts.raw("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "an HTTP/0.9 answer is a protocol error": [
+    scripts.rawAndEnd("<html>hello</html>"),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "a malformed status line is a protocol error": [
+    scripts.raw("HTTP/1.1 abc OK\r\n\r\n"),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "a status that is none is a protocol error": [
+    scripts.raw(`HTTP/1.1 099 OK\r\n${NO_BODY}`),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "bad bytes in a header are a protocol error": [
+    scripts.raw(`${OK}x: \u0000\u0001\r\n${NO_BODY}`),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "headers without end are a protocol error": [
+    scripts.flood(OK, `x: ${"y".repeat(1_000)}\r\n`),
+    { kind: "unreachable", reason: "protocol_error" },
+  ],
+  "a connection closed without an answer is a reset": [
+    scripts.hangUp,
+    { kind: "unreachable", reason: "connection_reset" },
+  ],
+  "a connection reset before the answer is a reset": [
+    scripts.reset,
+    { kind: "unreachable", reason: "connection_reset" },
+  ],
+  "a connection closed within the headers is a reset": [
+    scripts.rawAndEnd(`${OK}x: y\r\n`),
+    { kind: "unreachable", reason: "connection_reset" },
+  ],
+  "a status counts although its body is cut short": [
+    scripts.rawAndEnd(`${OK}content-length: 100\r\n\r\nabc`),
+    { kind: "acknowledged", httpStatus: 200 },
+  ],
+  "a status counts although the connection is reset in mid-body": [
+    scripts.rawAndReset(`${OK}content-length: 100\r\n\r\nabc`),
+    { kind: "acknowledged", httpStatus: 200 },
+  ],
+  "a status counts although its body is malformed": [
+    scripts.raw(`${OK}transfer-encoding: chunked\r\n\r\nnonsense`),
+    { kind: "acknowledged", httpStatus: 200 },
+  ],
+  "204 counts although a body follows it": [
+    scripts.raw("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello"),
+    { kind: "acknowledged", httpStatus: 204 },
+  ],
+  "an answer in HTTP/1.0 counts": [
+    scripts.rawAndEnd("HTTP/1.0 200 OK\r\n\r\nhello"),
+    { kind: "acknowledged", httpStatus: 200 },
+  ],
+  "a compressed body is not unpacked": [
+    scripts.status(200, {
+      headers: { "content-encoding": "gzip" },
+      body: gzipSync(Buffer.alloc(10 * 1024 * 1024)),
+    }),
+    { kind: "acknowledged", httpStatus: 200 },
+  ],
+} as const;
+
+for (const [sentence, [script, expected]] of Object.entries(ANSWERS)) {
+  test(sentence, async (t) => {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t);
+    receiver.answer(script);
+    assert.deepEqual(await sender.send(aPost(receiver.url())), expected);
+
+    receiver.answer(scripts.status(200)); // Whatever it was, the next attempt is none the worse for it.
+    const next = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(next, { kind: "acknowledged", httpStatus: 200 });
+  });
+}
+
+function restore(values: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) Reflect.deleteProperty(process.env, name);
+    else process.env[name] = value;
+  }
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { hang, status } from "../support/receiver-scripts.ts";
+import { aPartner, aRig, call } from "../support/rig.ts";
+
+test("kill -9 between the acceptance and the delivery: after a restart it is delivered", async (t) => {
+  const rig = await aRig(t);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const accepting = await startProgram(t, { ...rig, ROLE: "api" });
+  const partner = await aPartner(accepting, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { status: accepted, body } = await partner.ping(subscription);
+  assert.equal(accepted, 200);
+  assert.equal(await accepting.end("SIGKILL"), "SIGKILL");
+
+  await startProgram(t, rig);
+  const delivery = await receiver.next();
+  assert.equal((JSON.parse(delivery.body.toString()) as { id: string }).id, body["event_id"]);
+});
+
+test("kill -9 in mid-attempt: the lease runs out and it is delivered, and no attempt was counted", async (t) => {
+  const rig = { ...(await aRig(t)), ATTEMPT_TIMEOUT: "300ms" };
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  receiver.answer(hang, status(200));
+  const first = await startProgram(t, { ...rig, ATTEMPT_TIMEOUT: "1s" });
+  const partner = await aPartner(first, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  await partner.ping(subscription);
+  await receiver.next();
+  await first.end("SIGKILL");
+
+  const second = await startProgram(t, rig);
+  await receiver.next();
+  const again = aPartnerOf(second, partner.token);
+  assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
+});
+
+test("SIGTERM in mid-attempt: the attempt finishes and is recorded, and the exit status is 0", async (t) => {
+  const rig = await aRig(t);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  let answer: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    receiver.answer(({ response }) => {
+      answer = () => response.writeHead(503).end();
+      resolve();
+    });
+  });
+  const program = await startProgram(t, rig);
+  const partner = await aPartner(program, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  await partner.ping(subscription);
+  await asked;
+
+  const ended = program.end("SIGTERM");
+  answer();
+  assert.equal(await ended, 0);
+
+  const next = await startProgram(t, { ...rig, ROLE: "api" });
+  const again = aPartnerOf(next, partner.token);
+  const { body } = await again(`/webhooks/${subscription.id}/failures`);
+  const [failure] = body["items"] as Record<string, unknown>[];
+  assert.equal(failure?.["http_status"], 503);
+  assert.equal(failure["attempt"], 1);
+});
+
+function aPartnerOf(program: { partnerUrl: string }, token: string) {
+  return (path: string) => call(`${program.partnerUrl}/api/v1/partner${path}`, { token });
+}

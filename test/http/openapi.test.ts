@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { InjectOptions } from "fastify";
+import { createDatabase } from "../support/database.ts";
+import { BASE_URL, EVENTS, type PartnerApi, startPartnerApi } from "../support/partner-api.ts";
+
+const db = await createDatabase();
+
+interface Media {
+  schema: object;
+  example?: unknown;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  security?: unknown;
+  parameters?: { name: string; in: string; required: boolean; schema: object }[];
+  requestBody?: { required: boolean; content: Record<string, Media> };
+  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+}
+interface Document {
+  openapi: string;
+  info: { version: string };
+  servers: { url: string }[];
+  security: object[];
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+  paths: Record<string, Record<string, Operation>>;
+}
+
+const fetchDocument = async (api: PartnerApi) =>
+  (await api.inject({ url: "/api/v1/partner/openapi.json" })).json<Document>();
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      path,
+      ...operation,
+    })),
+  );
+
+const BODY = ["400", "413", "415", "422"];
+const ALWAYS = ["401", "403", "429", "500", "503"];
+
+test("the document holds the six operations, with every status that each may answer", async (t) => {
+  const document = await fetchDocument(startPartnerApi(t, db));
+  const statuses = operationsOf(document).map(({ name, responses }) => [
+    name,
+    Object.keys(responses).sort(),
+  ]);
+  assert.deepEqual(Object.fromEntries(statuses), {
+    "GET /api/v1/partner/me": ["200", ...ALWAYS].sort(),
+    "POST /api/v1/partner/webhooks": ["201", "409", ...BODY, ...ALWAYS].sort(),
+    "GET /api/v1/partner/webhooks": ["200", ...ALWAYS].sort(),
+    "DELETE /api/v1/partner/webhooks/{id}": ["204", "404", ...ALWAYS].sort(),
+    "POST /api/v1/partner/webhooks/{id}/test": ["200", "404", "409", ...BODY, ...ALWAYS].sort(),
+    "GET /api/v1/partner/webhooks/{id}/failures": ["200", "404", "422", ...ALWAYS].sort(),
+  });
+});
+
+test("the document and the routes that need a key are the same, both ways", async (t) => {
+  const api = startPartnerApi(t, db);
+  const registered = (await api.routes())
+    .filter(({ config }) => config?.scope !== undefined)
+    .map(({ method, url }) => `${String(method)} ${url.replace(":id", "{id}")}`);
+  const documented = operationsOf(await fetchDocument(api)).map(({ name }) => name);
+  assert.deepEqual(documented.sort(), registered.sort());
+});
+
+test("the document is complete: version, server, key, names, words, parameters and examples", async (t) => {
+  const document = await fetchDocument(startPartnerApi(t, db));
+  assert.equal(document.openapi, "3.1.0");
+  assert.equal(document.info.version, "1.0.0");
+  assert.deepEqual(document.servers, [{ url: BASE_URL }]);
+  const [scheme = ""] = Object.keys(document.components.securitySchemes);
+  assert.deepEqual(document.security, [{ [scheme]: [] }]);
+
+  const operations = operationsOf(document);
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+  for (const { name, path, summary, description, parameters = [], ...operation } of operations) {
+    assert.ok(summary && description, name);
+    assert.equal(operation.security, undefined, `${name} needs the key like all others`);
+    const inPath = parameters.filter((p) => p.in === "path").map((p) => `{${p.name}}`);
+    assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? [], name);
+
+    for (const [status, response] of Object.entries(operation.responses)) {
+      assert.notEqual(response.description, "Default Response", `${name} ${status}`);
+      const isError = Number(status) >= 400;
+      const type = isError ? "application/problem+json" : "application/json";
+      assert.deepEqual(Object.keys(response.content ?? {}), status === "204" ? [] : [type]);
+      if (isError) {
+        const { schema } = response.content?.[type] ?? {};
+        assert.deepEqual(schema, { $ref: "#/components/schemas/Problem" });
+      }
+    }
+  }
+});
+
+test("every schema is valid, every reference leads somewhere, and every example fits", async (t) => {
+  const document = await fetchDocument(startPartnerApi(t, db));
+  const fits = validator(document);
+  let examples = 0;
+  for (const { name, requestBody, responses } of operationsOf(document)) {
+    for (const [status, { content }] of [
+      ...Object.entries(responses),
+      ["body", requestBody ?? {}] as const,
+    ]) {
+      for (const media of Object.values(content ?? {})) {
+        if (media.example === undefined) {
+          fits.compile(media.schema);
+          continue;
+        }
+        examples++;
+        fits.check(media.schema, media.example, `${name} ${status}`);
+      }
+    }
+  }
+  assert.equal(examples, 6);
+});
+
+test("what is answered is what the document says, and nothing beside it", async (t) => {
+  const api = startPartnerApi(t, db);
+  const document = await fetchDocument(api);
+  const fits = validator(document);
+  const key = await api.aKeyWith("webhooks:manage");
+  const { id, secret } = await api.aSubscriptionOf(key);
+  await db`
+    insert into attempts (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason,
+                          dead_lettered, duration_ms, attempted_at)
+    select gen_random_uuid(), gen_random_uuid(), ${id.slice(3)}, gen_random_uuid(), 'vc.test.ping', 1, 0, 'timeout',
+           false, 1, '2026-01-01T00:00:00Z'`;
+
+  const bodies: Record<string, object> = {
+    createSubscription: { url: "https://hooks.example.com/", events: EVENTS },
+    sendTestEvent: { secret },
+  };
+  const operations = operationsOf(document).sort((a, b) =>
+    a.operationId === "deleteSubscription" ? 1 : b.operationId === "deleteSubscription" ? -1 : 0,
+  );
+  for (const { name, path, operationId, responses } of operations) {
+    const [method] = name.split(" ") as [NonNullable<InjectOptions["method"]>];
+    const payload = bodies[operationId];
+    const response = await api.inject({
+      method,
+      url: path.replace("{id}", id),
+      headers: { authorization: key.authorization },
+      ...(payload ? { payload } : {}),
+    });
+    const described = responses[String(response.statusCode)];
+    assert.ok(described && response.statusCode < 300, `${name} answered ${response.body}`);
+    const schema = described.content?.["application/json"]?.schema;
+    if (schema) fits.check(closed(schema), response.json(), name);
+  }
+});
+
+test("the server's address is asked for late, when the port is known", async (t) => {
+  let port = 0;
+  const api = startPartnerApi(t, db, { options: { baseUrl: () => `http://127.0.0.1:${port}` } });
+  port = Number(new URL(await api.listen()).port);
+  const { servers } = await fetchDocument(api);
+  assert.deepEqual(servers, [{ url: `http://127.0.0.1:${port}` }]);
+});
+
+function validator({ components }: Document) {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addVocabulary(["example", "components"]);
+  const compile = (schema: object) => ajv.compile({ components, ...schema });
+  return {
+    compile,
+    check: (schema: object, value: unknown, where: string) => {
+      const isValid = compile(schema);
+      assert.ok(isValid(value), `${where}: ${JSON.stringify(isValid.errors)}`);
+    },
+  };
+}
+
+/** The same schema, but with no room for members that it does not list. */
+function closed(schema: unknown): object {
+  const text = JSON.stringify(schema);
+  return JSON.parse(
+    text.replaceAll('"type":"object"', '"type":"object","additionalProperties":false'),
+  ) as object;
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { test } from "node:test";
+import type { AddressInfo } from "node:net";
+import { createDatabase } from "../../support/database.ts";
+import { createEngine } from "../../support/engine.ts";
+import { OPERATORS, type Request, startOperatorApi } from "../../support/operator-api.ts";
+
+const { deps, clock } = await createEngine(await createDatabase());
+const wrong = `Bearer ${"x".repeat(40)}`;
+
+test("no route answers without a token or with a wrong one, and every route answers a right one", async (t) => {
+  const { ask, guardedRoutes } = startOperatorApi(t, deps);
+  const routes = await guardedRoutes();
+  assert.equal(routes.length, 11);
+
+  for (const [index, { method, url }] of routes.entries()) {
+    const request = (authorization: string | null) =>
+      ask({
+        method: method as NonNullable<Request["method"]>,
+        url: url.replace(":id", `wh_${randomUUID()}`).replace(":key_id", "0".repeat(20)),
+        authorization,
+        // From elsewhere each time, so that no limit gets in the way.
+        remoteAddress: `192.0.2.${index}`,
+      });
+    const where = `${String(method)} ${url}`;
+    for (const authorization of [null, wrong, OPERATORS[0]?.token ?? "", "Basic YTpi", "Bearer"]) {
+      const { status, headers, body } = await request(authorization);
+      assert.equal(status, 401, `${where} with ${String(authorization)}`);
+      assert.equal(headers["www-authenticate"], "Bearer");
+      assert.equal(headers["content-type"], "application/problem+json");
+      assert.equal((body as { code: string }).code, "unauthenticated");
+    }
+    for (const { token } of OPERATORS) {
+      const { status } = await request(`bearer ${token}`);
+      assert.ok([200, 400, 404].includes(status), `${where}: ${status}`);
+    }
+  }
+});
+
+test("every way to fail to sign in looks the same", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const answers = await Promise.all(
+    [null, wrong, `Bearer ${OPERATORS[0]?.token.slice(1) ?? ""}`].map((authorization) =>
+      ask({ url: "organizations", authorization }),
+    ),
+  );
+  const [first, ...others] = answers.map(({ body }) => ({ ...(body as object), request_id: "" }));
+  for (const other of others) assert.deepEqual(other, first);
+});
+
+test("two Authorization headers are as good as none", async (t) => {
+  const { app } = startOperatorApi(t, deps);
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const header = `Authorization: Bearer ${OPERATORS[0]?.token ?? ""}\r\n`;
+  const statusWith = (headers: string) =>
+    new Promise<string>((resolve, reject) => {
+      let answer = "";
+      const socket = connect(port, "127.0.0.1");
+      socket
+        .setEncoding("utf8")
+        .on("data", (text: string) => (answer += text))
+        .on("error", reject)
+        .on("close", () => {
+          resolve(answer.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length));
+        });
+      socket.write(
+        `GET /api/v1/admin/organizations HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`,
+      );
+    });
+  assert.equal(await statusWith(header), "200");
+  assert.equal(await statusWith(header + header), "401");
+});
+
+test("the eleventh wrong token within a minute is told to wait, from that address alone", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  const attempt = (remoteAddress: string, authorization: string | null = wrong) =>
+    ask({ url: "organizations", authorization, remoteAddress });
+
+  for (let i = 0; i < 10; i++) assert.equal((await attempt("198.51.100.1")).status, 401);
+  clock.advance(20_000);
+  const limited = await attempt("198.51.100.1");
+  assert.equal(limited.status, 429);
+  assert.equal(limited.headers["retry-after"], "40");
+  assert.equal((limited.body as { code: string }).code, "rate_limited");
+  assert.equal((await attempt("198.51.100.1")).status, 429);
+  assert.equal((await attempt("198.51.100.2")).status, 401);
+
+  // A right token passes all the same, and a missing one was never a guess.
+  assert.equal((await attempt("198.51.100.1", `Bearer ${OPERATORS[1]?.token ?? ""}`)).status, 200);
+  assert.equal((await attempt("198.51.100.1", null)).status, 401);
+
+  clock.advance(40_000);
+  assert.equal((await attempt("198.51.100.1")).status, 401);
+  assert.deepEqual(
+    logged.filter((line) => line["level"] === 40).map((line) => [line["remote"], line["msg"]]),
+    [["198.51.100.1", "too many wrong operator tokens"]],
+  );
+});
+
+test("a request without a token is no guess, however many there are", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await ask({ url: "keys", authorization: null })).status, 401);
+  }
+});
+
+test("a body is not looked at before the token is", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const body = { slug: "x".repeat(100_000) };
+  const post = { method: "POST", url: "organizations", body } as const;
+  assert.equal((await ask({ ...post, authorization: null })).status, 401);
+  assert.equal((await ask(post)).status, 413);
+});
+
+test("the log never holds a token", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  await ask({ method: "POST", url: "organizations", body: { slug: "quiet" } });
+  const { text } = await ask({ method: "POST", url: "keys", body: { organization: "quiet" } });
+  const { token } = JSON.parse(text) as { token: string };
+  const log = JSON.stringify(logged);
+  assert.ok(log.includes("create_key"));
+  for (const secret of [token.split(".")[1] ?? "?", ...OPERATORS.map((o) => o.token)]) {
+    assert.equal(log.includes(secret), false);
+  }
+});

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { deleteSubscription } from "../../../src/actions/subscriptions.ts";
+import type { DeliveryDetail, DeliveryView } from "../../../src/actions/views/delivery.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import type { Page } from "../../../src/domain/page.ts";
+import { createDatabase } from "../../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  createEngine,
+  publish,
+  refused,
+} from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+
+const DAY_MS = 86_400_000;
+const nudged: string[] = [];
+const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
+  nudge: (ids) => nudged.push(...ids),
+});
+
+interface Problem {
+  code: string;
+  errors: { pointer: string; detail: string }[];
+}
+
+/** A subscription with one event, and the id of the delivery of it. */
+async function aDelivery(organizationId?: string) {
+  const subscription = await aSubscription(deps, organizationId);
+  const [event = ""] = await publish(deps, subscription.organization_id);
+  const [row] = await deps.db<{ id: string }[]>`
+    select id from waiting_deliveries where event_id = ${event} and subscription_id = ${subscription.id}`;
+  return { subscription, event: publicId("evt", event), id: publicId("dlv", row?.id ?? "") };
+}
+
+/** A delivery whose seven attempts are used up. */
+async function aDeadLetter(organizationId?: string) {
+  const delivery = await aDelivery(organizationId);
+  for (let i = 0; i < 7; i++) {
+    await deliverDue(() => refused);
+    clock.advance(DAY_MS);
+  }
+  return delivery;
+}
+
+test("a delivery is shown with its attempts, failed and successful", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const { id, event, subscription } = await aDelivery();
+  await deliverDue(() => refused);
+  clock.advance(DAY_MS);
+  await deliverDue(() => acknowledged);
+
+  const { status, body } = await ask({ url: `deliveries/${id}` });
+  assert.equal(status, 200);
+  const { attempt_log, ...delivery } = body as DeliveryDetail;
+  assert.equal(delivery.event_id, event);
+  assert.equal(delivery.subscription_id, publicId("wh", subscription.id));
+  assert.equal(delivery.state, "delivered");
+  assert.equal(delivery.attempts, 2);
+  assert.deepEqual(
+    attempt_log.map(({ attempt, status, http_status, reason }) => [
+      attempt,
+      status,
+      http_status,
+      reason,
+    ]),
+    [
+      [1, "failed", 503, "http_503"],
+      [2, "delivered", 200, null],
+    ],
+  );
+  const { items } = (await ask({ url: `deliveries?event=${event}` })).body as Page<DeliveryView>;
+  assert.deepEqual(items, [delivery]);
+
+  for (const unknown of [publicId("dlv", randomUUID()), "dlv_x", publicId("evt", randomUUID())]) {
+    assert.equal((await ask({ url: `deliveries/${unknown}` })).status, 404);
+  }
+});
+
+test("a dead letter is sent once more, as a new delivery of the same event, and who asked is logged", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  const { id, event, subscription } = await aDeadLetter();
+  const dead = (await ask({ url: `deliveries/${id}` })).body as DeliveryDetail;
+  assert.equal(dead.state, "dead_lettered");
+  assert.equal(dead.attempt_log.at(-1)?.status, "dead_lettered");
+
+  nudged.length = 0;
+  const { status, body } = await ask({ method: "POST", url: `deliveries/${id}/redeliver` });
+  assert.equal(status, 202);
+  const again = body as DeliveryView;
+  assert.notEqual(again.id, id);
+  assert.deepEqual(
+    [again.event_id, again.state, again.attempts, again.due_at],
+    [event, "waiting", 0, clock().toISOString()],
+  );
+  assert.deepEqual(nudged, [subscription.id]);
+  assert.deepEqual(
+    logged.filter((line) => line["action"] === "redeliver").map((line) => line["subject"]),
+    [id],
+  );
+
+  const bodies: string[] = [];
+  await deliverDue((post) => {
+    bodies.push(post.body.toString());
+    return acknowledged;
+  });
+  assert.equal(bodies.length, 1);
+  assert.equal((JSON.parse(bodies[0] ?? "") as { id: string }).id, event);
+});
+
+test("it goes to another subscription of the organization if that is asked, and to nobody else's", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const organizationId = await anOrganization(deps);
+  const { id, subscription } = await aDeadLetter(organizationId);
+  const other = await aSubscription(deps, organizationId);
+  const foreign = await aSubscription(deps);
+  const to = (to: unknown) =>
+    ask({ method: "POST", url: `deliveries/${id}/redeliver`, body: { to } });
+
+  assert.equal((await to(publicId("wh", foreign.id))).status, 404);
+  assert.equal((await to(publicId("wh", randomUUID()))).status, 404);
+  assert.equal((await to("")).status, 404);
+  assert.equal((await to(7)).status, 422);
+
+  await deleteSubscription(deps, organizationId, subscription.id);
+  const gone = await ask({ method: "POST", url: `deliveries/${id}/redeliver` });
+  assert.deepEqual([gone.status, (gone.body as Problem).code], [409, "subscription_inactive"]);
+  const sent = await to(publicId("wh", other.id));
+  assert.equal(sent.status, 202);
+  assert.equal((sent.body as DeliveryView).subscription_id, publicId("wh", other.id));
+});
+
+test("what waits or was delivered is not redelivered, and an auto-disabled subscription gets nothing", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const redeliver = async (id: string) => {
+    const { status, body } = await ask({ method: "POST", url: `deliveries/${id}/redeliver` });
+    return [status, (body as Problem).code];
+  };
+  const { id, subscription } = await aDelivery();
+  assert.deepEqual(await redeliver(id), [409, "not_redeliverable"]);
+  await deliverDue(() => acknowledged);
+  assert.deepEqual(await redeliver(id), [409, "not_redeliverable"]);
+
+  await publish(deps, subscription.organization_id, 20);
+  await deliverDue(() => refused);
+  const url = `deliveries?subscription=wh_${subscription.id}&state=cancelled&limit=1`;
+  const [cancelled] = ((await ask({ url })).body as Page<DeliveryView>).items;
+  assert.deepEqual(await redeliver(cancelled?.id ?? ""), [409, "subscription_inactive"]);
+  assert.deepEqual(await redeliver("dlv_x"), [404, "not_found"]);
+});
+
+test("a query that cannot be read is 422 with every fault, and repeats nothing of it", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const query =
+    "subscription=wh_evil&event=evt_evil&state=evil&reason=%00evil&since=2026-13-01T00:00:00Z" +
+    "&until=1969-12-31T23:59:59Z&limit=evil&cursor=evil&state=evil";
+  const { status, body, text } = await ask({ url: `deliveries?${query}` });
+  assert.equal(status, 422);
+  assert.deepEqual(
+    (body as Problem).errors.map((error) => error.pointer),
+    ["/subscription", "/event", "/state", "/reason", "/since", "/until", "/limit", "/cursor"],
+  );
+  assert.equal(text.includes("evil"), false);
+  assert.equal((await ask({ url: "deliveries?organization=%00" })).status, 404);
+  assert.equal((await ask({ url: "deliveries?since=9999-12-31T23:59:59.999Z" })).status, 200);
+});

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FailedSignIns } from "../../../src/http/operator/failed-sign-ins.ts";
+
+const at = (ms: number) => new Date(ms);
+
+test("a window lasts a minute from its first failure", () => {
+  const failed = new FailedSignIns();
+  for (let i = 0; i < 10; i++) assert.equal(failed.count("a", at(i)).isTooMany, false);
+  assert.deepEqual(failed.count("a", at(59_999)), {
+    isTooMany: true,
+    isFirst: true,
+    resetSeconds: 1,
+  });
+  assert.equal(failed.count("a", at(59_999)).isFirst, false);
+  assert.equal(failed.count("a", at(60_000)).isTooMany, false);
+});
+
+test("a flood of addresses does not fill the memory, and the latest are remembered", () => {
+  const failed = new FailedSignIns();
+  for (let i = 0; i < 30_000; i++) failed.count(`address ${i}`, at(0));
+  assert.equal(failed.size, 10_000);
+
+  for (let i = 1; i < 10; i++) failed.count("address 29999", at(0));
+  assert.equal(failed.count("address 29999", at(0)).isTooMany, true);
+});

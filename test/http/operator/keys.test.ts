@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { authenticate } from "../../../src/actions/authenticate.ts";
+import { createOrganization } from "../../../src/actions/organizations.ts";
+import type { ApiKeyView, IssuedKeyView } from "../../../src/actions/views/api-key.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import type { Page } from "../../../src/domain/page.ts";
+import { RESERVED_SCOPES } from "../../../src/domain/scope.ts";
+import { createDatabase } from "../../support/database.ts";
+import { createEngine } from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+
+const { deps, clock } = await createEngine(await createDatabase());
+const create = (body: unknown) => ({ method: "POST", url: "keys", body }) as const;
+let acme = "";
+
+before(async () => {
+  acme = publicId("org", (await createOrganization(deps, { slug: "acme" })).id);
+});
+
+test("a key is made by id or by slug; its token works and is never seen again", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  for (const organization of ["acme", acme]) {
+    const { status, body } = await ask(
+      create({ organization, scopes: ["webhooks:manage"], label: "production" }),
+    );
+    assert.equal(status, 201);
+    const { token, key_id, ...rest } = body as IssuedKeyView;
+    assert.match(token, new RegExp(`^vck_${key_id}\\.[A-Za-z0-9_-]{43}$`));
+    assert.deepEqual(rest, {
+      organization_id: acme,
+      scopes: ["identity:read", "webhooks:manage"],
+      label: "production",
+      created_at: clock().toISOString(),
+    });
+    const caller = await authenticate(deps, `Bearer ${token}`);
+    assert.equal(caller.keyId, key_id);
+
+    const list = await ask({ url: "keys" });
+    assert.equal(list.text.includes(token.split(".")[1] ?? ""), false);
+    assert.deepEqual(Object.keys((list.body as Page<ApiKeyView>).items[0] ?? {}).sort(), [
+      ...["created_at", "key_id", "label", "last_used_at"],
+      ...["organization_id", "revoked_at", "scopes"],
+    ]);
+    assert.equal(logged.at(-3)?.["subject"], key_id);
+  }
+});
+
+test("identity:read is added to every key, also to one that asks for nothing", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  for (const scopes of [undefined, [], ["identity:read"]]) {
+    const { body } = await ask(create({ organization: "acme", scopes, label: null }));
+    assert.deepEqual((body as IssuedKeyView).scopes, ["identity:read"]);
+  }
+});
+
+test("a reserved or unknown scope is 422, and every one of them is named", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const refusal = async (...scopes: string[]) => {
+    const { status, body } = await ask(create({ organization: "acme", scopes }));
+    assert.equal(status, 422);
+    return body as { code: string; errors: { pointer: string; detail: string }[] };
+  };
+  for (const scope of RESERVED_SCOPES) {
+    assert.equal((await refusal(scope)).code, "reserved_scope");
+  }
+  assert.equal((await refusal("everything")).code, "unknown_scope");
+
+  const { errors } = await refusal("leads:read", "webhooks:manage", "everything", "leads:write");
+  assert.deepEqual(errors, [
+    { pointer: "/scopes/0", detail: "is reserved and grants nothing yet" },
+    { pointer: "/scopes/2", detail: "must be one of identity:read, webhooks:manage" },
+    { pointer: "/scopes/3", detail: "is reserved and grants nothing yet" },
+  ]);
+});
+
+test("an unknown organization is 404, but only once the rest is right", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  for (const organization of ["nobody", "org_x", "\u0000", ""]) {
+    assert.equal((await ask(create({ organization }))).status, 404);
+  }
+  assert.equal((await ask(create({ organization: "nobody", scopes: ["x"] }))).status, 422);
+});
+
+test("a body of another shape is 422, and every fault in it is named", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const { status, body } = await ask(create({ scopes: [1], label: "\u0000" }));
+  assert.equal(status, 422);
+  assert.deepEqual(
+    (body as { errors: { pointer: string }[] }).errors.map((error) => error.pointer),
+    ["/label", "/organization", "/scopes/0"],
+  );
+  for (const label of ["x".repeat(201), "two\nlines", 7]) {
+    assert.equal((await ask(create({ organization: "acme", label }))).status, 422);
+  }
+  const longest = "\u{1f511}".repeat(200);
+  assert.equal((await ask(create({ organization: "acme", label: longest }))).status, 201);
+});
+
+test("a revoked key is refused at once; again is fine, and an unknown key is 404", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  const { key_id, token } = (await ask(create({ organization: "acme" }))).body as IssuedKeyView;
+  const revoke = (id: string) => ask({ method: "DELETE", url: `keys/${id}` });
+
+  const revoked = clock().toISOString();
+  const { status, text } = await revoke(key_id);
+  assert.deepEqual([status, text], [204, ""]);
+  await assert.rejects(authenticate(deps, token), { code: "unauthenticated" });
+  assert.deepEqual(
+    logged.filter((line) => line["action"] === "revoke_key").map((line) => line["subject"]),
+    [key_id],
+  );
+
+  clock.advance(1000);
+  assert.equal((await revoke(`vck_${key_id}`)).status, 204);
+  const { items } = (await ask({ url: "keys?include_revoked=true" })).body as Page<ApiKeyView>;
+  assert.equal(items.find((item) => item.key_id === key_id)?.revoked_at, revoked);
+
+  for (const id of ["0".repeat(20), "x", "%00", encodeURIComponent(token)]) {
+    assert.equal((await revoke(id)).status, 404, id);
+  }
+});
+
+test("keys are listed newest first, of one organization, without revoked ones unless asked", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  await ask({ method: "POST", url: "organizations", body: { slug: "globex" } });
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    // Two of a kind at the same moment, so that the page ends within a moment.
+    if (i % 2 === 0) clock.advance(1000);
+    ids.unshift(((await ask(create({ organization: "globex" }))).body as IssuedKeyView).key_id);
+  }
+  await ask({ method: "DELETE", url: `keys/${ids[1] ?? ""}` });
+
+  const read = async (query: string) => {
+    const found: ApiKeyView[] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const { status, body } = await ask({
+        url: `keys?limit=2&${query}&cursor=${cursor}`.replace(/&cursor=$/, ""),
+      });
+      assert.equal(status, 200);
+      const page = body as Page<ApiKeyView>;
+      found.push(...page.items);
+      cursor = page.next_cursor;
+    }
+    const times = found.map((key) => key.created_at);
+    assert.deepEqual(times, times.toSorted().reverse());
+    return found.map((key) => key.key_id);
+  };
+  const all = await read("organization=globex&include_revoked=true");
+  assert.deepEqual(all.toSorted(), ids.toSorted());
+  const active = await read("organization=globex");
+  assert.deepEqual(
+    active,
+    all.filter((id) => id !== ids[1]),
+  );
+  assert.ok((await read("include_revoked=false")).length > active.length);
+
+  assert.equal((await ask({ url: "keys?organization=nobody" })).status, 404);
+  const { status, body } = await ask({ url: "keys?include_revoked=yes&limit=0&cursor=x" });
+  assert.equal(status, 422);
+  assert.equal((body as { errors: unknown[] }).errors.length, 3);
+});

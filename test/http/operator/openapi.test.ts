@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { createApiKey } from "../../../src/actions/api-keys.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import { createDatabase } from "../../support/database.ts";
+import { aSubscription, createEngine, publish, refused } from "../../support/engine.ts";
+import { type Request, startOperatorApi } from "../../support/operator-api.ts";
+
+const { deps, clock, deliverDue } = await createEngine(await createDatabase());
+
+interface Media {
+  schema: object;
+  example?: unknown;
+}
+interface Operation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+}
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  security: object[];
+  components: object;
+  paths: Record<string, Record<string, Operation>>;
+}
+
+type Api = ReturnType<typeof startOperatorApi>;
+
+const documentOf = async ({ ask }: Api) =>
+  (await ask({ url: "openapi.json", authorization: null })).body as Document;
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method.toUpperCase() as NonNullable<Request["method"]>,
+      path,
+      ...operation,
+    })),
+  );
+
+test("the document takes no token, and tells of every route that does", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const document = await documentOf(api);
+  assert.equal(document.openapi, "3.1.0");
+  assert.deepEqual(document.servers, [{ url: "/" }]);
+  assert.deepEqual(document.security, [{ operatorToken: [] }]);
+
+  const operations = operationsOf(document);
+  const told = operations.map(({ method, path }) => `${method} ${path}`);
+  const served = (await api.guardedRoutes()).map(
+    ({ method, url }) => `${String(method)} ${url.replace(/:(\w+)/, "{$1}")}`,
+  );
+  assert.deepEqual(told.sort(), served.sort());
+  assert.equal(new Set(operations.map((o) => o.operationId)).size, operations.length);
+  for (const { operationId, summary, description, responses } of operations) {
+    assert.ok(summary && description, operationId);
+    for (const status of ["401", "429", "500", "503"]) assert.ok(status in responses, operationId);
+  }
+});
+
+test("every schema is valid, and every example fits its own", async (t) => {
+  const document = await documentOf(startOperatorApi(t, deps));
+  const { compile } = validator(document);
+  let examples = 0;
+  for (const { operationId, requestBody, responses } of operationsOf(document)) {
+    for (const { content } of [...Object.values(responses), requestBody ?? {}]) {
+      for (const { schema, example } of Object.values(content ?? {})) {
+        const fits = compile(schema);
+        if (example === undefined) continue;
+        examples++;
+        assert.ok(fits(example), `${operationId}: ${JSON.stringify(fits.errors)}`);
+      }
+    }
+  }
+  assert.equal(examples, 8);
+});
+
+test("what is answered is what the document says, and nothing beside it", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const document = await documentOf(api);
+  const { compile } = validator(document);
+
+  const subscription = await aSubscription(deps);
+  const organization = publicId("org", subscription.organization_id);
+  const { keyId } = await createApiKey(deps, { organization });
+  await publish(deps, subscription.organization_id);
+  for (let i = 0; i < 7; i++) {
+    await deliverDue(() => refused);
+    clock.advance(86_400_000);
+  }
+  const [delivery] = await deps.db<{ id: string }[]>`select id from finished_deliveries`;
+  const ids: Record<string, string> = {
+    organizations: organization,
+    subscriptions: publicId("wh", subscription.id),
+    deliveries: publicId("dlv", delivery?.id ?? ""),
+  };
+  const bodies: Record<string, object> = {
+    createOrganization: { slug: "acme" },
+    setRateLimit: { rate_limit_per_minute: 10 },
+    createKey: { organization, scopes: ["webhooks:manage"], label: "production" },
+  };
+
+  const operations = operationsOf(document).sort(
+    (a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"),
+  );
+  for (const { operationId, method, path, responses } of operations) {
+    const kind = path.split("/")[4] ?? "";
+    const url = path.replace("{key_id}", keyId).replace("{id}", ids[kind] ?? "");
+    const { status, body, text } = await api.ask({ method, url, body: bodies[operationId] });
+    const schema = responses[String(status)]?.content?.["application/json"]?.schema;
+    if (status === 204) {
+      assert.equal(schema, undefined);
+      continue;
+    }
+    assert.ok(status < 300 && schema, `${operationId}: ${text}`);
+    const fits = compile(closed(schema));
+    assert.ok(fits(body), `${operationId}: ${JSON.stringify(fits.errors)}`);
+  }
+});
+
+function validator({ components }: Document) {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addVocabulary(["example", "components"]);
+  return { compile: (schema: object) => ajv.compile({ components, ...schema }) };
+}
+
+/** The same schema, but with no room for members that it does not list. */
+function closed(schema: object): object {
+  const text = JSON.stringify(schema);
+  return JSON.parse(
+    text.replaceAll('"type":"object"', '"type":"object","additionalProperties":false'),
+  ) as object;
+}

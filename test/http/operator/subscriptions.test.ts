@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SubscriptionView } from "../../../src/actions/views/subscription.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import type { Page } from "../../../src/domain/page.ts";
+import { createDatabase } from "../../support/database.ts";
+import { anOrganization, aSubscription, createEngine } from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+
+const { deps, clock } = await createEngine(await createDatabase());
+
+test("subscriptions of all organizations are listed and deleted, and their secrets stay where they are", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  const made = await aSubscription(deps);
+  const id = publicId("wh", made.id);
+  const list = await ask({ url: "subscriptions" });
+  assert.equal(list.status, 200);
+  const [shown] = (list.body as Page<SubscriptionView>).items;
+  assert.deepEqual(shown, {
+    id,
+    organization_id: publicId("org", made.organization_id),
+    url: made.url,
+    events: ["vc.test.ping"],
+    active: true,
+    auto_disabled_at: null,
+    consecutive_failures: 0,
+    created_at: made.created_at.toISOString(),
+  });
+
+  const remove = () => ask({ method: "DELETE", url: `subscriptions/${id}` });
+  const first = await remove();
+  assert.deepEqual([first.status, first.text], [204, ""]);
+  assert.equal((await remove()).status, 404);
+  assert.equal((await ask({ method: "DELETE", url: "subscriptions/wh_x" })).status, 404);
+  assert.deepEqual(
+    logged.filter((line) => line["action"] === "delete_subscription").map((l) => l["subject"]),
+    [id],
+  );
+});
+
+test("subscriptions are read page by page and cut down by every filter", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const organizationId = await anOrganization(deps);
+  const organization = publicId("org", organizationId);
+  const elsewhere = publicId("wh", (await aSubscription(deps)).id);
+  const all: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    all.unshift(publicId("wh", (await aSubscription(deps, organizationId)).id));
+    if (i % 2 === 0) clock.advance(1);
+  }
+  const read = async (query: string) => {
+    const found: string[] = [];
+    for (let cursor = ""; ;) {
+      const more = cursor === "" ? "" : `&cursor=${cursor}`;
+      const { status, body } = await ask({ url: `subscriptions?limit=2&${query}${more}` });
+      assert.equal(status, 200);
+      const { items, next_cursor } = body as Page<SubscriptionView>;
+      found.push(...items.map((item) => item.id));
+      if (next_cursor === null) return found;
+      cursor = next_cursor;
+    }
+  };
+  assert.deepEqual((await read(`organization=${organization}`)).toSorted(), all.toSorted());
+  assert.deepEqual(await read(`organization=${organization}&active=false`), []);
+  assert.deepEqual((await read("active=true")).toSorted(), [elsewhere, ...all].toSorted());
+  assert.equal((await ask({ url: "subscriptions?organization=nobody" })).status, 404);
+  assert.equal((await ask({ url: "subscriptions?active=1" })).status, 422);
+});

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pino } from "pino";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { rawRequest, sendRaw } from "../support/raw-http.ts";
+
+const db = await createDatabase();
+
+/** A logger that keeps what it is told. */
+function aLog() {
+  const lines: string[] = [];
+  const logger = pino({ level: "debug", base: null }, { write: (line) => lines.push(line) });
+  const parsed = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { logger, lines, parsed };
+}
+
+test("each request is one line: what was asked, by which key, what came of it", async (t) => {
+  const { logger, parsed } = aLog();
+  const api = startPartnerApi(t, db, { options: { logger } });
+  const key = await api.aKeyWith("webhooks:manage");
+  const { id } = await api.aSubscriptionOf(key);
+  const headers = { authorization: key.authorization, "x-request-id": "my-id" };
+  await api.inject({ url: `/api/v1/partner/webhooks/${id}/failures?limit=7`, headers });
+  await api.inject({ url: "/api/v1/partner/me" });
+  await api.inject({ url: "/somewhere?x=1" });
+
+  const lines = parsed().map(({ msg, method, route, status, request_id, key_id }) => ({
+    told: [msg, method, route, status],
+    request_id,
+    key_id,
+  }));
+  assert.deepEqual(lines[0], {
+    told: ["request", "GET", "/api/v1/partner/webhooks/:id/failures", 200],
+    request_id: "my-id",
+    key_id: key.keyId,
+  });
+  assert.deepEqual(
+    lines.slice(1).map(({ told, key_id }) => [...told, key_id]),
+    [
+      ["request", "GET", "/api/v1/partner/me", 401, undefined],
+      ["request", "GET", null, 404, undefined],
+    ],
+  );
+  for (const { ms, level } of parsed()) assert.deepEqual([typeof ms, level], ["number", 30]);
+});
+
+test("no token, no secret and no body gets into the log", async (t) => {
+  const { logger, lines } = aLog();
+  const api = startPartnerApi(t, db, { options: { logger } });
+  const base = await api.listen();
+  const key = await api.aKeyWith("webhooks:manage");
+  const { id, secret } = await api.aSubscriptionOf(key);
+  const tokenSecret = key.token.slice(key.token.indexOf(".") + 1);
+  const send = (line: string, body = "") =>
+    sendRaw(
+      base,
+      rawRequest(
+        line,
+        [
+          "Host: localhost",
+          `Authorization: ${key.authorization}`,
+          "Content-Type: application/json",
+          `Content-Length: ${body.length}`,
+        ],
+        body,
+      ),
+    );
+  const webhooks = "/api/v1/partner/webhooks";
+  await send(
+    `POST ${webhooks} HTTP/1.1`,
+    '{"url":"https://PRIVATE.example.com/","events":["vc.test.ping"]}',
+  );
+  await send(`POST ${webhooks} HTTP/1.1`, '{"url":"PRIVATE"}');
+  await send(`POST ${webhooks} HTTP/1.1`, '{"PRIVATE');
+  await send(`POST ${webhooks}/${id}/test HTTP/1.1`, JSON.stringify({ secret }));
+  await send(`GET /${key.token}?token=${key.token} HTTP/1.1`);
+  await send(`GET ${webhooks}/%zz${key.token} HTTP/1.1`);
+  await send(`nonsense ${key.token}`);
+
+  assert.ok(lines.length >= 5);
+  const text = lines.join("");
+  for (const word of [tokenSecret, secret, "PRIVATE", "uthorization"]) {
+    assert.ok(!text.includes(word), word);
+  }
+});
+
+test("a fault of ours is logged in full and told in general", async (t) => {
+  const { logger, parsed } = aLog();
+  const api = startPartnerApi(t, db, {
+    options: { logger },
+    checkDestination: () => Promise.reject(new Error("a detail of ours")),
+  });
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const response = await api.inject({
+    method: "POST",
+    url: "/api/v1/partner/webhooks",
+    headers: { authorization, "x-request-id": "broken" },
+    payload: { url: "https://hooks.example.com/", events: ["vc.test.ping"] },
+  });
+  assert.equal(response.statusCode, 500);
+  assert.ok(!response.body.includes("a detail of ours"));
+
+  const error = parsed().find(({ level }) => level === 50);
+  assert.equal(error?.["request_id"], "broken");
+  assert.match(JSON.stringify(error["err"]), /a detail of ours.*request-log\.test/);
+});

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { createNameLookup } from "../../src/network/name-lookup.ts";
+import { startDnsServer } from "../support/dns-server.ts";
+
+const NONE = { kind: "none" } as const;
+const NO_RESOLVER = { kind: "no-resolver" } as const;
+
+/** Long enough to be of no account where answers come, short where a test has to wait for silence. */
+const PATIENT_MS = 10_000;
+const SHORT_MS = 600;
+
+function startLookup(
+  t: TestContext,
+  servers: string[],
+  { timeoutMs = PATIENT_MS, answerLocalhost = false } = {},
+) {
+  const names = createNameLookup({ servers, timeoutMs, answerLocalhost });
+  t.after(names.close);
+  return names;
+}
+
+test("a name resolves to its addresses of both families", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1", "192.0.2.2"], AAAA: ["2001:db8::1"] });
+  const found = await startLookup(t, [dns.address]).lookup("a.test");
+  assert.ok(found.kind === "addresses");
+  assert.deepEqual(found.addresses.sort(), ["192.0.2.1", "192.0.2.2", "2001:db8::1"]);
+});
+
+for (const records of [{ A: ["192.0.2.1"] }, { AAAA: ["2001:db8::1"] }]) {
+  test(`a name with nothing but ${Object.keys(records).join()} records resolves`, async (t) => {
+    const dns = await startDnsServer(t);
+    dns.set("a.test", records);
+    const found = await startLookup(t, [dns.address]).lookup("a.test");
+    assert.deepEqual(found, { kind: "addresses", addresses: Object.values(records).flat() });
+  });
+}
+
+test("a name resolves to what its alias resolves to", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { CNAME: "b.test" });
+  dns.set("b.test", { CNAME: "internal.test" });
+  dns.set("internal.test", { A: ["10.0.0.1"] });
+  const found = await startLookup(t, [dns.address]).lookup("a.test");
+  assert.deepEqual(found, { kind: "addresses", addresses: ["10.0.0.1"] });
+});
+
+test("an answer too long for UDP is fetched whole", async (t) => {
+  const dns = await startDnsServer(t);
+  const addresses = Array.from({ length: 100 }, (_, i) => `192.0.2.${i}`);
+  dns.set("a.test", { A: addresses });
+  const found = await startLookup(t, [dns.address]).lookup("a.test");
+  assert.deepEqual(found, { kind: "addresses", addresses });
+});
+
+test("a name with an absurd number of addresses counts as having none", async (t) => {
+  const dns = await startDnsServer(t);
+  const addresses = Array.from({ length: 300 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+  dns.set("a.test", { A: addresses });
+  assert.deepEqual(await startLookup(t, [dns.address]).lookup("a.test"), NONE);
+});
+
+test("a name that does not exist, or has no address, is the name's fault", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("empty.test", {});
+  const { lookup } = startLookup(t, [dns.address]);
+  assert.deepEqual(await lookup("gone.test"), NONE);
+  assert.deepEqual(await lookup("empty.test"), NONE);
+  assert.equal(dns.queries.length, 4); // An answer is an answer: nothing else had to be asked.
+});
+
+for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
+  const timeoutMs = failure === "silence" ? SHORT_MS : PATIENT_MS;
+
+  test(`${failure} for one name is that name's fault as long as the resolver works`, async (t) => {
+    const dns = await startDnsServer(t);
+    dns.set("a.test", failure);
+    const { lookup } = startLookup(t, [dns.address], { timeoutMs });
+    assert.deepEqual(await lookup("a.test"), NONE);
+  });
+
+  test(`${failure} for every name is our fault`, async (t) => {
+    const dns = await startDnsServer(t);
+    dns.setEverything(failure);
+    const { lookup } = startLookup(t, [dns.address], { timeoutMs });
+    assert.deepEqual(await lookup("a.test"), NO_RESOLVER);
+
+    dns.setEverything(undefined);
+    dns.set("a.test", failure);
+    assert.deepEqual(await lookup("a.test"), NONE);
+  });
+
+  test(`${failure} for one family leaves the addresses of the other`, async (t) => {
+    const dns = await startDnsServer(t);
+    dns.set("a.test", { A: failure, AAAA: ["2001:db8::1"] });
+    dns.set("b.test", { A: ["192.0.2.1"], AAAA: failure });
+    const { lookup } = startLookup(t, [dns.address], { timeoutMs });
+    assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["2001:db8::1"] });
+    assert.deepEqual(await lookup("b.test"), { kind: "addresses", addresses: ["192.0.2.1"] });
+  });
+
+  test(`${failure} for one family and nothing in the other is the name's fault`, async (t) => {
+    const dns = await startDnsServer(t);
+    dns.set("a.test", { A: [], AAAA: failure });
+    const { lookup } = startLookup(t, [dns.address], { timeoutMs });
+    assert.deepEqual(await lookup("a.test"), NONE);
+  });
+}
+
+test("a resolver that is not there is our fault, and the next one is asked", async (t) => {
+  const gone = await startDnsServer(undefined);
+  await gone.close();
+  assert.deepEqual(await startLookup(t, [gone.address]).lookup("a.test"), NO_RESOLVER);
+
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"] });
+  const found = await startLookup(t, [gone.address, dns.address]).lookup("a.test");
+  assert.deepEqual(found, { kind: "addresses", addresses: ["192.0.2.1"] });
+});
+
+test("a family that keeps silent is not waited for as long as a name that does", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("half.test", { A: ["192.0.2.1"], AAAA: "silence" });
+  dns.set("whole.test", "silence");
+  const { lookup } = startLookup(t, [dns.address], { timeoutMs: SHORT_MS });
+  const first = await Promise.race([lookup("whole.test"), lookup("half.test")]);
+  assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
+});
+
+test("nothing is remembered from one look-up to the next", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"], ttl: 3600 }, { A: ["10.0.0.1"], ttl: 3600 });
+  const { lookup } = startLookup(t, [dns.address]);
+  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.1"] });
+  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["10.0.0.1"] });
+});
+
+test("those who look a name up at the same time share one look-up", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"] });
+  const { lookup } = startLookup(t, [dns.address]);
+  await Promise.all([lookup("a.test"), lookup("a.test"), lookup("a.test")]);
+  assert.deepEqual([...dns.queries].sort(), ["A a.test", "AAAA a.test"]);
+});
+
+test("a name whose servers keep silent does not hold up other names", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("slow.test", "silence");
+  dns.set("fast.test", { A: ["192.0.2.1"] });
+  const { lookup } = startLookup(t, [dns.address]);
+  const slow = lookup("slow.test");
+  await dns.queried("A slow.test");
+  const first = await Promise.race([slow, lookup("fast.test")]);
+  assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
+});
+
+test("closing ends look-ups under way, and none begins after it", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("slow.test", { A: [], AAAA: "silence" });
+  const names = startLookup(t, [dns.address], { timeoutMs: 3_600_000 });
+  const slow = names.lookup("slow.test");
+  await dns.queried("AAAA slow.test");
+  names.close();
+  assert.deepEqual(await slow, NO_RESOLVER);
+  assert.deepEqual(await names.lookup("a.test"), NO_RESOLVER);
+  assert.ok(!dns.queries.includes("A a.test"));
+});
+
+test("names under invalid do not exist, with or without a resolver", async (t) => {
+  const gone = await startDnsServer(undefined);
+  await gone.close();
+  const { lookup } = startLookup(t, [gone.address]);
+  assert.deepEqual(await lookup("hooks.invalid"), NONE);
+  assert.deepEqual(await lookup("invalid.test"), NO_RESOLVER);
+});
+
+test("localhost is answered by us where the operator wants it, and by nobody else", async (t) => {
+  const dns = await startDnsServer(t);
+  const asked = startLookup(t, [dns.address], { answerLocalhost: true });
+  assert.deepEqual(await asked.lookup("localhost"), {
+    kind: "addresses",
+    addresses: ["127.0.0.1", "::1"],
+  });
+  assert.deepEqual(dns.queries, []);
+  assert.deepEqual(await startLookup(t, [dns.address]).lookup("localhost"), NONE);
+});

@@ -1,0 +1,76 @@
+import { connect as dial, createServer, type Socket } from "node:net";
+import { connect, type Database } from "../../src/postgres/database.ts";
+
+/** A way to a database that can be closed and opened again, or left open without letting anything through. */
+export interface Gate {
+  db: Database;
+  /** Connections break off and new ones are refused. */
+  close: () => Promise<void>;
+  open: () => Promise<void>;
+  /** Nothing moves any more, in either direction, and nobody is told. */
+  freeze: () => void;
+  thaw: () => void;
+}
+
+/** Puts a gate in front of a database, and shuts both down when the test is over. */
+export async function aGate(
+  t: { after: (work: () => Promise<void>) => void },
+  { options }: Database,
+): Promise<Gate> {
+  const pairs = new Map<Socket, Socket>();
+  let isFrozen = false;
+  const server = createServer((client) => {
+    const [host = "", port = 0] = [options.host[0], options.port[0]];
+    const path = options.path as string | false;
+    const database = path ? dial(path) : dial(port, host);
+    pairs.set(client, database);
+    for (const [from, to] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      from.on("error", () => undefined);
+      from.on("close", () => to.destroy());
+      if (!isFrozen) from.pipe(to);
+    }
+  });
+
+  await listen(0);
+  const { port } = server.address() as { port: number };
+  const url = new URL(`postgres://127.0.0.1:${port}/${options.database}`);
+  url.username = options.user;
+  url.password = typeof options.pass === "string" ? options.pass : "";
+  const db = connect(url.href, { max: 4, name: "test behind a gate" });
+
+  const gate: Gate = {
+    db,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        for (const socket of pairs.keys()) socket.destroy();
+        pairs.clear();
+      }),
+    open: () => listen(port),
+    freeze: () => {
+      isFrozen = true;
+      for (const pair of pairs) for (const socket of pair) socket.unpipe().pause();
+    },
+    thaw: () => {
+      isFrozen = false;
+      for (const [client, database] of pairs) client.pipe(database).pipe(client);
+    },
+  };
+  t.after(async () => {
+    gate.thaw();
+    await db.end({ timeout: 1 });
+    if (server.listening) await gate.close();
+  });
+  return gate;
+
+  function listen(at: number): Promise<void> {
+    return new Promise((resolve) => {
+      server.listen(at, "127.0.0.1", resolve);
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import dgram from "node:dgram";
+import { once } from "node:events";
+import net from "node:net";
+import type { TestContext } from "node:test";
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, TRUNCATED_RESPONSE } from "dns-packet";
+import { Arrivals } from "./arrivals.ts";
+
+/** What a name resolves to, family by family; what is left out has no records of that family. */
+export interface Records {
+  A?: string[] | Failure;
+  AAAA?: string[] | Failure;
+  /** Another name of the same server, whose records go into the answer too. */
+  CNAME?: string;
+  /** Seconds for which others may remember it; default 0. */
+  ttl?: number;
+}
+
+export type Failure = "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "silence";
+
+const RCODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
+const UDP_BYTES_MAX = 512;
+
+export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
+
+/**
+ * A name server that says what a test tells it, over UDP and TCP on loopback. What it has not been
+ * told about does not exist.
+ */
+export async function startDnsServer(t: TestContext | undefined) {
+  const zone = new Map<string, (Records | Failure)[]>();
+  let everything: Failure | undefined;
+  const queries = new Arrivals<string>();
+
+  const tcp = net.createServer(serveTcp);
+  const sockets = new Set<net.Socket>();
+  tcp.listen(0, "127.0.0.1");
+  await once(tcp, "listening");
+  const { port } = tcp.address() as net.AddressInfo;
+
+  const udp = dgram.createSocket("udp4");
+  udp.on("message", (message, peer) => {
+    const answer = respond(message, UDP_BYTES_MAX);
+    if (answer !== null) udp.send(answer, peer.port, peer.address);
+  });
+  udp.bind(port, "127.0.0.1");
+  await once(udp, "listening");
+  t?.after(close);
+
+  return { address: `127.0.0.1:${port}`, queries: queries.all, set, setEverything, queried, close };
+
+  /** Each look-up (A and AAAA together) gets the next answer; the last one stays. */
+  function set(name: string, ...answers: [Records | Failure, ...(Records | Failure)[]]): void {
+    zone.set(name, answers);
+  }
+
+  /** From now on every name fails like this, as with a resolver that has lost its own network. */
+  function setEverything(failure: Failure | undefined): void {
+    everything = failure;
+  }
+
+  /** Resolves once this question ("A name") has been asked. */
+  async function queried(question: string): Promise<void> {
+    await queries.until((all) => all.find((one) => one === question));
+  }
+
+  function serveTcp(socket: net.Socket): void {
+    sockets.add(socket);
+    let received = Buffer.alloc(0);
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const length = received.readUInt16BE(0);
+        const answer = respond(received.subarray(2, 2 + length), 65_535);
+        received = received.subarray(2 + length);
+        if (answer !== null) {
+          const prefix = Buffer.alloc(2);
+          prefix.writeUInt16BE(answer.length);
+          socket.write(Buffer.concat([prefix, answer]));
+        }
+      }
+    });
+  }
+
+  function respond(message: Buffer, bytesMax: number): Buffer | null {
+    const { id, questions = [] } = decode(message);
+    const [question] = questions;
+    if (question === undefined) return null;
+    const { name, type } = question;
+    queries.add(`${type} ${name}`);
+
+    const answers = type === "A" || type === "AAAA" ? find(name, type) : [];
+    if (answers === "silence") return null;
+    const failed = typeof answers === "string";
+    const packet = {
+      type: "response" as const,
+      ...(id !== undefined && { id }),
+      flags: AUTHORITATIVE_ANSWER | (failed ? RCODES[answers] : 0),
+      questions,
+    };
+    const whole = encode({ ...packet, answers: failed ? [] : answers });
+    if (whole.length <= bytesMax) return whole;
+    return encode({ ...packet, flags: packet.flags | TRUNCATED_RESPONSE });
+  }
+
+  function find(name: string, type: "A" | "AAAA"): Answer[] | Failure {
+    if (everything !== undefined) return everything;
+    const answers = zone.get(name) ?? ["NXDOMAIN"];
+    // A comes first of the two questions, so the turn ends with AAAA.
+    const current = answers.length > 1 && type === "AAAA" ? answers.shift() : answers[0];
+    if (typeof current === "string" || current === undefined) return current ?? "NXDOMAIN";
+
+    const { ttl = 0 } = current;
+    if (current.CNAME !== undefined) {
+      const alias: Answer = { type: "CNAME", name, ttl, data: current.CNAME };
+      const rest = find(current.CNAME, type);
+      return typeof rest === "string" ? rest : [alias, ...rest];
+    }
+    const records = current[type] ?? [];
+    if (typeof records === "string") return records;
+    return records.map((data) => ({ type, name, ttl, data }));
+  }
+
+  async function close(): Promise<void> {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all([
+      new Promise((resolve) => tcp.close(resolve)),
+      new Promise<void>((resolve) => udp.close(resolve)),
+    ]);
+  }
+}

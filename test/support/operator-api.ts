@@ -1,0 +1,86 @@
+import type { TestContext } from "node:test";
+import type { InjectOptions, RouteOptions } from "fastify";
+import { pino } from "pino";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator/app.ts";
+
+export const OPERATORS = [
+  { name: "alice", token: "alice-token-of-thirty-two-letters" },
+  { name: "bob", token: "bobs-token-of-more-than-thirty-two-letters" },
+];
+
+export interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  text: string;
+  /** What JSON the text is; null if it is none. */
+  body: unknown;
+}
+
+/** A request as these tests make it; signed in as alice unless they say otherwise (null: with no header at all). */
+export interface Request {
+  method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  url: string;
+  authorization?: string | null;
+  body?: unknown;
+  remoteAddress?: string;
+}
+
+/** The operators' listener, on the given dependencies. */
+export function startOperatorApi(
+  t: Pick<TestContext, "after">,
+  deps: Dependencies,
+  options: Partial<OperatorAppOptions> = {},
+) {
+  const logged: Record<string, unknown>[] = [];
+  const sink = {
+    write: (line: string) => logged.push(JSON.parse(line) as Record<string, unknown>),
+  };
+  const app = buildOperatorApp(deps, {
+    logger: pino({ level: "info", base: null }, sink),
+    baseUrl: () => "https://partners.example.com",
+    health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },
+    adminTokens: OPERATORS,
+    metrics: () => Promise.resolve({ contentType: "text/plain; version=0.0.4", body: "up 1\n" }),
+    withApi: true,
+    ...options,
+  });
+  const registered: RouteOptions[] = [];
+  app.addHook("onRoute", (route) => {
+    registered.push(route);
+  });
+  t.after(() => app.close());
+
+  return {
+    app,
+    logged,
+    ask,
+    /** Every route that takes a token. */
+    guardedRoutes: async () => {
+      await app.ready();
+      return registered.filter((route) => /^\/api\/v1\/admin\/(?!openapi)/.test(route.url));
+    },
+  };
+
+  async function ask({ method = "GET", body, ...request }: Request): Promise<Answer> {
+    const { authorization = `Bearer ${OPERATORS[0]?.token ?? ""}` } = request;
+    const url = request.url.startsWith("/") ? request.url : `/api/v1/admin/${request.url}`;
+    const injected: InjectOptions = {
+      method,
+      url,
+      headers: authorization === null ? {} : { authorization },
+      ...(request.remoteAddress === undefined ? {} : { remoteAddress: request.remoteAddress }),
+      ...(body === undefined ? {} : { payload: body as object }),
+    };
+    const { statusCode, headers, payload } = await app.inject(injected);
+    return { status: statusCode, headers, text: payload, body: parse(payload) };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

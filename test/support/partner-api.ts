@@ -1,0 +1,126 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { TestContext } from "node:test";
+import type { InjectOptions, LightMyRequestResponse, RouteOptions } from "fastify";
+import { pino } from "pino";
+import { createApiKey, type IssuedKey } from "../../src/actions/api-keys.ts";
+import {
+  createDependencies,
+  type Dependencies,
+  type Parts,
+} from "../../src/actions/dependencies.ts";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import { createSubscription } from "../../src/actions/subscriptions.ts";
+import { checkUrl } from "../../src/domain/destination-url.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import type { KeyRing } from "../../src/domain/sealed-secret.ts";
+import type { App } from "../../src/http/app.ts";
+import { buildPartnerApp, type PartnerAppOptions } from "../../src/http/partner/app.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import type { OrganizationRow } from "../../src/postgres/organizations.ts";
+import { createClock, type TestClock } from "./clock.ts";
+
+export const BASE_URL = "https://partners.example.com";
+export const EVENTS = ["vc.test.ping"];
+
+const TEST_RING: KeyRing = [{ id: "test", key: randomBytes(32) }];
+
+export interface TestKey extends IssuedKey {
+  /** As the header has it. */
+  authorization: string;
+}
+
+export interface PartnerApi {
+  app: App;
+  deps: Dependencies;
+  /** Whose work the dispatcher was told of. */
+  nudged: string[];
+  inject: (request: InjectOptions) => Promise<LightMyRequestResponse>;
+  /** Opens a port on the loopback interface and answers its base URL. */
+  listen: () => Promise<string>;
+  /** Every route that was registered. */
+  routes: () => Promise<RouteOptions[]>;
+  anOrganization: (options?: { rateLimitPerMinute?: number }) => Promise<OrganizationRow>;
+  aKeyOf: (organization: { id: string }, ...scopes: string[]) => Promise<TestKey>;
+  /** A key of an organization of its own. */
+  aKeyWith: (...scopes: string[]) => Promise<TestKey>;
+  aSubscriptionOf: (key: TestKey) => Promise<{ id: string; secret: string }>;
+}
+
+/** The partners' listener on a database, with a clock moved by hand; any URL whose text is acceptable is deliverable. */
+export function startPartnerApi(
+  t: Pick<TestContext, "after">,
+  db: Database,
+  {
+    clock = createClock(),
+    options,
+    ...parts
+  }: Partial<Parts> & { clock?: TestClock; options?: Partial<PartnerAppOptions> } = {},
+): PartnerApi & { clock: TestClock } {
+  const nudged: string[] = [];
+  const deps = createDependencies({
+    db,
+    clock,
+    ring: TEST_RING,
+    checkDestination: acceptAnyPublicName,
+    rules: {
+      retryDelaysMs: RETRY_DELAYS_MS,
+      autoDisableAfter: 20,
+      maxSubscriptions: 100,
+      leaseMs: 30_000,
+    },
+    nudge: (ids) => nudged.push(...ids),
+    ...parts,
+  });
+  const app = buildPartnerApp(deps, {
+    logger: pino({ level: "silent" }),
+    baseUrl: () => BASE_URL,
+    health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },
+    ...options,
+  });
+  const registered: RouteOptions[] = [];
+  app.addHook("onRoute", (route) => {
+    registered.push(route);
+  });
+  t.after(() => app.close());
+
+  const anOrganization: PartnerApi["anOrganization"] = (options) =>
+    createOrganization(deps, { slug: `org-${randomUUID()}`, ...options });
+  const aKeyOf: PartnerApi["aKeyOf"] = async ({ id }, ...scopes) => {
+    const key = await createApiKey(deps, { organization: publicId("org", id), scopes });
+    return { ...key, authorization: `Bearer ${key.token}` };
+  };
+
+  return {
+    app,
+    deps,
+    clock,
+    nudged,
+    inject: (request) => app.inject(request),
+    listen: () => app.listen({ host: "127.0.0.1", port: 0 }),
+    routes: async () => {
+      await app.ready();
+      return registered;
+    },
+    anOrganization,
+    aKeyOf,
+    aKeyWith: async (...scopes) => aKeyOf(await anOrganization(), ...scopes),
+    aSubscriptionOf: async ({ organizationId }) => {
+      const url = "https://hooks.example.com/";
+      const { id, secret } = await createSubscription(deps, organizationId, {
+        url,
+        events: EVENTS,
+      });
+      return { id: publicId("wh", id), secret };
+    },
+  };
+}
+
+const acceptAnyPublicName: Parts["checkDestination"] = (url) => {
+  const verdict = checkUrl(url, { allow: [], deny: [] });
+  return Promise.resolve(
+    verdict.ok
+      ? { ok: true, destination: verdict.destination, addresses: ["93.184.216.34"] }
+      : { ok: false, refusal: "url", detail: verdict.detail },
+  );
+};

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+
+const ENTRY = new URL("../../src/cli.js", import.meta.url).href;
+export const ADMIN_TOKEN = "operator-token-for-the-tests-0123456789";
+
+export interface Program {
+  partnerUrl: string;
+  operatorUrl: string;
+  process: ChildProcess;
+  /** Everything that it has logged so far. */
+  log: Record<string, unknown>[];
+  /** Sends the signal and resolves to the exit status, or the signal that ended it. */
+  end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
+}
+
+/** Runs the built program as a process of its own and resolves once it is ready. */
+export async function startProgram(t: TestContext, env: Record<string, string>): Promise<Program> {
+  const child = run(["serve"], { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env });
+  t.after(() => child.kill("SIGKILL"));
+  const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+
+  const log: Record<string, unknown>[] = [];
+  const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      log.push(entry);
+      if (entry["msg"] === "ready") resolve(entry);
+    });
+    let complaint = "";
+    child.stderr.on("data", (text: Buffer) => (complaint += text.toString()));
+    void exited.then(() => {
+      reject(new Error(`the program ended: ${complaint}`));
+    });
+  });
+
+  return {
+    partnerUrl: String(ready["partners"]),
+    operatorUrl: String(ready["operators"]),
+    process: child,
+    log,
+    end: async (signal) => {
+      child.kill(signal);
+      const [status, killedBy] = await exited;
+      return status ?? killedBy;
+    },
+  };
+}
+
+/** Runs one command to its end. */
+export async function runProgram(args: string[], env: Record<string, string>) {
+  const child = run(args, env);
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (text: Buffer) => (output.stdout += text.toString()));
+  child.stderr.on("data", (text: Buffer) => (output.stderr += text.toString()));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, ...output };
+}
+
+function run(args: string[], env: Record<string, string>) {
+  const program = `import(${JSON.stringify(ENTRY)}).then(({ main }) => main(process.argv.slice(1)))`;
+  return spawn(process.execPath, ["--input-type=module", "-e", program, "--", ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}

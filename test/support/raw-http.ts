@@ -1,0 +1,51 @@
+import { connect } from "node:net";
+
+export interface RawAnswer {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string;
+}
+
+/**
+ * Sends bytes as they are, all of them before it reads anything, as simple clients do. Then reads until the server
+ * closes, or has sent one whole answer.
+ */
+export async function sendRaw(baseUrl: string, request: string): Promise<RawAnswer> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  await new Promise<void>((resolve, reject) => {
+    socket.write(request, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+  let text = "";
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    text += chunk.toString("latin1");
+    const answer = parse(text);
+    if (answer) return answer;
+  }
+  throw new Error(`the connection closed after ${JSON.stringify(text)}`);
+}
+
+/** A request's head and body as text, so that each line can be bent. */
+export function rawRequest(line: string, headers: readonly string[], body = ""): string {
+  return [line, ...headers, "", body].join("\r\n");
+}
+
+function parse(text: string): RawAnswer | null {
+  const [head = "", ...rest] = text.split("\r\n\r\n");
+  if (rest.length === 0) return null;
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const [name = "", ...value] = line.split(":");
+      return [name.toLowerCase(), value.join(":").trim()];
+    }),
+  );
+  const body = rest.join("\r\n\r\n");
+  if (body.length < Number(headers["content-length"] ?? 0)) return null;
+  return { status: Number(statusLine.split(" ")[1]), headers, body };
+}

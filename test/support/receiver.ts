@@ -1,0 +1,137 @@
+import { once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import https from "node:https";
+import { type AddressInfo, createServer, isIP, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { TestContext } from "node:test";
+import { buffer } from "node:stream/consumers";
+import { Arrivals } from "./arrivals.ts";
+import { certificate, type CertificateOptions, testAuthority } from "./certificates.ts";
+import { status } from "./receiver-scripts.ts";
+
+/** A request as it came in. */
+export interface Received {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  at: Date;
+  /** The name asked for in the handshake. */
+  servername: string | false;
+  /** The TCP connection that it came on, and how many requests that has brought so far. */
+  connection: Socket;
+  requestsOnConnection: number;
+}
+
+/** What the receiver does about a request. Raw bytes go to `socket`, past HTTP. */
+export type Script = (exchange: {
+  received: Received;
+  response: ServerResponse;
+  socket: Socket;
+}) => void;
+
+export interface ReceiverOptions {
+  /** Where it listens; default 127.0.0.2. */
+  address?: string;
+  port?: number;
+  /** The host in its URLs and its certificate; default: the address. */
+  host?: string;
+  certificate?: CertificateOptions["kind"];
+  /** The names in its certificate, if they are to be others. */
+  certifiedHosts?: string[];
+  /** Whether the handshake fails for senders that show no certificate. */
+  wantsCertificate?: boolean;
+  /** What happens to a new connection before TLS; default: the handshake. */
+  accept?: (socket: Socket, secure: () => void) => void;
+}
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/**
+ * A receiver of deliveries that does what a test tells it, over real HTTPS on loopback. It answers
+ * 200 until told otherwise. Without a test context, whoever starts it closes it.
+ */
+export async function startReceiver(t: TestContext | undefined, options: ReceiverOptions = {}) {
+  const { address = "127.0.0.2", certificate: kind = "good" } = options;
+  const host = options.host ?? address;
+  const hosts = options.certifiedHosts ?? [host];
+  const { key, cert } = await certificate({
+    hosts: hosts.filter((name) => isIP(name) === 0),
+    addresses: hosts.filter((name) => isIP(name) !== 0),
+    kind,
+  });
+
+  const requests = new Arrivals<Received>();
+  const connections: Socket[] = [];
+  const served = new Map<Socket, number>();
+  let scripts: Script[] = [status(200)];
+  let unread = 0;
+
+  const isStrict = options.wantsCertificate ?? false;
+  const web = https.createServer(
+    { key, cert, requestCert: isStrict, rejectUnauthorized: isStrict },
+    (request, response) => void serve(request, response),
+  );
+  const door = createServer((socket) => {
+    connections.push(socket);
+    socket.on("error", ignore);
+    const secure = () => web.emit("connection", socket);
+    if (options.accept) options.accept(socket, secure);
+    else secure();
+  });
+  door.listen(options.port ?? 0, address);
+  await once(door, "listening");
+  const { port } = door.address() as AddressInfo;
+  t?.after(close);
+
+  const { cert: ca } = await testAuthority();
+  return { host, port, requests: requests.all, connections, ca, url, answer, next, close };
+
+  function url(path = "/hook"): string {
+    return `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`;
+  }
+
+  /** The next request gets the first script, and so on; the last one stays. */
+  function answer(...next: [Script, ...Script[]]): void {
+    scripts = next;
+  }
+
+  /** The oldest request that has not been asked for yet. */
+  async function next(): Promise<Received> {
+    const mine = unread++;
+    return requests.until((all) => all[mine]);
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const connection = connections.find((one) => one.remotePort === socket.remotePort);
+    if (connection === undefined) throw new Error("a request without a connection");
+    socket.on("error", ignore);
+    const requestsOnConnection = (served.get(connection) ?? 0) + 1;
+    served.set(connection, requestsOnConnection);
+
+    const received = {
+      method: request.method ?? "",
+      path: request.url ?? "",
+      headers: request.headers,
+      body: await buffer(request),
+      at: new Date(),
+      servername: socket instanceof TLSSocket ? (socket.servername ?? false) : false,
+      connection,
+      requestsOnConnection,
+    };
+    requests.add(received);
+    const script = scripts.length > 1 ? scripts.shift() : scripts[0];
+    script?.({ received, response, socket });
+  }
+
+  async function close(): Promise<void> {
+    for (const socket of connections) socket.destroy();
+    web.close();
+    if (door.listening) await new Promise((resolve) => door.close(resolve));
+  }
+}
+
+function ignore(): void {
+  // What becomes of a connection is for the sender to say.
+}

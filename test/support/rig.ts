@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { testAuthority } from "./certificates.ts";
+import { createDatabase } from "./database.ts";
+import { ADMIN_TOKEN, type Program } from "./program.ts";
+
+/** The environment of processes that share one fresh database and may send to receivers on loopback. */
+export async function aRig(t: TestContext): Promise<Record<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const caFile = join(folder, "ca.pem");
+  await writeFile(caFile, (await testAuthority()).cert);
+  return {
+    DATABASE_URL: await aDatabaseUrl(),
+    DATA_DIR: folder,
+    EGRESS_ALLOW: "127.0.0.0/8",
+    EGRESS_CA_FILE: caFile,
+  };
+}
+
+async function aDatabaseUrl(): Promise<string> {
+  const { options } = await createDatabase({ max: 1 });
+  const url = new URL(process.env["TEST_DATABASE_URL"] ?? "");
+  url.pathname = `/${options.database}`;
+  return url.href;
+}
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+/** Calls an API over HTTP; `body` is sent as JSON. */
+export async function call(
+  url: string,
+  { method = "GET", token, body }: { method?: string; token: string; body?: unknown },
+): Promise<Answered> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+  };
+}
+
+/** A partner of its own, made by the operator API of a running program. */
+export async function aPartner(program: Program, slug: string) {
+  const admin = `${program.operatorUrl}/api/v1/admin`;
+  await call(`${admin}/organizations`, { method: "POST", token: ADMIN_TOKEN, body: { slug } });
+  const key = () =>
+    call(`${admin}/keys`, {
+      method: "POST",
+      token: ADMIN_TOKEN,
+      body: { organization: slug, scopes: ["webhooks:manage"] },
+    });
+  const token = String((await key()).body["token"]);
+  const ask = (path: string, request: { method?: string; body?: unknown } = {}, as = token) =>
+    call(`${program.partnerUrl}/api/v1/partner${path}`, { ...request, token: as });
+
+  return {
+    token,
+    ask,
+    anotherToken: async () => String((await key()).body["token"]),
+    subscribe: async (url: string) => {
+      const { body } = await ask("/webhooks", {
+        method: "POST",
+        body: { url, events: ["vc.test.ping"] },
+      });
+      return { id: String(body["id"]), secret: String(body["secret"]) };
+    },
+    ping: ({ id, secret }: { id: string; secret: string }) =>
+      ask(`/webhooks/${id}/test`, { method: "POST", body: { secret } }),
+  };
+}

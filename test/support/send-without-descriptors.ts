@@ -1,0 +1,36 @@
+import { openSync } from "node:fs";
+import { createSender } from "../../src/delivery/sender.ts";
+
+/** A program: uses up its file descriptors, makes one attempt and prints what came of it. */
+const destination = {
+  url: "https://127.0.0.2/",
+  host: "127.0.0.2",
+  port: 443,
+  path: "/",
+  hostHeader: "127.0.0.2",
+  address: "127.0.0.2",
+};
+const sender = createSender({
+  check: () => Promise.resolve({ ok: true, destination, addresses: ["127.0.0.2"] }),
+  clock: () => new Date(),
+  timeoutMs: 5_000,
+  userAgent: "partner-api/1.0.0",
+  extraCa: undefined,
+});
+
+useUpDescriptors();
+const post = {
+  url: destination.url,
+  eventId: "evt_1",
+  signingSecret: "whsec_eA",
+  body: Buffer.from("{}"),
+};
+process.stdout.write(JSON.stringify(await sender.send(post)));
+
+function useUpDescriptors(): void {
+  try {
+    for (;;) openSync("/dev/null", "r");
+  } catch {
+    // That was the last one.
+  }
+}

@@ -1,0 +1,75 @@
+import type { TestContext } from "node:test";
+import { checkDestination } from "../../src/actions/destination.ts";
+import { createSender, type Post, type Sender } from "../../src/delivery/sender.ts";
+import { parseCidr } from "../../src/domain/cidr.ts";
+import type { Clock } from "../../src/domain/clock.ts";
+import type { AddressPolicy } from "../../src/domain/public-address.ts";
+import type { NameLookup } from "../../src/network/name-lookup.ts";
+import { testAuthority } from "./certificates.ts";
+
+/** Where test receivers live. 127.0.0.1 is left out: what turns up there has got past the policy. */
+export const RECEIVERS: AddressPolicy = {
+  allow: ["127.0.0.2/32", "127.0.0.3/32", "::1/128"].map(cidr),
+  deny: [],
+};
+
+export const SIGNING_SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEy";
+
+/** A sender that trusts the test authority and may reach test receivers. */
+export async function startSender(
+  t: TestContext,
+  options: {
+    lookup?: NameLookup;
+    timeoutMs?: number;
+    clock?: Clock;
+    egress?: AddressPolicy;
+    maxConnections?: number;
+  } = {},
+): Promise<Sender> {
+  const {
+    lookup = noName,
+    egress = RECEIVERS,
+    timeoutMs = 5_000,
+    clock = () => new Date(),
+  } = options;
+  const { maxConnections } = options;
+  const sender = createSender({
+    check: (url) => checkDestination({ lookup, egress }, url),
+    clock,
+    timeoutMs,
+    userAgent: "partner-api/1.0.0",
+    extraCa: (await testAuthority()).cert,
+    ...(maxConnections !== undefined && { maxConnections }),
+  });
+  t.after(() => sender.close());
+  return sender;
+}
+
+export function aPost(url: string, changes: Partial<Post> = {}): Post {
+  return {
+    url,
+    eventId: "evt_00000000-0000-4000-8000-000000000001",
+    signingSecret: SIGNING_SECRET,
+    body: Buffer.from('{"event":"vc.test.ping"}'),
+    ...changes,
+  };
+}
+
+/** A look-up with these answers, by name; a name's answers are given one after the other. */
+export function names(answers: Record<string, string[][]>): NameLookup {
+  return (host) => {
+    const addresses =
+      (answers[host]?.length ?? 0) > 1 ? answers[host]?.shift() : answers[host]?.[0];
+    return Promise.resolve(addresses ? { kind: "addresses", addresses } : { kind: "none" });
+  };
+}
+
+function noName(): ReturnType<NameLookup> {
+  return Promise.resolve({ kind: "none" });
+}
+
+function cidr(block: string) {
+  const parsed = parseCidr(block);
+  if (parsed === null) throw new Error(`${block} is not a block`);
+  return parsed;
+}
