@@ -46,7 +46,7 @@ const SCHEME = "sha256=";
 export async function verify(delivery: Delivery): Promise<Verification> {
   const secrets = usableSecrets(delivery.secret);
   const body = rawBytes(delivery.body);
-  const now = delivery.now ?? globalThis.Date.now();
+  const now = delivery.now ?? Date.now();
 
   const signature = oneHeader(delivery.headers, "x-vc-signature");
   const timestamp = oneHeader(delivery.headers, "x-vc-timestamp");
