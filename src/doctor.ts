@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Config } from "./config.ts";
 import { systemClock } from "./domain/clock.ts";
 import { formatDuration } from "./domain/duration.ts";
@@ -8,6 +7,7 @@ import { findServer } from "./postgres/server.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, openDatabase } from "./wiring/database.ts";
 import { SKEW_MAX_MS } from "./wiring/health.ts";
+import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing } from "./wiring/sealing-keys.ts";
 
 /** The oldest PostgreSQL that serves. */
@@ -97,10 +97,7 @@ async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<s
   return dnsServers?.join(", ") ?? "the system's";
 }
 
-async function examineCa({ egressCaFile }: Config): Promise<string> {
-  if (!egressCaFile) return "the well-known ones";
-  if (!(await readFile(egressCaFile, "utf8")).includes("BEGIN CERTIFICATE")) {
-    throw new Error(`${egressCaFile} holds no certificate`);
-  }
-  return `the well-known ones and ${egressCaFile}`;
+async function examineCa(config: Config): Promise<string> {
+  const isExtended = (await readReceiversCa(config)) !== undefined;
+  return isExtended ? "the well-known ones and those of EGRESS_CA_FILE" : "the well-known ones";
 }

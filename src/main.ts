@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
@@ -15,6 +14,7 @@ import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
 import { listen, measure } from "./wiring/listener.ts";
 import { createMetrics } from "./wiring/metrics.ts";
 import { USER_AGENT } from "./wiring/product.ts";
+import { readReceiversCa } from "./wiring/receivers-ca.ts";
 
 export interface Service {
   /** Null in a process that serves operators alone. */
@@ -39,7 +39,7 @@ export async function start(config: Config): Promise<Service> {
 }
 
 async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger): Promise<Service> {
-  const extraCa = config.egressCaFile ? await readFile(config.egressCaFile, "utf8") : undefined;
+  const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
   const { deps, names } = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
   await turnPartitions(deps);

@@ -48,7 +48,7 @@ async function recordSmooth(db: Queryable, ended: Ended[]): Promise<void> {
   const recorded = await recordAttempts(db, rows);
   await recordLate(
     db,
-    rows.filter((row) => !recorded.has(row.delivery_id)),
+    rows.filter((row) => !recorded.has(row.id)),
   );
 }
 
@@ -59,12 +59,15 @@ async function recordRough(
   return db.begin(async (tx) => {
     const bySubscription = groupBy(ended, (e) => e.claim.subscription_id);
     const health = await lockHealth(tx, [...bySubscription.keys()]);
-    const held = await lockHeld(
+    const leases = await lockHeld(
       tx,
       ended.map((e) => e.claim),
     );
+    const isHeld = ({ claim }: Ended) => leases.get(claim.id) === claim.lease_id;
 
-    const settled = health.map((row) => settle(row, bySubscription.get(row.id) ?? [], held));
+    const settled = health.map((row) =>
+      settle(row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
+    );
     await recordAttempts(
       tx,
       settled.flatMap((s) => s.rows),
@@ -79,7 +82,7 @@ async function recordRough(
       if (auto_disabled_at) await cancelWaiting(tx, [id], auto_disabled_at);
     }
 
-    const late = ended.filter((e) => !held.has(e.claim.id));
+    const late = ended.filter((e) => !isHeld(e));
     await recordLate(
       tx,
       late.map((e) => toRow(e, { state: "cancelled", dueAt: null })),
@@ -87,16 +90,11 @@ async function recordRough(
     return disabled.map((c) => c.id);
   });
 
-  function settle(
-    { id, consecutive_failures, active }: HealthRow,
-    all: Ended[],
-    held: Set<string>,
-  ) {
-    const counted = all.filter((e) => held.has(e.claim.id));
+  function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {
     const { health, disabledAt, moves } = applyOutcomes(
       rules,
       { consecutiveFailures: consecutive_failures, active },
-      counted.map((e) => ({ ...e, attempts: e.claim.attempts + 1 })),
+      held.map((e) => ({ ...e, attempts: e.claim.attempts + 1 })),
     );
     const change = {
       id,

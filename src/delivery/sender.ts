@@ -33,7 +33,7 @@ const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
   no_resolver: ourFault("no_resolver"),
 };
 
-const CLOSED = new AttemptFailed(ourFault("no_descriptors"));
+const CLOSED = new AttemptFailed(ourFault("stopping"));
 
 /**
  * Sends signed deliveries over HTTPS, each within `timeoutMs` from its look-up to the head of the
@@ -89,7 +89,8 @@ export function createSender(options: {
       try {
         return outcomeOf(await kept.post(request(), deadline));
       } catch (error) {
-        if (kept.hasAnswered) throw error; // Else it closed an idle connection just as we sent.
+        // Else it closed an idle connection just as we sent. Too late for another, and that fails at once.
+        if (kept.hasAnswered) throw error;
       }
     }
     const fresh = await connections.connect(destination, addresses, deadline);

@@ -21,4 +21,5 @@ export type Outcome =
   | { kind: "our-fault"; fault: OurFault };
 
 /** What must be mended on our side before deliveries can go on. */
-export type OurFault = "no_resolver" | "no_descriptors" | "no_ports" | "no_route" | "secret_sealed";
+export type OurFault =
+  "no_resolver" | "no_descriptors" | "no_ports" | "no_route" | "secret_sealed" | "stopping";

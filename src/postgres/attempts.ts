@@ -34,24 +34,24 @@ export interface AttemptRow {
 
 /**
  * Records attempts and moves their deliveries on, in one statement; a success resets its subscription's counter.
- * Answers the deliveries that it moved: one whose lease was lost is another process's, and is left alone.
+ * Answers the attempts that it recorded: one whose lease was lost is another's, even of this process, and is left alone.
  */
 export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Promise<Set<string>> {
-  const rows = await db<{ delivery_id: string }[]>`
+  const rows = await db<{ id: string }[]>`
     with ended as (${unnestEnded(db, ended)}),
     kept as (
       update waiting_deliveries q
          set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, lost_leases = 0, last_reason = e.reason
         from ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state = 'waiting'
-      returning q.id, q.event_id, q.subscription_id, q.attempts
+      returning q.id, q.event_id, q.subscription_id, q.attempts, e.id as attempt_id
     ),
     gone as (
       delete from waiting_deliveries q
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
       returning q.id, q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts,
-                q.last_reason, e.ended_at, e.state, e.reason
+                q.last_reason, e.id as attempt_id, e.ended_at, e.state, e.reason
     ),
     finished as (
       insert into finished_deliveries
@@ -72,12 +72,12 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
             duration_ms, attempted_at, next_attempt_at)
     select e.id, q.id, q.subscription_id, q.event_id, e.event_type, q.attempts, e.http_status, e.reason,
            e.state = 'dead_lettered', e.duration_ms, e.attempted_at, e.due_at
-      from (select id, subscription_id, event_id, attempts from kept
+      from (select id, subscription_id, event_id, attempts, attempt_id from kept
             union all
-            select id, subscription_id, event_id, attempts from gone) q
-      join ended e on e.delivery_id = q.id
-    returning delivery_id`;
-  return new Set(rows.map((row) => row.delivery_id));
+            select id, subscription_id, event_id, attempts, attempt_id from gone) q
+      join ended e on e.id = q.attempt_id
+    returning id`;
+  return new Set(rows.map((row) => row.id));
 }
 
 /** Records attempts that were under way when their deliveries were cancelled. They change nothing else. */
@@ -85,15 +85,15 @@ export async function recordLateAttempts(
   db: Queryable,
   ended: EndedAttempt[],
   cancelledSince: Date,
-): Promise<Set<string>> {
-  const rows = await db<{ delivery_id: string }[]>`
+): Promise<void> {
+  await db`
     with ended as (${unnestEnded(db, ended)}),
     late as (
       update finished_deliveries f
          set attempts = f.attempts + 1, last_reason = coalesce(e.reason, f.last_reason), lease_id = null
         from ended e
        where f.id = e.delivery_id and f.lease_id = e.lease_id and f.finished_at >= ${cancelledSince}
-      returning f.id, f.event_id, f.subscription_id, f.attempts
+      returning f.id, f.event_id, f.subscription_id, f.attempts, e.id as attempt_id
     )
     insert into attempts
            (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, dead_lettered,
@@ -101,9 +101,7 @@ export async function recordLateAttempts(
     select e.id, l.id, l.subscription_id, l.event_id, e.event_type, l.attempts, e.http_status, e.reason, false,
            e.duration_ms, e.attempted_at, null
       from late l
-      join ended e on e.delivery_id = l.id
-    returning delivery_id`;
-  return new Set(rows.map((row) => row.delivery_id));
+      join ended e on e.id = l.attempt_id`;
 }
 
 function unnestEnded(db: Queryable, ended: EndedAttempt[]) {

@@ -122,16 +122,19 @@ export interface Lease {
   lease_id: string;
 }
 
-/** Locks those deliveries whose lease is still held, in one order, and answers their ids. The fence against a process that slept. */
-export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Set<string>> {
-  const rows = await db<{ id: string }[]>`
-    select q.id
+/**
+ * Locks those deliveries whose lease is still held, in one order, and answers which lease holds each. The fence against a
+ * process that slept, and that may have claimed the same delivery again since.
+ */
+export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<string, string>> {
+  const rows = await db<Lease[]>`
+    select q.id, q.lease_id
       from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
            as l (id, lease_id)
       join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
      order by q.id
        for update of q`;
-  return new Set(rows.map((row) => row.id));
+  return new Map(rows.map((row) => [row.id, row.lease_id]));
 }
 
 /** Gives leases back without an attempt having been made. */

@@ -155,6 +155,17 @@ test("a name whose servers keep silent does not hold up other names", async (t) 
   assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
 
+test("more look-ups at once than there could ever be need for are put down to us", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"] });
+  const names = startLookup(t, [dns.address], { timeoutMs: 3_600_000 });
+  for (let i = 0; i < 2_000; i++) {
+    dns.set(`silent-${i}.test`, "silence");
+    void names.lookup(`silent-${i}.test`);
+  }
+  assert.deepEqual(await names.lookup("a.test"), NO_RESOLVER);
+});
+
 test("closing ends look-ups under way, and none begins after it", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("slow.test", { A: [], AAAA: "silence" });

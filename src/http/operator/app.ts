@@ -38,14 +38,13 @@ export function buildOperatorApp(
   if (!withApi) return app;
 
   app.register(
-    (api: App, _options, done) => {
+    async (api: App) => {
       openApiRoute(api, OPERATOR_DOCUMENT, SAME_SERVER);
-      api.register((guarded: App, _none, ready) => {
+      await api.register(async (guarded: App) => {
         guarded.addHook("onRequest", requireOperator(deps, adminTokens));
         operatorRoutes(guarded, deps);
-        ready();
+        await guarded.after();
       });
-      done();
     },
     { prefix: "/api/v1/admin" },
   );

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+async function aPortInUse(t: TestContext): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  return String((server.address() as AddressInfo).port);
+}
+
+/** Starts the service as `env` has it and answers what it complains of. */
+async function complaint(env: Record<string, string>): Promise<string> {
+  const { status, stdout, stderr } = await runProgram(["serve"], {
+    ADMIN_TOKEN,
+    PORT: "0",
+    OPERATOR_PORT: "0",
+    ...env,
+  });
+  assert.equal(status, 1);
+  assert.doesNotMatch(stdout + stderr, /^\s+at /m, "no stack trace");
+  return stderr;
+}
+
+test("a bad configuration is one message that names every fault, and status 1", async () => {
+  const text = await complaint({ PORT: "eighty", RETRY_DELAYS: "soon", ADMIN_TOKEN: "short" });
+  for (const name of ["PORT", "RETRY_DELAYS", "ADMIN_TOKEN"]) assert.match(text, new RegExp(name));
+  assert.doesNotMatch(text, /short/);
+});
+
+test("a database that refuses is one clear line", async () => {
+  const text = await complaint({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+  assert.equal(text.trim().split("\n").length, 1);
+  assert.match(text, /database/);
+});
+
+test("a data folder that cannot be made is one clear line", async () => {
+  const text = await complaint({ DATA_DIR: "/dev/null/data" });
+  assert.equal(text.trim().split("\n").length, 1);
+  assert.match(text, /\/dev\/null\/data/);
+});
+
+test("a port in use is one clear line, and the database is let go", async (t) => {
+  const rig = await aRig(t);
+  const port = await aPortInUse(t);
+  const text = await complaint({ ...rig, PORT: port });
+  assert.equal(text.trim().split("\n").length, 1);
+  assert.match(text, new RegExp(`127\\.0\\.0\\.1:${port}.*in use`));
+});
+
+test("a certificate file that is not there is one clear line", async (t) => {
+  const text = await complaint({ ...(await aRig(t)), EGRESS_CA_FILE: "/nowhere/ca.pem" });
+  assert.equal(text.trim().split("\n").length, 1);
+  assert.match(text, /\/nowhere\/ca\.pem/);
+});
+
+test("without its sealing keys a service refuses a database that holds sealed secrets", async (t) => {
+  const rig = await aRig(t);
+  const program = await startProgram(t, rig);
+  const partner = await aPartner(program, "acme");
+  await partner.subscribe("https://127.0.0.1/hooks");
+  assert.equal(await program.end("SIGTERM"), 0);
+
+  const empty = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(empty, { recursive: true, force: true }));
+  assert.match(await complaint({ ...rig, DATA_DIR: empty }), /SEALING_KEYS/);
+
+  const again = await startProgram(t, rig);
+  assert.equal(await again.end("SIGTERM"), 0);
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { status } from "../support/receiver-scripts.ts";
+import { aPartner, aRig, call } from "../support/rig.ts";
+
+test("700 requests at once over two processes: exactly 600 pass, and the others are told when to come back", async (t) => {
+  const rig = await aRig(t);
+  const programs = [await startProgram(t, rig), await startProgram(t, rig)] as const;
+  const { token } = await aPartner(programs[0], "acme");
+
+  const answers = await Promise.all(
+    Array.from({ length: 700 }, (_, i) =>
+      call(`${programs[i % 2 ? 1 : 0].partnerUrl}/api/v1/partner/me`, { token }),
+    ),
+  );
+  assert.equal(answers.filter((a) => a.status === 200).length, 600);
+  const refused = answers.filter((a) => a.status === 429);
+  assert.equal(refused.length, 100);
+  for (const { headers } of refused) {
+    const seconds = headers.get("retry-after") ?? "";
+    assert.match(seconds, /^[0-9]+$/);
+    assert.ok(Number(seconds) >= 1 && Number(seconds) <= 60);
+  }
+});
+
+test("what one process accepts another delivers, and each event arrives once", async (t) => {
+  const rig = await aRig(t);
+  const api = await startProgram(t, { ...rig, ROLE: "api" });
+  await startProgram(t, { ...rig, ROLE: "dispatcher" });
+  await startProgram(t, { ...rig, ROLE: "dispatcher" });
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  receiver.answer(status(200));
+  const partner = await aPartner(api, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+
+  const accepted = await Promise.all(Array.from({ length: 50 }, () => partner.ping(subscription)));
+  const arrived: string[] = [];
+  while (arrived.length < 50) {
+    const { body } = await receiver.next();
+    arrived.push((JSON.parse(body.toString()) as { id: string }).id);
+  }
+  assert.deepEqual(arrived.toSorted(), accepted.map((a) => String(a.body["event_id"])).toSorted());
+});
+
+test("without the private authority an attempt fails with tls_error; with it, it works", async (t) => {
+  const { EGRESS_CA_FILE: caFile = "", ...rig } = await aRig(t);
+  const untrusting = await startProgram(t, rig);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const partner = await aPartner(untrusting, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  await partner.ping(subscription);
+
+  let failure: Record<string, unknown> | undefined;
+  while (!failure) {
+    const { body } = await partner.ask(`/webhooks/${subscription.id}/failures`);
+    [failure] = body["items"] as Record<string, unknown>[];
+  }
+  assert.deepEqual([failure["reason"], failure["http_status"]], ["tls_error", 0]);
+  assert.equal(receiver.requests.length, 0);
+  await untrusting.end("SIGTERM");
+
+  const trusting = await startProgram(t, { ...rig, EGRESS_CA_FILE: caFile });
+  const body = { secret: subscription.secret };
+  const url = `${trusting.partnerUrl}/api/v1/partner/webhooks/${subscription.id}/test`;
+  await call(url, { method: "POST", token: partner.token, body });
+  await receiver.next();
+});
