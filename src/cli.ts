@@ -52,7 +52,7 @@ const context: CommandContext = {
   },
 
   doctor: () => doctor(loadConfig(process.env), context.stdout),
-  demo: () => demo(context.stdout),
+  demo: () => demo(context.stdout, stopWish()),
 };
 
 /** npm passes on the Ctrl-C that the terminal has sent us already: what follows so soon is the same one. */
@@ -71,6 +71,15 @@ function stopGracefully({ shutdownGraceMs }: Config, stop: () => Promise<void>):
     else if (performance.now() - stoppingSince > ECHO_MS) process.exit(1);
     stoppingSince ??= performance.now();
   }
+}
+
+/** Aborts at the first signal to end, and leaves it to whoever listens to clean up. */
+function stopWish(): AbortSignal {
+  const wish = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => wish.abort(new Error(`ended by ${signal}`)));
+  }
+  return wish.signal;
 }
 
 function ignore(): void {

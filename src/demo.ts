@@ -19,18 +19,25 @@ interface Failures {
   items: Record<string, string | number | null>[];
 }
 
-/** Shows the main job from end to end: the real service, its own PostgreSQL, a receiver, and nothing left behind. */
-export async function demo(write: (text: string) => void): Promise<void> {
+/**
+ * Shows the main job from end to end: the real service, its own PostgreSQL, a receiver, and nothing left behind,
+ * also when `stop` tells it to end early.
+ */
+export async function demo(write: (text: string) => void, stop: AbortSignal): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-demo-"));
   try {
-    await tell(new Story(write), folder);
+    await tell(new Story(write, stop), folder, stop);
   } finally {
-    await rm(homeFolder(folder), { recursive: true, force: true });
+    await rm(homeFolder(dataDirIn(folder)), { recursive: true, force: true });
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function tell(story: Story, folder: string): Promise<void> {
+function dataDirIn(folder: string): string {
+  return join(folder, "data");
+}
+
+async function tell(story: Story, folder: string, stop: AbortSignal): Promise<void> {
   const certificates = await makeLocalCertificates(systemClock());
   const arrivals = new Arrivals<Received>(ARRIVAL_TIMEOUT_MS);
   let status = 204;
@@ -73,17 +80,17 @@ async function tell(story: Story, folder: string): Promise<void> {
         secret: subscription.secret,
       });
     story.fact("accepted", (await ping()).event_id);
-    const first = await arrivals.next();
+    const first = await arrivals.next(stop);
     tellDelivery(story, first);
     for (const verdict of await verdicts(first, subscription.secret)) story.fact(...verdict);
 
     story.chapter("The receiver refuses one: it is retried, and the audit shows it");
     status = 503;
     story.fact("accepted", (await ping()).event_id);
-    const refused = await arrivals.next();
+    const refused = await arrivals.next(stop);
     status = 204;
     story.fact("refused with 503", timestampOf(refused));
-    const retried = await arrivals.next();
+    const retried = await arrivals.next(stop);
     story.fact("retried, accepted", timestampOf(retried));
     story.fact("same bytes", refused.body.equals(retried.body));
     for (const verdict of await verdicts(retried, subscription.secret)) story.fact(...verdict);
@@ -109,7 +116,7 @@ function timestampOf({ headers }: Received): string {
 /** A service for this machine alone, with short delays. Nothing of the caller's environment reaches it. */
 function demoConfig(folder: string): Config {
   return loadConfig({
-    DATA_DIR: join(folder, "data"),
+    DATA_DIR: dataDirIn(folder),
     PORT: "0",
     OPERATOR_PORT: "0",
     ADMIN_TOKEN,

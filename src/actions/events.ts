@@ -65,7 +65,10 @@ export async function sendTestEvent(
     occurred_at: now,
     data: TEST_EVENT_DATA,
   });
-  if (!accepted) throw inactive();
+  if (!accepted) {
+    await getSubscription(deps, organizationId, id); // Absent if it was deleted meanwhile.
+    throw inactive();
+  }
 
   deps.nudge([subscription.id]);
   return eventId;

@@ -13,21 +13,20 @@ export class Arrivals<Item> {
     this.#wake?.();
   }
 
-  /** The oldest item that nobody has taken. Throws when none comes in time. */
-  async next(): Promise<Item> {
-    if (this.#items.length === 0) await this.#arrival();
+  /** The oldest item that nobody has taken. Throws when none comes in time, or when `stop` ends the wait. */
+  async next(stop: AbortSignal): Promise<Item> {
+    if (this.#items.length === 0) await this.#arrival(stop);
+    stop.throwIfAborted();
     const item = this.#items.shift();
     if (item === undefined) throw new Error(`nothing arrived within ${this.#timeoutMs} ms`);
     return item;
   }
 
-  async #arrival(): Promise<void> {
+  async #arrival(stop: AbortSignal): Promise<void> {
+    const waited = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)]);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#timeoutMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+      this.#wake = resolve;
+      waited.addEventListener("abort", () => resolve(), { once: true });
     });
     this.#wake = undefined;
   }
