@@ -42,14 +42,17 @@ export async function claimDeliveries(
   const orphans = new Set(claimed.filter((d) => !d.active).map((d) => d.subscription_id));
   if (orphans.size > 0) await cancelWaiting(db, [...orphans], now);
 
+  const secrets = new Map<string, string | null>(); // Opened once for all deliveries of a subscription.
   return claimed.filter((d) => d.active).map((d) => toClaim(d));
 
   function toClaim({ sealed_secret, occurred_at, data, ...delivery }: ClaimedDelivery): Claim {
     const { event_id: id, type, subscription_id } = delivery;
-    return {
-      ...delivery,
-      signingSecret: sealed_secret && open(ring, subscription_id, sealed_secret),
-      body: encodeEnvelope({ id, type, occurredAt: occurred_at, data }, subscription_id),
-    };
+    let signingSecret = secrets.get(subscription_id);
+    if (signingSecret === undefined) {
+      signingSecret = sealed_secret && open(ring, subscription_id, sealed_secret);
+      secrets.set(subscription_id, signingSecret);
+    }
+    const event = { id, type, occurredAt: occurred_at, data };
+    return { ...delivery, signingSecret, body: encodeEnvelope(event, subscription_id) };
   }
 }
