@@ -78,7 +78,7 @@ export function configurationNames(): string[] {
 }
 
 function read(env: Environment): Config {
-  const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 512);
+  const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 256);
 
   return {
     databaseUrl: env.value("DATABASE_URL", postgresUrl, null),
@@ -102,7 +102,7 @@ function read(env: Environment): Config {
     subscriptionConcurrency: env.value(
       "SUBSCRIPTION_CONCURRENCY",
       integer(1, 10_000),
-      Math.min(32, dispatchConcurrency),
+      Math.min(16, dispatchConcurrency),
     ),
     maxSubscriptions: env.value("MAX_SUBSCRIPTIONS", integer(1, 100_000), 100),
 

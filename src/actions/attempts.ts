@@ -124,6 +124,7 @@ function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): 
     id: timeOrderedId(startedAt),
     delivery_id: claim.id,
     lease_id: claim.lease_id,
+    subscription_id: claim.subscription_id,
     event_type: claim.type,
     http_status: httpStatus,
     reason,

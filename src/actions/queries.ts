@@ -33,7 +33,7 @@ export const DELIVERY_STATES = [
 const REASON = /^[a-z0-9_]{1,40}$/;
 
 // With an offset, so that a moment means the same wherever it is typed.
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
 const TIME_WANTED = "must be a time from 1970 on, such as 2026-01-31T23:59:59Z";
 
 /** Everything but the organization, which only the database can resolve. Adds to `faults` what cannot be read. */
@@ -84,6 +84,9 @@ function read<Value>(
 }
 
 function readTime(text: string): Date | null {
-  const time = new Date(TIMESTAMP.test(text) ? text : NaN);
+  const [, year, month, day] = TIMESTAMP.exec(text) ?? [];
+  // `Date` takes the 30th of February for the 2nd of March.
+  const isDay = Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const time = new Date(isDay ? text : NaN);
   return time.getTime() >= 0 ? time : null;
 }

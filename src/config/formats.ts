@@ -51,17 +51,21 @@ export const baseUrl: Format<string> = {
   mustBe: "an http or https URL without user, final slash, query and fragment",
 };
 
-/** Also one with several hosts, `postgres://a,b/name`. What passes here, the driver does not choke on and quote. */
+/** What passes here, the driver does not choke on and quote. */
 export const postgresUrl: Format<string> = {
-  parse: (text) => {
-    const match = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)/.exec(text);
-    if (match === null) return null;
-    const [, hosts = ""] = match;
-    const [first = ""] = hosts.split(",");
-    return URL.canParse(text.replace(hosts, first)) ? text : null;
-  },
+  parse: (text) => (parsePostgresUrl(text) === null ? null : text),
   mustBe: "a postgres:// or postgresql:// URL",
 };
+
+/** A database's URL; of one with several hosts, `postgres://a,b/name`, what `URL` can hold: the first. Null: it is none. */
+export function parsePostgresUrl(text: string): URL | null {
+  const match = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)/.exec(text);
+  if (match === null) return null;
+  const [, hosts = ""] = match;
+  const [first = ""] = hosts.split(",");
+  const single = text.replace(hosts, first);
+  return URL.canParse(single) ? new URL(single) : null;
+}
 
 export const cidr: Format<Cidr> = {
   parse: parseCidr,

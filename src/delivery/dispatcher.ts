@@ -17,6 +17,7 @@ export interface DispatcherOptions {
 
 /** Subscriptions that one look brings to mind. The next look goes on behind them. */
 const LOOK_MAX = 1_000;
+const LOOK_PAUSE_MAX_MS = 1_000;
 
 /**
  * Keeps attempts going while deliveries are due.
@@ -75,18 +76,22 @@ export class Dispatcher {
     await Promise.all(this.#underWay);
   }
 
-  /** Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer. */
+  /**
+   * Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer; one that
+   * left something out is followed by the next as soon as hands would go idle.
+   */
   async #look(): Promise<void> {
     const began = performance.now();
-    if (began < this.#nextLookMs) return;
+    const goesOn = this.#lookedUpTo !== null && this.#due.size < this.#hands.free;
+    if (began < this.#nextLookMs && !goesOn) return;
 
     this.#nextLookMs = began + this.#options.pollIntervalMs;
     const found = await this.#options.listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
     for (const id of found) this.#due.add(id);
     this.#lookedUpTo = found.length < LOOK_MAX ? null : (found.at(-1) ?? null);
 
-    const took = performance.now() - began;
-    this.#nextLookMs = began + Math.max(this.#options.pollIntervalMs, 10 * took);
+    const pauseMs = Math.min(10 * (performance.now() - began), LOOK_PAUSE_MAX_MS);
+    this.#nextLookMs = began + Math.max(this.#options.pollIntervalMs, pauseMs);
   }
 
   async #fillFreeHands(): Promise<void> {

@@ -1,5 +1,8 @@
 import type { Share } from "../actions/claims.ts";
 
+/** Hands that a subscription gets together where it has that much due: attempts at one name share its look-up. */
+const HANDFUL = 4;
+
 /**
  * How many attempts are under way, in all and for each subscription, and so how many more may begin.
  *
@@ -36,14 +39,16 @@ export class Hands {
     else this.#busy.delete(subscriptionId);
   }
 
-  /** Shares the free hands out evenly over those subscriptions that have not reached their bound. */
+  /** Shares the free hands out evenly, but not too thinly, over subscriptions that have not reached their bound. */
   share(subscriptionIds: Iterable<string>): Share[] {
-    if (this.free <= 0) return [];
     const open: Share[] = [];
+    let promised = 0;
     for (const subscription_id of subscriptionIds) {
+      if (promised >= this.free) break;
       const share = this.#perSubscription - this.#busyFor(subscription_id);
-      if (share > 0) open.push({ subscription_id, share });
-      if (open.length === this.free) break;
+      if (share <= 0) continue;
+      open.push({ subscription_id, share });
+      promised += Math.min(share, HANDFUL);
     }
     return evenOut(open, this.free);
   }

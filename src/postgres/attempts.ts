@@ -5,6 +5,7 @@ export interface EndedAttempt {
   id: string;
   delivery_id: string;
   lease_id: string;
+  subscription_id: string;
   event_type: string;
   http_status: number;
   /** Null for a success. */
@@ -39,6 +40,16 @@ export interface AttemptRow {
 export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
     with ended as (${unnestEnded(db, ended)}),
+    -- Only where there is something to reset: a counter row written at every success would throttle everything.
+    -- Locked before any delivery is, like everywhere: the other way round would deadlock with a deletion.
+    recovering as (
+      select id
+        from subscriptions
+       where id in (select subscription_id from ended where state = 'delivered')
+         and consecutive_failures > 0 and auto_disabled_at is null and deleted_at is null
+       order by id
+         for no key update
+    ),
     kept as (
       update waiting_deliveries q
          set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, lost_leases = 0, last_reason = e.reason
@@ -50,6 +61,7 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
       delete from waiting_deliveries q
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
+         and (select count(*) from recovering) >= 0 -- Which makes it come first.
       returning q.id, q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts,
                 q.last_reason, e.id as attempt_id, e.ended_at, e.state, e.reason
     ),
@@ -60,12 +72,11 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
              coalesce(reason, last_reason)
         from gone
     ),
-    -- Only where there is something to reset: a counter row written at every success would throttle everything.
     recovered as (
       update subscriptions
          set consecutive_failures = 0
-       where id in (select subscription_id from gone where state = 'delivered')
-         and consecutive_failures > 0 and auto_disabled_at is null and deleted_at is null
+       where id in (select id from recovering)
+         and id in (select subscription_id from gone where state = 'delivered')
     )
     insert into attempts
            (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, dead_lettered,
@@ -112,6 +123,7 @@ function unnestEnded(db: Queryable, ended: EndedAttempt[]) {
              ${sorted.map((e) => e.id)}::uuid[],
              ${sorted.map((e) => e.delivery_id)}::uuid[],
              ${sorted.map((e) => e.lease_id)}::uuid[],
+             ${sorted.map((e) => e.subscription_id)}::uuid[],
              ${sorted.map((e) => e.event_type)}::text[],
              ${sorted.map((e) => e.http_status)}::int[],
              ${sorted.map((e) => e.reason)}::text[],
@@ -120,7 +132,7 @@ function unnestEnded(db: Queryable, ended: EndedAttempt[]) {
              ${sorted.map((e) => e.ended_at.toISOString())}::timestamptz[],
              ${sorted.map((e) => e.state)}::text[],
              ${sorted.map((e) => e.due_at?.toISOString() ?? null)}::timestamptz[]
-           ) as e (id, delivery_id, lease_id, event_type, http_status, reason, duration_ms, attempted_at, ended_at,
+           ) as e (id, delivery_id, lease_id, subscription_id, event_type, http_status, reason, duration_ms, attempted_at, ended_at,
                    state, due_at)`;
 }
 

@@ -33,6 +33,7 @@ export function connect(url: string, { max, name }: DatabaseOptions): Database {
       jit: "off",
       // Every statement of ours looks up by key. A plan made while a table was empty must not stay a scan.
       enable_seqscan: "off",
+      plan_cache_mode: "force_generic_plan",
     },
   });
 }

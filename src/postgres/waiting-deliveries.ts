@@ -52,8 +52,10 @@ export async function claimDue(
        cross join lateral (
          select q.id
            from waiting_deliveries q
-          where q.subscription_id = w.subscription_id and q.due_at <= ${now}
-          order by q.due_at
+          -- Bounded and ordered by both columns, or the planner may take the index on due_at alone.
+          where (q.subscription_id, q.due_at) >= (w.subscription_id, '-infinity'::timestamptz)
+            and (q.subscription_id, q.due_at) <= (w.subscription_id, ${now}::timestamptz)
+          order by q.subscription_id, q.due_at
           limit w.share
             for update skip locked
        ) d
@@ -63,8 +65,7 @@ export async function claimDue(
          set due_at = ${leasedUntil},
              lost_leases = case when q.lease_id is null then 0 else q.lost_leases + 1 end,
              lease_id = ${leaseId}
-        from due
-       where q.id = due.id
+       where q.id = any(array(select id from due))
       returning q.*
     )
     select c.id, c.lease_id, c.attempts, c.lost_leases, c.event_id, e.type, e.occurred_at, e.data,

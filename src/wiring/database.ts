@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { parsePostgresUrl } from "../config/formats.ts";
 import { connect, type Database } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
 import {
@@ -61,7 +62,7 @@ export async function updateSchema(
     }
     if (await ownsSchema(owner)) {
       await writeRetention(owner, config.retentionMs);
-      const service = decodeURIComponent(new URL(url).username);
+      const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
       if (config.migrationDatabaseUrl && service) await grantService(owner, service);
     }
   } finally {
@@ -71,5 +72,7 @@ export async function updateSchema(
 
 /** Where the built-in database lives, for messages. */
 export function describeDatabase({ databaseUrl, dataDir }: Config): string {
-  return databaseUrl ? new URL(databaseUrl).host : `built in, ${homeFolder(dataDir)}`;
+  return databaseUrl
+    ? (parsePostgresUrl(databaseUrl)?.host ?? "")
+    : `built in, ${homeFolder(dataDir)}`;
 }

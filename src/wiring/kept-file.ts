@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makePath } from "../postgres/embedded/make-path.ts";
 
 /**
  * The content of a secret file that only we may read; null while there is none.
@@ -17,7 +18,7 @@ export async function readKept(path: string): Promise<string | null> {
 /** Writes a secret file whole or not at all. When another process was first, its content is the answer. */
 export async function keep(path: string, content: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makePath(dirname(path), 0o700);
   await writeFile(draft, `${content}\n`, { mode: 0o600 });
   try {
     await link(draft, path);

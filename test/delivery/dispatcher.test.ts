@@ -12,12 +12,11 @@ function aDispatcher(
   const waiting = new Map(Object.entries(queue));
   const underWay: { subscription: string; end: () => void }[] = [];
   let begun: () => void = () => undefined;
-  let looks = 0;
 
   const dispatcher = new Dispatcher({
-    listDue: () => {
-      looks++;
-      return Promise.resolve([...waiting].filter(([, n]) => n > 0).map(([id]) => id));
+    listDue: ({ after, limit }) => {
+      const due = [...waiting].filter(([id, n]) => n > 0 && id > (after ?? ""));
+      return Promise.resolve(due.slice(0, limit).map(([id]) => id));
     },
     claim: (wanted) =>
       Promise.resolve(
@@ -48,7 +47,6 @@ function aDispatcher(
   return {
     dispatcher,
     underWay,
-    looks: () => looks,
     add: (id: string, count: number) => waiting.set(id, (waiting.get(id) ?? 0) + count),
     /** Resolves once `count` attempts are under way. */
     reaches: async (count: number) => {
@@ -102,6 +100,13 @@ test("without any nudge the poll finds it", async (t) => {
   d.dispatcher.start();
   d.add("elsewhere", 1);
   await d.reaches(1);
+});
+
+test("more subscriptions than one look brings to mind are all served, without waiting for a poll", async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`s${i + 1000}`, 1]));
+  const d = aDispatcher(t, many, { concurrency: 4000 });
+  d.dispatcher.start();
+  await d.reaches(2500);
 });
 
 test("stopping claims nothing more and waits for what is under way", async (t) => {

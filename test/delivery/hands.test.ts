@@ -27,9 +27,9 @@ test("a saturated subscription gets nothing until one of its attempts ends", () 
   assert.deepEqual(shares(hands, ["hanging"]), { hanging: 1 });
 });
 
-test("the longest waiting go first when there are fewer hands than subscriptions", () => {
-  const hands = new Hands(2, 2);
-  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 1, second: 1 });
+test("the longest waiting go first, a handful each, when there are too few hands for all", () => {
+  const hands = new Hands(8, 8);
+  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 4, second: 4 });
 });
 
 test("no hands, no shares", () => {

@@ -3,7 +3,11 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { listAttempts, listFailures } from "../../src/postgres/attempts.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
-import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
+import {
+  deleteSubscription as deleteRow,
+  findSubscriptions,
+} from "../../src/postgres/subscriptions.ts";
+import { cancelWaiting } from "../../src/postgres/waiting-deliveries.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -125,3 +129,33 @@ test("a delivery that slipped in for a subscription that is not active is cancel
   const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
   assert.equal(delivery?.state, "cancelled");
 });
+
+test("a success that is recorded while its subscription is being deleted waits for that, and neither fails", async () => {
+  const { deps, claim, clock, organization, subscription } = await aDueDelivery();
+  await publish(deps, organization);
+  const [first, second] = await claim();
+  assert.ok(first && second);
+  await attemptAll(deps, [first], () => refused);
+
+  const recorded = await db.begin(async (tx) => {
+    await deleteRow(tx, subscription.id, { organizationId: organization, now: clock() });
+    const recording = attemptAll(deps, [second], () => acknowledged);
+    await untilBlocked();
+    await cancelWaiting(tx, [subscription.id], clock());
+    return { recording };
+  });
+  await recorded.recording;
+  const attempts = await listAttempts(db, second.id);
+  assert.equal(attempts.length, 1);
+  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  assert.equal(delivery?.state, "cancelled");
+});
+
+/** Resolves once some statement of this database waits for a lock. */
+async function untilBlocked(): Promise<void> {
+  for (let blocked = 0; blocked === 0;) {
+    const rows = await db`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    blocked = rows.length;
+  }
+}

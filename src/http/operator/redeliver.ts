@@ -1,4 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
+import type { FastifyRequest } from "fastify";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { redeliver } from "../../actions/redeliver.ts";
 import { viewDelivery } from "../../actions/views/delivery.ts";
@@ -20,10 +21,20 @@ const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
   examples: [{}, { to: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11" }],
 });
 
+/** Many clients name a media type even when they send nothing, and nothing is no JSON. */
+function forgetTypeOfNothing({ headers }: FastifyRequest): void {
+  const { "content-length": length = "0", "transfer-encoding": coding } = headers;
+  if (length === "0" && coding === undefined) delete headers["content-type"];
+}
+
 export function redeliverRoute(app: App, deps: Dependencies): void {
   app.post(
     "/deliveries/:id/redeliver",
     {
+      onRequest: (request, _reply, done) => {
+        forgetTypeOfNothing(request);
+        done();
+      },
       schema: {
         operationId: "redeliver",
         summary: "Send the event of a delivery once more",

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { access, chmod, constants, lchown, lstat, mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Account, findServerAccount } from "./account.ts";
+import { makePath } from "./make-path.ts";
 
 /** What belongs to all the built-in databases that root runs on this machine. */
 const SYSTEM_FOLDER = "/var/lib/partner-api";
@@ -27,7 +28,7 @@ export function homeFolder(dataDir: string): string {
 
 export async function openHome(dataDir: string, log: (message: string) => void): Promise<Home> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makePath(dataDir, 0o700);
     return await (process.getuid?.() === 0 ? openAsRoot(dataDir, log) : openAsUser(dataDir));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
