@@ -69,7 +69,8 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
 
   const isStrict = options.wantsCertificate ?? false;
   const web = https.createServer(
-    { key, cert, requestCert: isStrict, rejectUnauthorized: isStrict },
+    // No connection goes away by itself, however slow the machine.
+    { key, cert, requestCert: isStrict, rejectUnauthorized: isStrict, keepAliveTimeout: 60_000 },
     (request, response) => void serve(request, response),
   );
   const door = createServer((socket) => {

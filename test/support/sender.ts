@@ -29,7 +29,7 @@ export async function startSender(
   const {
     lookup = noName,
     egress = RECEIVERS,
-    timeoutMs = 5_000,
+    timeoutMs = 30_000,
     clock = () => new Date(),
   } = options;
   const { maxConnections } = options;
