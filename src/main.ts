@@ -42,11 +42,13 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
   const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
   const { deps, names } = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
-  await turnPartitions(deps);
+  const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
+  await turnPartitions(deps, onInUse);
   const health = new Health(db, systemClock);
   const metrics = createMetrics(db, systemClock, () => dispatcher?.underWay ?? 0);
   const maintenance = startMaintenance(deps, {
     retentionMs: config.retentionMs,
+    onInUse,
     onError: (err) => log.error({ err }, "maintenance failed"),
   });
 

@@ -15,9 +15,6 @@ export async function redeliver(
 ): Promise<DeliveryRow> {
   const delivery = deliveryId === null ? null : await findDelivery(db, deliveryId);
   if (!delivery) throw new PartnerError("not_found", "There is no such delivery.");
-  if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
-    throw new PartnerError("not_redeliverable", `The delivery is ${delivery.state}.`);
-  }
 
   const subscriptionId = to === undefined ? delivery.subscription_id : to;
   const wanted = subscriptionId === null ? [] : [subscriptionId];
@@ -25,6 +22,10 @@ export async function redeliver(
   const isForeign = subscription?.organization_id !== delivery.organization_id;
   if (isForeign && to !== undefined) {
     throw new PartnerError("not_found", "There is no such subscription.");
+  }
+
+  if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
+    throw new PartnerError("not_redeliverable", `The delivery is ${delivery.state}.`);
   }
   if (isForeign || subscription.auto_disabled_at !== null) {
     throw new PartnerError(

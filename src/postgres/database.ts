@@ -75,6 +75,11 @@ const AWAY = new Set([
 /** Connection failures and insufficient resources (disk full, too many connections). */
 const AWAY_CLASSES = new Set(["08", "53"]);
 
+/** Whether a lock was not to be had in time. */
+export function isInUse(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "55P03";
+}
+
 /** Whether the same statement may well succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

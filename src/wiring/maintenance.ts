@@ -1,5 +1,6 @@
 import { recordKeysUsed } from "../actions/authenticate.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
+import { isInUse } from "../postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
 
 const KEYS_USED_MS = 10_000;
@@ -8,11 +9,15 @@ const PARTITIONS_MAX_MS = 600_000;
 /** What has to be done now and then: partitions come and go, and the use of keys is written down. */
 export function startMaintenance(
   deps: Dependencies,
-  { retentionMs, onError }: { retentionMs: number; onError: (error: unknown) => void },
+  {
+    retentionMs,
+    onError,
+    onInUse,
+  }: { retentionMs: number; onError: (error: unknown) => void; onInUse: () => void },
 ): { stop(): Promise<void> } {
   const turnMs = Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
   const timers = [
-    every(turnMs, () => turnPartitions(deps)),
+    every(turnMs, () => turnPartitions(deps, onInUse)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
   ];
   return {
@@ -27,11 +32,19 @@ export function startMaintenance(
   }
 }
 
-/** Makes the partitions that are needed soon and drops those that nobody may ask for any more. */
-export async function turnPartitions({
-  db,
-  clock,
-}: Pick<Dependencies, "db" | "clock">): Promise<void> {
-  await createPartitions(db, clock());
-  await dropExpiredPartitions(db, clock());
+/**
+ * Makes the partitions that are needed soon and drops those that nobody may ask for any more. While somebody uses the
+ * tables for long, as a backup does, that has to wait: rows find a place in the default partitions.
+ */
+export async function turnPartitions(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  onInUse: () => void,
+): Promise<void> {
+  try {
+    await createPartitions(db, clock());
+    await dropExpiredPartitions(db, clock());
+  } catch (error) {
+    if (!isInUse(error)) throw error;
+    onInUse();
+  }
 }

@@ -1,5 +1,8 @@
+import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Certificates (PEM) that receivers' may be signed by besides the usual authorities'; undefined while none are configured. */
 export async function readReceiversCa({
@@ -9,7 +12,20 @@ export async function readReceiversCa({
   const pem = await readFile(path, "utf8").catch((error: unknown) => {
     throw new Error(`EGRESS_CA_FILE cannot be read: ${(error as Error).message}`);
   });
-  if (!pem.includes("BEGIN CERTIFICATE"))
-    throw new Error(`EGRESS_CA_FILE ${path} holds no certificate`);
+  const certificates = pem.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) throw new Error(`EGRESS_CA_FILE ${path} holds no certificate`);
+  // TLS would pass over a damaged one in silence, and every delivery would fail instead.
+  if (!certificates.every((certificate) => isReadable(certificate))) {
+    throw new Error(`EGRESS_CA_FILE ${path} holds a damaged certificate`);
+  }
   return pem;
+}
+
+function isReadable(certificate: string): boolean {
+  try {
+    new X509Certificate(certificate);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,6 +46,12 @@ test("a data folder that cannot be made is one clear line", async () => {
   assert.match(text, /\/dev\/null\/data/);
 });
 
+test("nor does a file system that takes no folders keep the start waiting", async () => {
+  const text = await complaint({ DATA_DIR: "/proc/partner-api/data" });
+  assert.equal(text.trim().split("\n").length, 1);
+  assert.match(text, /\/proc\/partner-api/);
+});
+
 test("a port in use is one clear line, and the database is let go", async (t) => {
   const rig = await aRig(t);
   const port = await aPortInUse(t);
@@ -58,6 +64,15 @@ test("a certificate file that is not there is one clear line", async (t) => {
   const text = await complaint({ ...(await aRig(t)), EGRESS_CA_FILE: "/nowhere/ca.pem" });
   assert.equal(text.trim().split("\n").length, 1);
   assert.match(text, /\/nowhere\/ca\.pem/);
+});
+
+test("a certificate that is damaged is one clear line", async (t) => {
+  const rig = await aRig(t);
+  const file = join(rig["DATA_DIR"] ?? "", "damaged.pem");
+  await writeFile(file, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  const text = await complaint({ ...rig, EGRESS_CA_FILE: file });
+  assert.equal(text.trim().split("\n").length, 1);
+  assert.match(text, /damaged\.pem/);
 });
 
 test("without its sealing keys a service refuses a database that holds sealed secrets", async (t) => {

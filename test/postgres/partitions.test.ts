@@ -104,3 +104,13 @@ test("partitions are made ahead, once, and follow one another without a gap afte
      where previous is not null and previous <> since`;
   assert.equal(gaps.length, 0);
 });
+
+test("a process whose clock ran ahead leaves no gap behind for the others", async () => {
+  const ahead = new Date(today.getTime() + 400 * DAY_MS);
+  await createPartitions(db, ahead);
+  const present = new Date(today.getTime() + 20 * DAY_MS);
+  await createPartitions(db, present);
+  const covering = await db`
+    select from history_partitions where since <= ${present} and until > ${present}`;
+  assert.equal(covering.length, 3);
+});

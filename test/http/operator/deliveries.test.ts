@@ -135,11 +135,14 @@ test("it goes to another subscription of the organization if that is asked, and 
 
 test("what waits or was delivered is not redelivered, and an auto-disabled subscription gets nothing", async (t) => {
   const { ask } = startOperatorApi(t, deps);
-  const redeliver = async (id: string) => {
-    const { status, body } = await ask({ method: "POST", url: `deliveries/${id}/redeliver` });
+  const redeliver = async (id: string, request: object = {}) => {
+    const url = `deliveries/${id}/redeliver`;
+    const { status, body } = await ask({ method: "POST", url, body: request });
     return [status, (body as Problem).code];
   };
   const { id, subscription } = await aDelivery();
+  const nowhere = { to: publicId("wh", randomUUID()) };
+  assert.deepEqual(await redeliver(id, nowhere), [404, "not_found"]);
   assert.deepEqual(await redeliver(id), [409, "not_redeliverable"]);
   await deliverDue(() => acknowledged);
   assert.deepEqual(await redeliver(id), [409, "not_redeliverable"]);
@@ -165,5 +168,13 @@ test("a query that cannot be read is 422 with every fault, and repeats nothing o
   );
   assert.equal(text.includes("evil"), false);
   assert.equal((await ask({ url: "deliveries?organization=%00" })).status, 404);
-  assert.equal((await ask({ url: "deliveries?since=9999-12-31T23:59:59.999Z" })).status, 200);
+  for (const [time, answer] of [
+    ["9999-12-31T23:59:59.999Z", 200],
+    ["2028-02-29T00:00:00Z", 200],
+    ["2026-02-29T00:00:00Z", 422],
+    ["2026-04-31T00:00:00Z", 422],
+    ["2026-01-01T25:00:00Z", 422],
+  ] as const) {
+    assert.equal((await ask({ url: `deliveries?since=${time}` })).status, answer, time);
+  }
 });

@@ -90,7 +90,7 @@ test("a body of another shape is 422, and every fault in it is named", async (t)
     (body as { errors: { pointer: string }[] }).errors.map((error) => error.pointer),
     ["/label", "/organization", "/scopes/0"],
   );
-  for (const label of ["x".repeat(201), "two\nlines", 7]) {
+  for (const label of ["x".repeat(201), "two\nlines", "half a pair \ud800", 7]) {
     assert.equal((await ask(create({ organization: "acme", label }))).status, 422);
   }
   const longest = "\u{1f511}".repeat(200);
