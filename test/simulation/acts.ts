@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
+import { type Claim, claimDeliveries } from "../../src/actions/claims.ts";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { publishEvent, sendTestEvent } from "../../src/actions/events.ts";
+import { redeliver } from "../../src/actions/redeliver.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { auditOf } from "../../src/domain/delivery.ts";
+import { type ErrorCode, PartnerError } from "../../src/domain/errors.ts";
+import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import * as contract from "./contract.ts";
+import type { Process } from "./process.ts";
+import { of, type State, waitingFor } from "./state.ts";
+
+/** One thing that the service is asked to do. */
+export interface Act {
+  /** Does it, and answers what it must have come to. */
+  run: (deps: Dependencies) => Promise<Effect>;
+  /** What it may have come to when it was broken off on the way, besides nothing. */
+  remains?: (state: State) => Effect[];
+  /** Gives back what was taken for it, since it was broken off. */
+  undo?: () => void;
+}
+
+/** Changes the state as the contract has it. */
+export type Effect = (state: State, context: Context) => void;
+
+export interface Context {
+  /** The tables afterwards, for ids that only they know. */
+  seen: State;
+  /** The state when the act began: another may have come between. */
+  before: State;
+  /** Whether another was under way at the same time, and held what a claim then passes by. */
+  isContested: boolean;
+}
+
+/** A subscription as its partner knows it. */
+export interface Subscribed {
+  id: string;
+  organization: string;
+  secret: string;
+}
+
+export function claiming(process: Process, share: number): Act {
+  return {
+    run: async (deps) => {
+      const now = deps.clock();
+      const due = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
+      const wanted = due.map((subscription_id) => ({ subscription_id, share }));
+      const claims = await claimDeliveries(deps, wanted);
+      await process.begin(claims);
+      return claimed(due.sort(), share, claims, now.getTime());
+    },
+    remains: (before) => {
+      const now = process.now;
+      const take: Effect = (state, { seen }) => {
+        contract.claim(state, newLeases(state, seen), now);
+      };
+      const cancel: Effect = (state, { seen }) => {
+        contract.cancelStrays(state, dueAt(before, now), now);
+        keepLeasesOf(state, seen);
+      };
+      return [
+        take,
+        (state, context) => {
+          take(state, context);
+          cancel(state, context);
+        },
+      ];
+    },
+  };
+}
+
+function claimed(due: string[], share: number, claims: Claim[], now: number): Effect {
+  const leases = Object.fromEntries(claims.map((c) => [c.id, c.lease_id]));
+  const shares = Object.fromEntries(due.map((id) => [id, share]));
+  return (state, { before, seen, isContested }) => {
+    assert.deepEqual(due, dueAt(before, now), "what is due was seen");
+    if (!isContested) contract.checkShares(state, leases, shares, now);
+    contract.claim(state, leases, now);
+    contract.cancelStrays(state, due, now);
+    keepLeasesOf(state, seen);
+    for (const { id, subscription_id, attempts, lost_leases } of claims) {
+      assert.ok(isActive(state, subscription_id), "nothing is attempted after delete or disable");
+      assert.ok(due.includes(subscription_id), "nothing is claimed that nobody asked for");
+      const delivery = of(state.deliveries, id);
+      assert.deepEqual([attempts, lost_leases], [delivery.attempts, delivery.lost]);
+    }
+  };
+}
+
+function dueAt(state: State, now: number): string[] {
+  return Object.keys(state.subscriptions)
+    .filter((id) => waitingFor(state, id).some(([, delivery]) => delivery.due <= now))
+    .sort();
+}
+
+/** What a claim took of which nobody heard. */
+function newLeases(state: State, seen: State): Record<string, string> {
+  const leases: Record<string, string> = {};
+  for (const [id, { lease }] of Object.entries(seen.deliveries)) {
+    if (lease !== null && lease !== of(state.deliveries, id).lease) leases[id] = lease;
+  }
+  return leases;
+}
+
+/** A delivery that slipped in after the end of its subscription is cancelled under the lease that found it. */
+function keepLeasesOf(state: State, seen: State): void {
+  for (const [id, delivery] of Object.entries(state.deliveries)) {
+    const actual = seen.deliveries[id];
+    if (delivery.state !== "cancelled" || delivery.lease !== null) continue;
+    if (actual?.state === "cancelled") delivery.lease = actual.lease;
+  }
+}
+
+export function recording(process: Process, count: number, { forget = false } = {}): Act {
+  const batch = process.ended.splice(0, count);
+  const giveBack = () => void process.ended.unshift(...batch);
+  return {
+    run: async (deps) => {
+      const { disabled } = await recordEnded(deps, batch);
+      if (forget) giveBack(); // As if the answer had not reached us.
+      return (state) => {
+        const active = Object.keys(state.subscriptions).filter((id) => isActive(state, id));
+        contract.record(state, batch.map(told));
+        const gone = active.filter((id) => !isActive(state, id));
+        assert.deepEqual([...disabled].sort(), gone.sort(), "what was disabled is told");
+      };
+    },
+    undo: giveBack,
+    remains: (state) => {
+      const parts = new Map<string, contract.Told[]>();
+      for (const one of batch.map(told)) {
+        const { subscription, lease } = of(state.deliveries, one.delivery);
+        const part = `${subscription} ${lease === one.lease}`;
+        parts.set(part, [...(parts.get(part) ?? []), one]);
+      }
+      return subsetsOf([...parts.values()]).map((subset) => (state) => {
+        contract.record(state, subset.flat());
+      });
+    },
+  };
+}
+
+function isActive(state: State, subscription: string): boolean {
+  return of(state.subscriptions, subscription).status === "active";
+}
+
+function told({ claim, outcome, startedAt, endedAt }: Ended): contract.Told {
+  return {
+    ...auditOf(outcome),
+    delivery: claim.id,
+    lease: claim.lease_id,
+    startedAt: startedAt.getTime(),
+    endedAt: endedAt.getTime(),
+  };
+}
+
+function subsetsOf<Item>(items: Item[]): Item[][] {
+  return items.reduce<Item[][]>((all, item) => all.flatMap((one) => [one, [...one, item]]), [[]]);
+}
+
+export function postponing(process: Process): Act {
+  const claims = process.kept.splice(0);
+  return {
+    run: async (deps) => {
+      const now = process.now;
+      await postpone(deps, claims);
+      return (state) => {
+        for (const { id, lease_id } of claims) contract.postpone(state, id, lease_id, now);
+      };
+    },
+    undo: () => void process.kept.unshift(...claims),
+  };
+}
+
+/** Several events in one transaction, as one platform action may have them. */
+export function publishing(organizationId: string, events: number): Act {
+  return {
+    run: async (deps) => {
+      const now = deps.clock().getTime();
+      const event = { organizationId, type: "vc.test.ping", data: { message: "hello" } } as const;
+      const ids = await deps.db.begin(async (tx) => {
+        const published: string[] = [];
+        while (published.length < events) {
+          published.push((await publishEvent(deps, tx, event)).eventId);
+        }
+        return published;
+      });
+      const to = (before: State) => contract.subscribersOf(before, organizationId);
+      return (state, context) => {
+        for (const id of ids) accepted(id, now, to)(state, context);
+      };
+    },
+  };
+}
+
+export function pinging({ organization, ...subscription }: Subscribed): Act {
+  return {
+    run: async (deps) => {
+      const now = deps.clock().getTime();
+      const answer = await answerOf(sendTestEvent(deps, organization, subscription));
+      if (answer.ok) {
+        return accepted(answer.value, now, (before) =>
+          isActive(before, subscription.id) ? [subscription.id] : [],
+        );
+      }
+      return (_state, { before }) => {
+        const { status } = of(before.subscriptions, subscription.id);
+        const code = status === "deleted" ? "not_found" : "subscription_inactive";
+        assert.deepEqual([status === "active", answer.code], [false, code]);
+      };
+    },
+  };
+}
+
+function accepted(event: string, now: number, to: (before: State) => string[]): Effect {
+  return (state, { seen, before }) => {
+    const deliveries = Object.entries(seen.deliveries).filter(([, d]) => d.event === event);
+    const ids = Object.fromEntries(deliveries.map(([id, d]) => [d.subscription, id]));
+    assert.equal(deliveries.length, Object.keys(ids).length, "one delivery for each subscription");
+    // A transaction may see of another, from one of its statements to the next, that it is over.
+    const allowed = [before, state].map((one) => to(one).sort().join());
+    assert.ok(allowed.includes(Object.keys(ids).sort().join()), "an event goes to all of them");
+    contract.accept(state, ids, event, now);
+  };
+}
+
+export function deleting({ organization, id: subscription }: Subscribed): Act {
+  return {
+    run: async (deps) => {
+      const now = deps.clock().getTime();
+      const answer = await answerOf(deleteSubscription(deps, organization, subscription));
+      return (state) => {
+        const isThere = of(state.subscriptions, subscription).status !== "deleted";
+        assert.deepEqual(
+          answer,
+          isThere ? { ok: true, value: undefined } : { ok: false, code: "not_found" },
+        );
+        if (isThere) contract.remove(state, subscription, now);
+      };
+    },
+  };
+}
+
+export function redelivering(delivery: string): Act {
+  return {
+    run: async (deps) => {
+      const now = deps.clock().getTime();
+      const answer = await answerOf(redeliver(deps, delivery));
+      return (state, { before }) => {
+        const { state: was, subscription, event } = of(before.deliveries, delivery);
+        if (answer.ok) {
+          assert.ok(was === "dead_lettered" || was === "cancelled");
+          assert.ok(isActive(before, subscription));
+          contract.accept(state, { [subscription]: answer.value.id }, event, now);
+        } else if (answer.code === "subscription_inactive") {
+          assert.ok(!isActive(before, subscription));
+        } else {
+          assert.equal(answer.code, "not_redeliverable");
+          assert.ok(was === "waiting" || was === "delivered");
+        }
+      };
+    },
+  };
+}
+
+type Answer<Value> = { ok: true; value: Value } | { ok: false; code: ErrorCode };
+
+async function answerOf<Value>(asked: Promise<Value>): Promise<Answer<Value>> {
+  try {
+    return { ok: true, value: await asked };
+  } catch (error) {
+    if (!(error instanceof PartnerError)) throw error;
+    return { ok: false, code: error.code };
+  }
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { type Delivery, isWaiting, of, type State, waitingFor } from "./state.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DELAYS = [1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR];
+const LEASE = 30_000;
+
+/** An attempt that ended, as the process that made it tells. */
+export interface Told {
+  delivery: string;
+  lease: string;
+  httpStatus: number;
+  reason: string | null;
+  startedAt: number;
+  endedAt: number;
+}
+
+/*
+ * What the contract says of each thing that can happen, in plain steps over a state in memory. Written from the
+ * specification and shared with none of the code that it judges.
+ */
+
+export function accept(state: State, ids: Record<string, string>, event: string, now: number) {
+  for (const [subscription, id] of Object.entries(ids)) {
+    state.attempts[id] = [];
+    state.deliveries[id] = {
+      ...{ event, subscription, state: "waiting", attempts: 0, reason: null },
+      ...{ due: now, lease: null, lost: 0 },
+    };
+  }
+}
+
+/** The active subscriptions of an organization. */
+export function subscribersOf({ subscriptions }: State, organization: string): string[] {
+  return Object.entries(subscriptions)
+    .filter(([, s]) => s.organization === organization && s.status === "active")
+    .map(([id]) => id);
+}
+
+/** A claim takes what is due, the most overdue first, of each subscription up to its share. */
+export function checkShares(
+  state: State,
+  leases: Record<string, string>,
+  shares: Record<string, number>,
+  now: number,
+): void {
+  for (const [subscription, share] of Object.entries(shares)) {
+    if (of(state.subscriptions, subscription).status !== "active") continue;
+    const due = waitingFor(state, subscription).filter(([, d]) => d.due <= now);
+    const taken = due.filter(([id]) => id in leases);
+    const left = due.filter(([id]) => !(id in leases));
+    assert.equal(taken.length, Math.min(share, due.length), "a claim takes what is due");
+    const latest = Math.max(...taken.map(([, d]) => d.due));
+    assert.ok(
+      left.every(([, d]) => d.due >= latest),
+      "a claim takes the most overdue first",
+    );
+  }
+}
+
+/** `leases`: of the deliveries that were taken. */
+export function claim(state: State, leases: Record<string, string>, now: number): void {
+  for (const [id, lease] of Object.entries(leases)) {
+    const delivery = of(state.deliveries, id);
+    assert.ok(isWaiting(delivery) && delivery.due <= now, `${id} was claimed and is not due`);
+    delivery.lost = delivery.lease === null ? 0 : delivery.lost + 1;
+    delivery.lease = lease;
+    delivery.due = now + LEASE;
+  }
+}
+
+/** What slipped in after the end of its subscription is cancelled when it is claimed. */
+export function cancelStrays(state: State, subscriptions: string[], now: number): void {
+  for (const id of subscriptions) {
+    const isDue = waitingFor(state, id).some(([, delivery]) => delivery.due <= now);
+    if (isDue && of(state.subscriptions, id).status !== "active") cancelAll(state, id, now);
+  }
+}
+
+/** Outcomes in the order in which they ended. What was still leased when they were told counts, nothing else does. */
+export function record(state: State, told: Told[]): void {
+  const held = new Set(told.filter((one) => isHeld(of(state.deliveries, one.delivery), one)));
+  for (const one of told) {
+    const delivery = of(state.deliveries, one.delivery);
+    if (held.has(one)) count(state, delivery, one);
+    else if (delivery.state === "cancelled" && delivery.lease === one.lease) {
+      delivery.attempts++;
+      note(state, delivery, one);
+    }
+  }
+}
+
+function isHeld(delivery: Delivery, { lease }: Told): boolean {
+  return isWaiting(delivery) && delivery.lease === lease;
+}
+
+function count(state: State, delivery: Delivery, told: Told): void {
+  const subscription = of(state.subscriptions, delivery.subscription);
+  delivery.attempts++;
+  if (subscription.status !== "active") {
+    finish(delivery, "cancelled");
+  } else if (told.reason === null) {
+    subscription.failures = 0;
+    finish(delivery, "delivered");
+  } else {
+    subscription.failures++;
+    const delay = DELAYS[delivery.attempts - 1];
+    if (delay === undefined) finish(delivery, "dead_lettered");
+    else Object.assign(delivery, { due: told.endedAt + delay, lost: 0, lease: null });
+    if (subscription.failures === 20) {
+      subscription.status = "disabled";
+      subscription.disabledAt = told.endedAt;
+      cancelAll(state, delivery.subscription, told.endedAt);
+    }
+  }
+  note(state, delivery, told);
+}
+
+function note(state: State, delivery: Delivery, told: Told): void {
+  const { httpStatus, reason, startedAt, endedAt } = told;
+  delivery.reason = reason ?? delivery.reason;
+  delivery.lease = null;
+  of(state.attempts, told.delivery).push({
+    ...{ number: delivery.attempts, httpStatus, reason, startedAt, endedAt },
+    deadLettered: delivery.state === "dead_lettered",
+    nextAt: delivery.due,
+  });
+}
+
+/** A fault of our own: no attempt, and a minute of waiting. */
+export function postpone(state: State, id: string, lease: string, now: number): void {
+  const delivery = of(state.deliveries, id);
+  if (!isWaiting(delivery) || delivery.lease !== lease) return;
+  Object.assign(delivery, { due: now + MINUTE, lost: 0, lease: null });
+}
+
+export function remove(state: State, subscription: string, now: number): void {
+  of(state.subscriptions, subscription).status = "deleted";
+  cancelAll(state, subscription, now);
+}
+
+/** An attempt whose lease is not over may still be told of. */
+function cancelAll(state: State, subscription: string, now: number): void {
+  for (const [, delivery] of waitingFor(state, subscription)) {
+    const lease = delivery.due > now ? delivery.lease : null;
+    finish(delivery, "cancelled");
+    delivery.lease = lease;
+  }
+}
+
+function finish(delivery: Delivery, state: Delivery["state"]): void {
+  Object.assign(delivery, { state, due: null, lost: 0, lease: null });
+}

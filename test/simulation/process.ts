@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import type { Ended } from "../../src/actions/attempts.ts";
+import type { Claim } from "../../src/actions/claims.ts";
+import { createDeliverer } from "../../src/delivery/deliver.ts";
+import type { Post } from "../../src/delivery/sender.ts";
+import type { Clock } from "../../src/domain/clock.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+
+interface UnderWay {
+  claim: Claim;
+  startedAt: number;
+  end: (outcome: Outcome) => Promise<void>;
+}
+
+/** What one process of the service holds in memory, and a crash takes away. */
+export class Process {
+  readonly clock: Clock;
+  underWay: UnderWay[] = [];
+  /** Attempts that ended and are not recorded yet, the first first. */
+  ended: Ended[] = [];
+  /** Claims that a fault of our own kept from being attempted. */
+  kept: Claim[] = [];
+  readonly #send: (claim: Claim) => void;
+
+  constructor(clock: Clock, send: (claim: Claim) => void) {
+    this.clock = clock;
+    this.#send = send;
+  }
+
+  get now(): number {
+    return this.clock().getTime();
+  }
+
+  crash(): void {
+    this.underWay = [];
+    this.ended = [];
+    this.kept = [];
+  }
+
+  async begin(claims: Claim[]): Promise<void> {
+    for (const claim of claims) await this.#begin(claim);
+  }
+
+  /** Ends up to `count` of the attempts under way whose outcome is known by now, the first first. */
+  async end(count: number, outcomeOf: (claim: Claim, ms: number) => Outcome | null): Promise<void> {
+    let left = count;
+    for (const attempt of [...this.underWay]) {
+      if (left === 0) return;
+      const outcome = outcomeOf(attempt.claim, this.now - attempt.startedAt);
+      if (outcome === null) continue;
+      this.underWay.splice(this.underWay.indexOf(attempt), 1);
+      await attempt.end(outcome);
+      left--;
+    }
+  }
+
+  async #begin(claim: Claim): Promise<void> {
+    let resolve: (outcome: Outcome) => void = () => undefined;
+    const outcome = new Promise<Outcome>((keep) => (resolve = keep));
+    const posts: Post[] = [];
+    const deliver = createDeliverer({
+      send: (post) => {
+        posts.push(post);
+        return outcome;
+      },
+      clock: this.clock,
+      record: (ended) => Promise.resolve(void this.ended.push(ended)),
+      postpone: (one) => Promise.resolve(void this.kept.push(one)),
+      onOurFault: () => undefined,
+      onEnded: () => undefined,
+    });
+
+    const delivered = deliver(claim);
+    const isSent = posts.length === 1;
+    assert.equal(isSent, claim.lost_leases < 5, "five lost leases are an attempt that is not sent");
+    if (!isSent) {
+      await delivered;
+      return;
+    }
+    this.#send(claim);
+    const end = (come: Outcome) => {
+      resolve(come);
+      return delivered;
+    };
+    this.underWay.push({ claim, startedAt: this.now, end });
+  }
+}

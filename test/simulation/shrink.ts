@@ -1,0 +1,20 @@
+/**
+ * Leaves out of a list whatever can be left out while `fails` still holds, in ever smaller pieces. Gives up looking
+ * for less after so many tries.
+ */
+export async function shrink<Item>(
+  items: Item[],
+  fails: (fewer: Item[]) => Promise<boolean>,
+  tries = 400,
+): Promise<Item[]> {
+  let kept = items;
+  let left = tries;
+  for (let size = Math.ceil(kept.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let start = 0; start < kept.length && left > 0; left--) {
+      const fewer = kept.toSpliced(start, size);
+      if (await fails(fewer)) kept = fewer;
+      else start += size;
+    }
+  }
+  return kept;
+}

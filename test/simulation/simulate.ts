@@ -1,0 +1,145 @@
+import type { Database } from "../../src/postgres/database.ts";
+import {
+  type Act,
+  claiming,
+  deleting,
+  pinging,
+  postponing,
+  publishing,
+  recording,
+  redelivering,
+} from "./acts.ts";
+import type { Process } from "./process.ts";
+import type { Ask, HeldUp, Step, Story } from "./steps.ts";
+import { World } from "./world.ts";
+
+export interface Tally {
+  events: number;
+  deliveries: number;
+  sent: number;
+  failures: number;
+  disabled: number;
+}
+
+/** Lets a story come to pass, and then everything come to its end. Throws where the contract is broken. */
+export async function simulate(db: Database, { skews, receivers, steps }: Story): Promise<Tally> {
+  const world = new World(db, skews);
+  await world.open();
+  for (const [index, does] of receivers.entries()) {
+    world.behave(pick(world.subscriptions, index).id, does);
+  }
+  for (const step of steps) await take(world, step);
+  await settle(world);
+  world.checkNothingLost();
+
+  const { deliveries, attempts, subscriptions } = world.state;
+  return {
+    events: new Set(Object.values(deliveries).map((d) => d.event)).size,
+    deliveries: Object.keys(deliveries).length,
+    sent: world.sent,
+    failures: Object.values(attempts)
+      .flat()
+      .filter((a) => a.reason !== null).length,
+    disabled: Object.values(subscriptions).filter((s) => s.disabledAt !== null).length,
+  };
+}
+
+async function take(world: World, step: Step): Promise<void> {
+  if ("ask" in step) {
+    const { process, act } = actOf(world, step) ?? {};
+    if (process && act) await world.do(process, act);
+  } else if ("broken" in step) {
+    const { process, act } = actOf(world, step.broken) ?? {};
+    if (process && act) await world.breakOff(process, act, step.at);
+  } else if ("held" in step) {
+    await takeTogether(world, step);
+  } else if ("subscribe" in step) {
+    await world.subscribe(pick(world.organizations, step.subscribe));
+  } else if ("receiver" in step) {
+    world.behave(pick(world.subscriptions, step.receiver).id, step.does);
+  } else if ("wait" in step) {
+    world.wait(step.wait);
+  } else if ("answer" in step) {
+    const busy = world.processes.filter(({ underWay }) => underWay.length > 0);
+    if (busy.length > 0) await world.answer(pick(busy, step.answer), step.count);
+  } else if ("attempt" in step) {
+    await attempt(world, pick(world.processes, step.attempt), step.share);
+  } else if ("crash" in step) {
+    pick(world.processes, step.crash).crash();
+  } else {
+    const process = pick(world.processes, step.process);
+    for (let i = 0; i < step.rounds && world.waitForDue(process); i++) {
+      await round(world, process, step.share);
+    }
+  }
+}
+
+async function takeTogether(world: World, step: HeldUp): Promise<void> {
+  const held = actOf(world, step.held);
+  const meanwhile = actOf(world, step.meanwhile);
+  if (held && meanwhile) await world.holdUp({ ...held, ...step }, meanwhile);
+  else if (held) await world.do(held.process, held.act);
+  else if (meanwhile) await world.do(meanwhile.process, meanwhile.act);
+}
+
+/** One process claims what is due, and waits for what its receivers say. */
+async function attempt(world: World, process: Process, share: number): Promise<void> {
+  await world.do(process, claiming(process, share));
+  await world.answer(process, Infinity);
+  for (const ms of [9_900, 100]) {
+    if (process.underWay.length === 0) break;
+    world.wait(ms);
+    await world.answer(process, Infinity);
+  }
+}
+
+/** The same, and records all that it has. */
+async function round(world: World, process: Process, share: number): Promise<void> {
+  await attempt(world, process, share);
+  if (process.ended.length > 0) await world.do(process, recording(process, Infinity));
+  if (process.kept.length > 0) await world.do(process, postponing(process));
+}
+
+/** All receivers are well again, and one process is left to do the rest. */
+async function settle(world: World): Promise<void> {
+  for (const { id } of world.subscriptions) world.behave(id, "acknowledge");
+  const [process, ...others] = world.processes;
+  for (const other of others) other.crash();
+  while (process && world.waitForDue(process)) await round(world, process, 1000);
+}
+
+/** Null when there is nothing of which it could be asked. */
+function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
+  const { processes, subscriptions, organizations, deliveries } = world;
+  const asking = (act: (process: Process) => Act, among = processes) => {
+    const process = among.length === 0 ? null : pick(among, ask.process);
+    return process && { process, act: act(process) };
+  };
+  switch (ask.ask) {
+    case "claim":
+      return asking((process) => claiming(process, ask.share));
+    case "record": {
+      const busy = processes.filter(({ ended }) => ended.length > 0);
+      return asking((process) => recording(process, ask.count, ask), busy);
+    }
+    case "postpone": {
+      const busy = processes.filter(({ kept }) => kept.length > 0);
+      return asking((process) => postponing(process), busy);
+    }
+    case "publish":
+      return asking(() => publishing(pick(organizations, ask.organization), ask.events));
+    case "ping":
+      return asking(() => pinging(pick(subscriptions, ask.subscription)));
+    case "delete":
+      return asking(() => deleting(pick(subscriptions, ask.subscription)));
+    case "redeliver":
+      if (deliveries.length === 0) return null;
+      return asking(() => redelivering(pick(deliveries, ask.delivery)));
+  }
+}
+
+function pick<Item>(items: Item[], index: number): Item {
+  const item = items[index % items.length];
+  if (item === undefined) throw new Error("there is nothing to pick from");
+  return item;
+}

@@ -1,0 +1,60 @@
+import { test } from "node:test";
+import { parseArgs } from "node:util";
+import fc from "fast-check";
+import { createDatabase } from "../support/database.ts";
+import { simulate, type Tally } from "./simulate.ts";
+import { shrink } from "./shrink.ts";
+import { type Step, type Story, story } from "./steps.ts";
+
+const { values: options } = parseArgs({
+  options: { seeds: { type: "string" }, seed: { type: "string" } },
+});
+
+const LANES = 3;
+const SEEDS = 100;
+
+/** `--seeds 5000` tries so many, `--seed 123` that one again, both so many from that one on. */
+const first = Number(options.seed ?? 1);
+const count = Number(options.seeds ?? (options.seed === undefined ? SEEDS : 1));
+
+test(`whatever happens, the contract holds after every step: ${count} seeds from ${first} on`, async (t) => {
+  const databases = await Promise.all(
+    Array.from({ length: Math.min(LANES, count) }, () => createDatabase({ max: 4 })),
+  );
+  const total: Tally = { events: 0, deliveries: 0, sent: 0, failures: 0, disabled: 0 };
+  let next = first;
+  await Promise.all(
+    databases.map(async (db) => {
+      while (next < first + count)
+        await runSeed(next++, async (one) => add(await simulate(db, one)));
+    }),
+  );
+  t.diagnostic(`seeds ${first} to ${first + count - 1}: ${JSON.stringify(total)}`);
+
+  function add(tally: Tally): void {
+    for (const name of Object.keys(total) as (keyof Tally)[]) total[name] += tally[name];
+  }
+});
+
+/** One story for each seed. One that breaks the contract is told again with less in it, and shown. */
+async function runSeed(seed: number, tell: (story: Story) => Promise<void>): Promise<void> {
+  const [whole] = fc.sample(story, { seed, numRuns: 1, unbiased: true });
+  if (whole === undefined || (await faultOf(whole)) === null) return;
+
+  const fails = async (steps: Step[]) => (await faultOf({ ...whole, steps })) !== null;
+  const least = { ...whole, steps: await shrink(whole.steps, fails) };
+  const fault = await faultOf(least);
+  const { steps, ...given } = least;
+  const told = [given, ...steps].map((one) => JSON.stringify(one));
+  const replay = `npm run test:simulation -- --seed ${seed}`;
+  throw new Error([String(fault?.message), ...told, replay].join("\n"), { cause: fault });
+
+  async function faultOf(one: Story): Promise<Error | null> {
+    try {
+      await tell(one);
+      return null;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+}

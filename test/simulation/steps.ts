@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import type { Behaviour } from "./receivers.ts";
+
+/** Something asked of the service. Numbers pick one of what there is at the time, whatever their size. */
+export type Ask =
+  | { ask: "claim"; process: number; share: number }
+  | { ask: "record"; process: number; count: number; forget: boolean }
+  | { ask: "postpone"; process: number }
+  | { ask: "publish"; process: number; organization: number; events: number }
+  | { ask: "ping"; process: number; subscription: number }
+  | { ask: "delete"; process: number; subscription: number }
+  | { ask: "redeliver"; process: number; delivery: number };
+
+export type Step =
+  | Ask
+  /** Broken off before its statement number `at`. */
+  | { broken: Ask; at: number }
+  | HeldUp
+  | { subscribe: number }
+  | { receiver: number; does: Behaviour }
+  | { wait: number }
+  | { answer: number; count: number }
+  /** One process claims and sees its attempts through, and has yet to record them. */
+  | { attempt: number; share: number }
+  | { crash: number }
+  /** Whole rounds of one process: claim, attempt, record, each when the next delivery is due. */
+  | { rounds: number; process: number; share: number };
+
+/** Held up before its statement number `at` until the other is done or waits for a lock; then goes on or dies. */
+export interface HeldUp {
+  held: Ask;
+  at: number;
+  meanwhile: Ask;
+  breaks: boolean;
+}
+
+const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant("refuse" as const) },
+  { weight: 4, arbitrary: fc.constant("acknowledge" as const) },
+  { weight: 3, arbitrary: fc.constantFrom("reset", "hang", "slow", "ours") },
+);
+const process = fc.nat({ max: 2 });
+const pick = fc.nat({ max: 30 });
+/** Within an attempt, about a lease, about a delay. */
+const wait = fc.oneof(fc.nat(12_000), fc.integer({ min: 15_000, max: 45_000 }), fc.nat(90_000_000));
+const at = fc.nat({ max: 4 });
+
+const asks = {
+  claim: asking("claim", { process, share: fc.integer({ min: 1, max: 6 }) }),
+  record: asking("record", {
+    ...{ process, count: fc.integer({ min: 1, max: 12 }), forget: fc.boolean() },
+  }),
+  postpone: asking("postpone", { process }),
+  publish: asking("publish", {
+    ...{ process, organization: fc.nat({ max: 1 }), events: fc.integer({ min: 1, max: 6 }) },
+  }),
+  ping: asking("ping", { process, subscription: pick }),
+  delete: asking("delete", { process, subscription: pick }),
+  redeliver: asking("redeliver", { process, delivery: pick }),
+};
+
+const ask: fc.Arbitrary<Ask> = fc.oneof(
+  { weight: 3, arbitrary: asks.claim },
+  { weight: 6, arbitrary: asks.record },
+  { weight: 1, arbitrary: asks.postpone },
+  { weight: 4, arbitrary: asks.publish },
+  { weight: 3, arbitrary: asks.ping },
+  { weight: 1, arbitrary: asks.delete },
+  { weight: 2, arbitrary: asks.redeliver },
+);
+
+/** What locks rows, and what may have to wait for them or pass them by. */
+const conflict = {
+  held: fc.oneof(asks.record, asks.delete),
+  meanwhile: fc.oneof(asks.record, asks.claim, asks.delete, asks.ping, asks.publish),
+};
+
+function asking<Name extends string, Rest extends object>(
+  name: Name,
+  rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
+) {
+  return fc.record({ ask: fc.constant(name), ...rest }) as fc.Arbitrary<{ ask: Name } & Rest>;
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 14, arbitrary: ask },
+  { weight: 4, arbitrary: fc.record({ broken: ask, at }) },
+  { weight: 3, arbitrary: fc.record({ held: ask, at, meanwhile: ask, breaks: fc.boolean() }) },
+  { weight: 10, arbitrary: fc.record({ ...conflict, at, breaks: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ subscribe: fc.nat({ max: 1 }) }) },
+  { weight: 7, arbitrary: fc.record({ receiver: pick, does: behaviour }) },
+  { weight: 4, arbitrary: fc.record({ wait }) },
+  { weight: 4, arbitrary: fc.record({ answer: process, count: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 10, arbitrary: fc.record({ attempt: process, share: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 1, arbitrary: fc.record({ crash: process }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      ...{ rounds: fc.integer({ min: 1, max: 8 }), process },
+      share: fc.integer({ min: 1, max: 40 }),
+    }),
+  },
+);
+
+/** What may come to pass. */
+export const story: fc.Arbitrary<Story> = fc.record({
+  skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -5_000, max: 5_000 }))),
+  receivers: fc.tuple(...[0, 1, 2].map(() => behaviour)),
+  steps: fc.array(step, { minLength: 1, maxLength: 120, size: "max" }),
+});
+
+export interface Story {
+  /** How far each process's clock is off. */
+  skews: number[];
+  /** What the first receivers do to begin with. */
+  receivers: Behaviour[];
+  steps: Step[];
+}

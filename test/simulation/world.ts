@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { Claim } from "../../src/actions/claims.ts";
+import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
+import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { createClock } from "../support/clock.ts";
+import { anOrganization, aSubscription } from "../support/engine.ts";
+import type { Act, Effect, Subscribed } from "./acts.ts";
+import { differences } from "./differences.ts";
+import { Broken, breakOff, holdUp } from "./interleave.ts";
+import { checkInvariants } from "./invariants.ts";
+import { Process } from "./process.ts";
+import { type Behaviour, outcomeAfter } from "./receivers.ts";
+import { readState } from "./snapshot.ts";
+import { emptyState, isWaiting, of, type State } from "./state.ts";
+import { watched } from "./watched.ts";
+
+/** The real service on its database, receivers that do as they are told, and what the contract says of it all. */
+export class World {
+  readonly organizations: string[] = [];
+  readonly subscriptions: Subscribed[] = [];
+  readonly processes: Process[];
+  /** As the contract has it. After each act the tables must say the same. */
+  state: State = emptyState();
+  /** The ids of all deliveries, in an order that does not depend on them. */
+  readonly deliveries: string[] = [];
+  sent = 0;
+
+  readonly #db: Database;
+  readonly #clock = createClock();
+  readonly #behaviours = new Map<string, Behaviour>();
+  readonly #bodies = new Map<string, string>();
+  readonly #acknowledged = new Set<string>();
+  readonly #ring = [{ id: "test", key: randomBytes(32) }] as const;
+
+  constructor(db: Database, skews: number[]) {
+    this.#db = db;
+    this.processes = skews.map((skew) => {
+      const clock = () => new Date(this.#clock().getTime() + skew);
+      return new Process(clock, (claim) => {
+        this.#send(claim);
+      });
+    });
+  }
+
+  async open(): Promise<void> {
+    await this.#db`delete from waiting_deliveries`;
+    for (const subscriptions of [2, 1]) {
+      const organization = await anOrganization(this.#depsOf());
+      this.organizations.push(organization);
+      for (let i = 0; i < subscriptions; i++) await this.subscribe(organization);
+    }
+  }
+
+  async subscribe(organization: string): Promise<void> {
+    const { id, secret } = await aSubscription(this.#depsOf(), organization);
+    this.subscriptions.push({ id, organization, secret });
+    await this.#expect([
+      ({ subscriptions }) => {
+        subscriptions[id] = { organization, status: "active", failures: 0, disabledAt: null };
+      },
+    ]);
+  }
+
+  behave(subscription: string, does: Behaviour): void {
+    this.#behaviours.set(subscription, does);
+  }
+
+  wait(ms: number): void {
+    this.#clock.advance(ms);
+  }
+
+  /** Waits until something is due by the process's clock. False when nothing waits. */
+  waitForDue(process: Process): boolean {
+    const waiting = Object.values(this.state.deliveries).filter((delivery) => isWaiting(delivery));
+    if (waiting.length === 0) return false;
+    const earliest = Math.min(...waiting.map((delivery) => delivery.due));
+    this.wait(Math.max(0, earliest - process.now));
+    return true;
+  }
+
+  /** Ends attempts as their receivers behave now. */
+  async answer(process: Process, count: number): Promise<void> {
+    await process.end(count, ({ id, subscription_id }, ms) => {
+      const behaviour = this.#behaviours.get(subscription_id) ?? "acknowledge";
+      const outcome = outcomeAfter(behaviour, ms);
+      if (outcome?.kind === "acknowledged") this.#acknowledged.add(id);
+      return outcome;
+    });
+  }
+
+  async do(process: Process, act: Act): Promise<void> {
+    const effect = await act.run(this.#depsOf(process));
+    await this.#expect([inTurn(this.state, effect)]);
+  }
+
+  async breakOff(process: Process, act: Act, at: number): Promise<void> {
+    const done = await breakOff((pass) => act.run(this.#depsOf(process, pass)), at);
+    await this.#expect(this.#outcomes(act, done).map((effect) => inTurn(this.state, effect)));
+  }
+
+  async holdUp(
+    { process, act, at, breaks }: { process: Process; act: Act; at: number; breaks: boolean },
+    meanwhile: { process: Process; act: Act },
+  ): Promise<void> {
+    const [done, other] = await holdUp(
+      this.#db,
+      (pass) => act.run(this.#depsOf(process, pass)),
+      { at, breaks },
+      () => meanwhile.act.run(this.#depsOf(meanwhile.process)),
+    );
+    await this.#expect(
+      this.#outcomes(act, done).flatMap((effect) => inSomeOrder(this.state, effect, other)),
+    );
+  }
+
+  /** Everything that was accepted must have come to its end. */
+  checkNothingLost(): void {
+    for (const [id, { state, subscription }] of Object.entries(this.state.deliveries)) {
+      const { status } = of(this.state.subscriptions, subscription);
+      assert.notEqual(state, "waiting", `${id} was lost`);
+      if (state === "delivered") assert.ok(this.#acknowledged.has(id), `${id} never arrived`);
+      if (state === "cancelled")
+        assert.notEqual(status, "active", `${id} was cancelled by no rule`);
+    }
+  }
+
+  /** What the act may have come to. */
+  #outcomes(act: Act, done: Effect | Broken): Effect[] {
+    if (!(done instanceof Broken)) return [done];
+    act.undo?.();
+    return [() => undefined, ...(act.remains?.(this.state) ?? [])];
+  }
+
+  /** The tables must say what one of these makes of the state. */
+  async #expect(alternatives: ((state: State, seen: State) => void)[]): Promise<void> {
+    const seen = await readState(this.#db, this.organizations);
+    checkInvariants(seen);
+
+    let fault: unknown;
+    for (const change of alternatives) {
+      const state = structuredClone(this.state);
+      try {
+        change(state, seen);
+        const found = differences(seen, state);
+        if (found.length > 0) throw new Error(found.join("\n"));
+        this.state = state;
+        this.#noteDeliveries();
+        return;
+      } catch (error) {
+        fault ??= error;
+      }
+    }
+    throw fault;
+  }
+
+  #noteDeliveries(): void {
+    const known = new Set(this.deliveries);
+    const rank = (id: string) => {
+      const { subscription } = of(this.state.deliveries, id);
+      return this.subscriptions.findIndex((one) => one.id === subscription);
+    };
+    const added = Object.keys(this.state.deliveries).filter((id) => !known.has(id));
+    this.deliveries.push(...added.sort((a, b) => rank(a) - rank(b)));
+  }
+
+  #send({ id, body, subscription_id, signingSecret }: Claim): void {
+    const { secret } = this.subscriptions.find((one) => one.id === subscription_id) ?? {};
+    assert.equal(signingSecret, secret, "signed with the subscription's own secret");
+    const bytes = body.toString();
+    assert.equal(bytes, this.#bodies.get(id) ?? bytes, "the same bytes at every attempt");
+    this.#bodies.set(id, bytes);
+    this.sent++;
+  }
+
+  #depsOf(process = this.processes[0], pass?: () => Promise<void>): Dependencies {
+    assert.ok(process);
+    return createDependencies({
+      db: pass ? watched(this.#db, pass) : this.#db,
+      clock: process.clock,
+      ring: this.#ring,
+      checkDestination: () => Promise.reject(new Error("not looked up in a simulation")),
+      rules: {
+        ...{ retryDelaysMs: RETRY_DELAYS_MS, autoDisableAfter: 20 },
+        ...{ maxSubscriptions: 1000, leaseMs: 30_000 },
+      },
+      nudge: () => undefined,
+    });
+  }
+}
+
+type Change = (state: State, seen: State) => void;
+
+function inTurn(before: State, effect: Effect): Change {
+  return (state, seen) => {
+    effect(state, { seen, before, isContested: false });
+  };
+}
+
+/** One after the other, or so that the later one still saw what was before the earlier one. */
+function inSomeOrder(before: State, one: Effect, other: Effect): Change[] {
+  const after = (first: Effect, second: Effect): Change[] => [
+    (state, seen) => {
+      first(state, { seen, before, isContested: true });
+      second(state, { seen, before: structuredClone(state), isContested: true });
+    },
+    (state, seen) => {
+      first(state, { seen, before, isContested: true });
+      second(state, { seen, before, isContested: true });
+    },
+  ];
+  return [...after(one, other), ...after(other, one)];
+}
