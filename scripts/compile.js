@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { runNode } from "./run.js";
 
-const FOLDERS = ["src", "test"];
+const FOLDERS = ["src", "test", "bench"];
+/** Written by a run of the bench. */
+const RESULTS = "bench/results.json";
 const STAMP = "dist/.stamp";
 const TSC_STATE = "dist/.tsbuildinfo";
 
@@ -13,7 +15,7 @@ export function isBuilt(root) {
   return existsSync(stamp) && readFileSync(stamp, "utf8") === contentsOf(root) && isComplete(root);
 }
 
-/** Compiles src and test into dist, where nothing of former sources is left. */
+/** Compiles the sources into dist, where nothing of former sources is left. */
 export async function build(root, signal) {
   const stamp = contentsOf(root); // Before compiling: what is edited meanwhile is built next time.
   rmSync(join(root, STAMP), { force: true });
@@ -35,7 +37,8 @@ export function compiledTests(root) {
 }
 
 function sourcesOf(root) {
-  return FOLDERS.flatMap((folder) => filesBelow(root, folder));
+  const files = FOLDERS.flatMap((folder) => filesBelow(root, folder));
+  return files.filter((path) => path !== RESULTS);
 }
 
 function filesBelow(root, folder) {

@@ -1,0 +1,79 @@
+import { after } from "../src/domain/clock.ts";
+import { randomId } from "../src/domain/ids.ts";
+import type { Database } from "../src/postgres/database.ts";
+import { claimDue, listDueSubscriptions } from "../src/postgres/waiting-deliveries.ts";
+import { passThroughQueue } from "./support/busy-hour.ts";
+import { fillQueue } from "./support/queue.ts";
+import { inMs } from "./support/report.ts";
+import type { Rig, Stage } from "./support/rig.ts";
+import { atMost } from "./support/row.ts";
+import type { Scenario } from "./support/scenario.ts";
+import { median } from "./support/statistics.ts";
+
+const ROUNDS = 300;
+const LIMIT_MS = 20_000;
+const LOOK_MAX = 1_000;
+const SHARE = 5;
+const LEASE_MS = 30_000;
+const IN_AN_HOUR_MS = 3_600_000;
+
+/** What it costs a dispatcher to find that it has nothing to do, however much is waiting. */
+export const claimCost: Scenario = {
+  name: "claim-cost",
+  run: async (rig) => {
+    const empty = await rig.stage(rig.receivers.urls(101));
+    const noneDue = await waiting(rig, { dueInMs: IN_AN_HOUR_MS });
+    const allDue = await waiting(rig, { ofOne: true });
+
+    const times = new Map<Stage, number[]>([empty, noneDue, allDue].map((stage) => [stage, []]));
+    const until = performance.now() + LIMIT_MS;
+    for (let round = 0; round < rig.size(ROUNDS, 20) && performance.now() < until; round++) {
+      for (const [stage, all] of times) all.push(await timeOf(stage));
+    }
+
+    const [atEmpty = NaN, atNoneDue = NaN, atAllDue = NaN] = [...times.values()].map(median);
+    const goal = { must: 1.5, aim: 1.1, unit: "×" } as const;
+    const against = (ms: number) => ({
+      value: ms / atEmpty,
+      measured: `${inMs(ms)}, with an empty queue ${inMs(atEmpty)}`,
+    });
+    return [
+      atMost("claim with 1,000,000 waiting, none due", goal, against(atNoneDue)),
+      atMost("claim with 1,000,000 due of a saturated one", goal, against(atAllDue)),
+    ];
+  },
+};
+
+/** A million deliveries that wait, all of the first subscription if `ofOne`, after a busy hour of the others. */
+async function waiting(
+  rig: Rig,
+  { dueInMs = 0, ofOne = false }: { dueInMs?: number; ofOne?: boolean },
+): Promise<Stage> {
+  const stage = await rig.stage(rig.receivers.urls(101));
+  const [saturated, ...others] = stage.subscriptions;
+  const owners = saturated !== undefined && ofOne ? [saturated] : others;
+  await fillQueue(stage.db, owners, rig.size(1_000_000, 10_000), { dueInMs });
+  await passThroughQueue(stage.db, others, rig.size(200_000, 2_000));
+  await stage.db`analyze waiting_deliveries`;
+  return stage;
+}
+
+/** One round of a dispatcher: a look at the queue, and a claim for each subscription but the first, which has its share. */
+async function timeOf({ db, subscriptions }: Stage): Promise<number> {
+  const now = new Date();
+  const began = performance.now();
+  await listDueSubscriptions(db, { now, after: null, limit: LOOK_MAX });
+  await claimForOthers(
+    db,
+    subscriptions.slice(1).map(({ id }) => id),
+    now,
+  );
+  return performance.now() - began;
+}
+
+async function claimForOthers(db: Database, ids: string[], now: Date): Promise<void> {
+  const wanted = ids.map((subscription_id) => ({ subscription_id, share: SHARE }));
+  const lease = { now, leasedUntil: after(now, LEASE_MS), leaseId: randomId() };
+  const claimed = await claimDue(db, wanted, lease);
+  if (claimed.length > 0) throw new Error(`${claimed.length} deliveries were due`);
+}

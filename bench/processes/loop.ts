@@ -1,0 +1,69 @@
+import { Pool } from "undici";
+import { USER_AGENT } from "../../src/wiring/product.ts";
+import { signatureHeaders } from "../../src/webhook/sign.ts";
+import { answer } from "../support/answer.ts";
+import { monotonicMs } from "../support/monotonic.ts";
+
+export interface LoopPlan {
+  origin: string;
+  /** Where the origin's name leads. */
+  address: string;
+  ca: string;
+  connections: number;
+  warmUpMs: number;
+  ms: number;
+  posts: { path: string; eventId: string; signingSecret: string; body: string }[];
+}
+
+/** The bare loop: signed HTTPS POSTs over kept connections, with no queue, database, look-up or audit. */
+const questions = { run };
+
+export type Loop = typeof questions;
+answer(questions);
+
+/** Answers how many were acknowledged a second. */
+async function run(plan: LoopPlan): Promise<number> {
+  const { origin, address, ca, connections } = plan;
+  const pool = new Pool(origin, {
+    connections,
+    connect: {
+      ca,
+      lookup: (_host, _options, callback) => {
+        callback(null, [{ address, family: 4 }]);
+      },
+    },
+  });
+  const requests = plan.posts.map((post) => ({ ...post, body: Buffer.from(post.body) }));
+
+  const from = monotonicMs() + plan.warmUpMs;
+  const until = from + plan.ms;
+  let next = 0;
+  let counted = 0;
+
+  async function hand(): Promise<void> {
+    for (let now = monotonicMs(); now < until; now = monotonicMs()) {
+      const post = requests[next++ % requests.length];
+      if (post === undefined) return;
+      const { path, eventId, signingSecret, body } = post;
+      const signatures = signatureHeaders({
+        signingSecret,
+        eventId,
+        timestampMs: Date.now(),
+        body,
+      });
+      const headers = {
+        "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
+        ...signatures,
+      };
+      const answered = await pool.request({ method: "POST", path, headers, body });
+      await answered.body.dump();
+      if (answered.statusCode !== 200) throw new Error(`answered ${answered.statusCode}`);
+      if (now >= from) counted++;
+    }
+  }
+
+  await Promise.all(Array.from({ length: connections }, hand));
+  await pool.close();
+  return counted / (plan.ms / 1000);
+}

@@ -1,0 +1,50 @@
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import Fastify from "fastify";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { meRoute } from "../../src/http/partner/me.ts";
+import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
+import { ProblemSchema } from "../../src/http/problem-schema.ts";
+import { answer } from "../support/answer.ts";
+
+/** The answers of the service, as constants. */
+const ANSWERS = new Map<string, object>([
+  [
+    "/api/v1/partner/me",
+    {
+      partner_org: "bench-00",
+      key_id: "0123456789abcdefghij",
+      scopes: ["identity:read", "webhooks:manage"],
+      rate_limit_per_minute: 1_000_000,
+    },
+  ],
+  [
+    "/api/v1/partner/webhooks/:id/test",
+    { event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", enqueued: true },
+  ],
+]);
+
+/** Bare Fastify routes: the service's own paths and schemas, and nothing behind them. */
+const questions = {
+  start: async (): Promise<string> => {
+    const app = Fastify().withTypeProvider<TypeBoxTypeProvider>();
+    app.addSchema(ProblemSchema);
+    app.addHook("onRoute", (route) => {
+      const constant = ANSWERS.get(route.url);
+      route.handler = () => Promise.resolve(constant);
+    });
+    app.register(
+      (api, _options, done) => {
+        meRoute(api);
+        sendTestEventRoute(api, NO_DEPENDENCIES);
+        done();
+      },
+      { prefix: "/api/v1/partner" },
+    );
+    return app.listen({ host: "127.0.0.1", port: 0 });
+  },
+};
+
+const NO_DEPENDENCIES = {} as Dependencies;
+
+export type Route = typeof questions;
+answer(questions);

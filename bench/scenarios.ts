@@ -1,0 +1,30 @@
+import { accept } from "./accept.ts";
+import { audit } from "./audit.ts";
+import { claimCost } from "./claim-cost.ts";
+import { drainHundred, drainThousands } from "./drain.ts";
+import { fairness } from "./fairness.ts";
+import { growth } from "./growth.ts";
+import { identity } from "./identity.ts";
+import { idleLatency } from "./idle-latency.ts";
+import { latency } from "./latency.ts";
+import { memory } from "./memory.ts";
+import { statements } from "./statements.ts";
+import { steady } from "./steady.ts";
+import type { Scenario } from "./support/scenario.ts";
+
+/** In the order in which they run. */
+export const SCENARIOS: Scenario[] = [
+  drainHundred,
+  drainThousands,
+  accept,
+  identity,
+  latency,
+  idleLatency,
+  claimCost,
+  fairness,
+  audit,
+  statements,
+  memory,
+  growth,
+  steady,
+];

@@ -1,0 +1,80 @@
+import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
+import { publicId, timeOrderedId } from "../../src/domain/ids.ts";
+import type { Load } from "../processes/load.ts";
+import type { Loop } from "../processes/loop.ts";
+import type { Route } from "../processes/route.ts";
+import type { Subscription } from "./partners.ts";
+import { inThousands } from "./report.ts";
+import type { Rig } from "./rig.ts";
+
+/** What the service is held against: the best of three settings. */
+export interface Baseline {
+  perSecond: number;
+  description: string;
+}
+
+/** Connections of the bare loop: as many as the service's attempts at once, and what suits a loop better. */
+const LOOP_CONNECTIONS = [512, 128, 32];
+const ROUTE_CONNECTIONS = [32, 64, 128];
+
+/** Signed HTTPS POSTs of the same envelopes to the same receiver, and nothing else. */
+export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise<Baseline> {
+  const { origin, address, ca } = rig.receivers;
+  const posts = subscriptions.map(postOf);
+  const loop = rig.child<Loop>("loop");
+  const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(3_000, 300) };
+  const best = await bestOf(LOOP_CONNECTIONS, (connections) =>
+    loop.ask("run", { origin, address, ca, posts, connections, ...time }),
+  );
+  await loop.end();
+  return { ...best, description: `bare loop ${best.description}` };
+}
+
+/** The same requests to Fastify routes with the same schemas and constant answers. */
+export async function bareRoute(rig: Rig, requests: string[]): Promise<Baseline> {
+  const route = rig.child<Route>("route");
+  const load = rig.child<Load>("load");
+  const url = await route.ask("start");
+  const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(3_000, 300) };
+  const best = await bestOf(ROUTE_CONNECTIONS, async (connections) => {
+    const { perSecond, others } = await load.ask("saturate", {
+      url,
+      requests,
+      connections,
+      ...time,
+    });
+    if (others > 0) throw new Error(`the bare route refused ${others} requests`);
+    return perSecond;
+  });
+  await Promise.all([load.end(), route.end()]);
+  return { ...best, description: `bare route ${best.description}` };
+}
+
+async function bestOf(
+  settings: number[],
+  measure: (connections: number) => Promise<number>,
+): Promise<Baseline> {
+  let best = { perSecond: 0, description: "" };
+  for (const connections of settings) {
+    const perSecond = await measure(connections);
+    const description = `${inThousands(perSecond)}/s with ${connections} connections`;
+    if (perSecond > best.perSecond) best = { perSecond, description };
+  }
+  return best;
+}
+
+function postOf({ id, url, secret }: Subscription) {
+  const occurredAt = new Date();
+  const event = {
+    id: timeOrderedId(occurredAt),
+    type: TEST_EVENT,
+    occurredAt,
+    data: TEST_EVENT_DATA,
+  };
+  return {
+    path: new URL(url).pathname,
+    eventId: publicId("evt", event.id),
+    signingSecret: secret,
+    body: encodeEnvelope(event, id).toString(),
+  };
+}

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { countDeliveries, fillQueue } from "./queue.ts";
+import type { Rig, Stage } from "./rig.ts";
+
+const LIMIT_MS = 60_000;
+const POLL_MS = 100;
+const SETTLED_WITHIN_MS = 10_000;
+
+/** Lets the service deliver that many events, which appear in the queue all at once. Answers its deliveries a second. */
+export async function drain(rig: Rig, stage: Stage, count: number): Promise<number> {
+  const { process: receiver } = rig.receivers;
+  await receiver.ask("reset", {});
+  await fillQueue(stage.db, stage.subscriptions, count);
+  const { firstMs, lastMs } = await receiver.ask("reached", count, LIMIT_MS);
+  return ((count - 1) * 1000) / (lastMs - firstMs);
+}
+
+/** Makes sure that these many deliveries are in the history with an attempt each, and that nothing else is. */
+export async function requireDelivered({ db }: Stage, count: number): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const { waiting, delivered, attempts } = await countDeliveries(db);
+    if (waiting === 0 && delivered === count && attempts === count) return;
+    if (waitedMs >= SETTLED_WITHIN_MS) {
+      throw new Error(
+        `of ${count} deliveries ${delivered} are delivered and ${waiting} wait, with ${attempts} attempts`,
+      );
+    }
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Load } from "../processes/load.ts";
+import { requireAnswered } from "./http.ts";
+import type { Subscription } from "./partners.ts";
+import { testRequests } from "./requests.ts";
+import type { Rig } from "./rig.ts";
+import type { Service } from "./service.ts";
+
+/** At a slow rate fewer: the service closes a connection that lets its first request wait. */
+const CONNECTIONS_MAX = 64;
+/** An event that has not arrived by then is lost, as far as latency goes. */
+const ARRIVAL_LIMIT_MS = 15_000;
+const POLL_MS = 100;
+
+export interface Offer {
+  perSecond: number;
+  warmUpMs: number;
+  ms: number;
+  /** Gets its share of the events like the others, but how long those take is of no interest. */
+  unmeasured?: Subscription | undefined;
+}
+
+/**
+ * Offers test events over HTTP, for the subscriptions in turn, and answers how long each took from the sending of the
+ * request to the arrival of the whole delivery, by one clock.
+ */
+export async function latenciesOf(
+  rig: Rig,
+  service: Service,
+  subscriptions: readonly Subscription[],
+  { unmeasured, ...offer }: Offer,
+): Promise<number[]> {
+  const { process: receiver } = rig.receivers;
+  await receiver.ask("reset", { note: true });
+  const load = rig.child<Load>("load");
+  const { sent, ...answered } = await load.ask("pace", {
+    url: service.partnerUrl,
+    connections: Math.min(CONNECTIONS_MAX, offer.perSecond),
+    requests: testRequests(subscriptions),
+    note: true,
+    ...offer,
+  });
+  await load.end();
+  requireAnswered(answered);
+  await arrivalOf(rig, answered.ok);
+
+  const arrived = new Map(await receiver.ask("noted"));
+  return sent
+    .filter(({ place }) => subscriptions[place] !== unmeasured)
+    .map(({ eventId, at }) => (arrived.get(eventId) ?? Infinity) - at);
+}
+
+/** Resolves once these many events have arrived since the receivers were reset. */
+export async function arrivalOf(rig: Rig, events: number): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const { requests } = await rig.receivers.process.ask("count");
+    if (requests >= events) return;
+    if (waitedMs >= ARRIVAL_LIMIT_MS) throw new Error(`${events - requests} events did not arrive`);
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,91 @@
+import { monotonicMs } from "./monotonic.ts";
+import { type Answered, noteStatus, type Target } from "./saturate.ts";
+import { openWires, type Wire } from "./wire.ts";
+
+const TICK_MS = 1;
+
+export interface PacePlan extends Target {
+  perSecond: number;
+  /** What is offered in this time at the start is not noted. */
+  warmUpMs: number;
+  ms: number;
+  /** Whether to keep when each event was sent. */
+  note: boolean;
+}
+
+export interface Paced extends Answered {
+  sent: Sent[];
+}
+
+export interface Sent {
+  /** As the service answered it. */
+  eventId: string;
+  at: number;
+  /** Which of the requests it was. */
+  place: number;
+}
+
+/**
+ * Offers requests at a steady rate, whether or not the service keeps up. One that finds no free connection waits here,
+ * and counts as sent when it was due: a service that stalls does not thereby slow down the clock that measures it.
+ */
+export async function pace(plan: PacePlan): Promise<Paced> {
+  const wires = await openWires(plan.url, plan.connections);
+  const paced: Paced = { ok: 0, others: 0, sent: [] };
+  await new Promise<void>((resolve, reject) => {
+    offer(plan, wires, paced, { resolve, reject });
+  });
+  for (const wire of wires) wire.close();
+  return paced;
+}
+
+function offer(
+  { perSecond, warmUpMs, ms, note, ...plan }: PacePlan,
+  wires: Wire[],
+  paced: Paced,
+  { resolve, reject }: { resolve: () => void; reject: (error: Error) => void },
+): void {
+  const requests = plan.requests.map((text) => Buffer.from(text));
+  const total = Math.round(((warmUpMs + ms) * perSecond) / 1000);
+  const began = monotonicMs();
+  const free = [...wires];
+  const waiting: number[] = [];
+  let offered = 0;
+  let next = 0;
+
+  for (const wire of wires) wire.onFailure = reject;
+  const timer = setInterval(tick, TICK_MS);
+
+  function tick(): void {
+    const now = monotonicMs();
+    const due = Math.min(total, Math.floor(((now - began) * perSecond) / 1000));
+    for (; offered < due; offered++) waiting.push(now);
+    sendWaiting();
+    if (offered < total || waiting.length > 0 || free.length < wires.length) return;
+    clearInterval(timer);
+    resolve();
+  }
+
+  function sendWaiting(): void {
+    while (waiting.length > 0 && free.length > 0) {
+      const [at, wire] = [waiting.shift(), free.shift()]; // In turn, so that none is idle for long.
+      if (at !== undefined && wire !== undefined) send(wire, at);
+    }
+  }
+
+  function send(wire: Wire, at: number): void {
+    const place = next++ % requests.length;
+    wire.onAnswer = (status, text) => {
+      noteStatus(paced, status);
+      if (note && at >= began + warmUpMs) paced.sent.push({ eventId: eventIdIn(text), at, place });
+      free.push(wire);
+      sendWaiting();
+    };
+    const request = requests[place];
+    if (request !== undefined) wire.send(request);
+  }
+}
+
+function eventIdIn(answer: string): string {
+  return /"event_id":"(evt_[0-9a-f-]{36})"/.exec(answer)?.[1] ?? "";
+}

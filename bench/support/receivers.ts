@@ -1,0 +1,60 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { certificate, testAuthority } from "../../test/support/certificates.ts";
+import type { Names } from "../processes/names.ts";
+import type { Receiver } from "../processes/receiver.ts";
+import { Child } from "./child.ts";
+import type { Opened } from "./opened.ts";
+
+/** Not 127.0.0.1, so that nothing else of this machine answers by mistake. */
+const ADDRESS = "127.0.0.2";
+const DOMAIN = "receivers.test";
+const NAMES = 100;
+
+/** A hundred receivers: names that a name server of ours answers with the address of one process. */
+export interface Receivers {
+  process: Child<Receiver>;
+  names: Child<Names>;
+  /** What a service needs to find, reach and trust them. */
+  environment: Record<string, string>;
+  /** What anybody else needs. */
+  origin: string;
+  address: string;
+  ca: string;
+  /** Each at the next name, with a path of its own below `folder`. */
+  urls: (count: number, folder?: string) => string[];
+}
+
+export async function openReceivers(opened: Opened, folder: string): Promise<Receivers> {
+  const child = new Child<Receiver>("receiver");
+  opened.add(() => child.end());
+  const names = new Child<Names>("names");
+  opened.add(() => names.end());
+
+  const { cert: ca } = await testAuthority();
+  const { key, cert } = await certificate({
+    hosts: [`*.${DOMAIN}`],
+    addresses: [ADDRESS],
+    kind: "good",
+  });
+  const caFile = join(folder, "ca.pem");
+  await writeFile(caFile, ca);
+  const { server } = await names.ask("start", { address: ADDRESS });
+  const port = await child.ask("start", { key, cert, address: ADDRESS });
+  const origin = (name: number) => `https://r${name}.${DOMAIN}:${port}`;
+
+  return {
+    process: child,
+    names,
+    environment: {
+      EGRESS_ALLOW: `${ADDRESS}/32`,
+      EGRESS_CA_FILE: caFile,
+      DNS_SERVERS: server,
+    },
+    origin: origin(0),
+    address: ADDRESS,
+    ca,
+    urls: (count, pathFolder = "/hooks") =>
+      Array.from({ length: count }, (_, i) => `${origin(i % NAMES)}${pathFolder}/${i}`),
+  };
+}

@@ -1,0 +1,34 @@
+import { publicId } from "../../src/domain/ids.ts";
+import type { Subscription } from "./partners.ts";
+
+/** A whole request for the identity of each subscription's partner. */
+export function identityRequests(subscriptions: readonly Subscription[]): string[] {
+  return subscriptions.map(({ partner }) => text("GET /api/v1/partner/me HTTP/1.1", partner.token));
+}
+
+/** A whole request for a test event to each subscription. */
+export function testRequests(subscriptions: readonly Subscription[]): string[] {
+  return subscriptions.map(({ id, partner, secret }) => {
+    const path = `/api/v1/partner/webhooks/${publicId("wh", id)}/test`;
+    return text(`POST ${path} HTTP/1.1`, partner.token, JSON.stringify({ secret }));
+  });
+}
+
+/** A whole request for a page of the failures audit. */
+export function failuresRequest({ id, partner }: Subscription, query: string): string {
+  return text(
+    `GET /api/v1/partner/webhooks/${publicId("wh", id)}/failures?${query} HTTP/1.1`,
+    partner.token,
+  );
+}
+
+function text(requestLine: string, token: string, json = ""): string {
+  const content = ["Content-Type: application/json", `Content-Length: ${json.length}`];
+  const head = [
+    requestLine,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${token}`,
+    ...(json === "" ? [] : content),
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${json}`;
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseSealingKeys } from "../../src/config.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { Child, type Questions } from "./child.ts";
+import { Opened } from "./opened.ts";
+import { createPartners, createSubscriptions, type Subscription } from "./partners.ts";
+import { openReceivers, type Receivers } from "./receivers.ts";
+import { openServer } from "./server.ts";
+import { type Service, startService } from "./service.ts";
+
+export interface RigOptions {
+  /** Null: a built-in server. */
+  databaseUrl: string | null;
+  /** Sizes that show whether everything works, and nothing else. */
+  quick: boolean;
+  /** Where the services leave profiles of their CPU time, if anywhere. */
+  profileFolder: string | null;
+}
+
+/** A database of one scenario, with a hundred partners in it. */
+export interface Stage {
+  db: Database;
+  url: string;
+  subscriptions: Subscription[];
+}
+
+/** What scenarios measure with. It owns every process, database and file, and nothing of them is left over. */
+export interface Rig {
+  receivers: Receivers;
+  /** The PostgreSQL that all databases are on. */
+  server: string;
+  size: (full: number, quick: number) => number;
+  /** Subscribes these URLs. */
+  stage: (urls: string[]) => Promise<Stage>;
+  service: (stage: Stage, env?: Record<string, string>) => Promise<Service>;
+  child: <Asked extends Questions>(name: string) => Child<Asked>;
+  /** Ends what a scenario has started. */
+  clear: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+const PARTNERS = 100;
+
+export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions): Promise<Rig> {
+  const lasting = new Opened();
+  const passing = new Opened();
+  const close = async () => {
+    await passing.end().finally(() => lasting.end());
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "partner-api-bench-"));
+    lasting.add(() => rm(folder, { recursive: true, force: true }));
+    const server = await openServer(databaseUrl, folder);
+    lasting.add(server.close);
+    const receivers = await openReceivers(lasting, folder);
+
+    const sealingKeys = `bench:${randomBytes(32).toString("base64")}`;
+    const ring = parseSealingKeys(sealingKeys);
+    if (ring === null) throw new Error("the sealing keys cannot be read");
+    let services = 0;
+
+    return {
+      receivers,
+      server: server.description,
+      size: (full, small) => (quick ? small : full),
+
+      stage: async (urls) => {
+        const { db, url, drop } = await server.createDatabase();
+        passing.add(drop);
+        const partners = await createPartners(db, PARTNERS);
+        return { db, url, subscriptions: await createSubscriptions(db, ring, partners, urls) };
+      },
+
+      service: async ({ url }, env = {}) => {
+        const options = {
+          logFile: join(folder, `service-${++services}.log`),
+          nodeOptions: profileFolder ? ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`] : [],
+        };
+        const service = await startService(
+          {
+            DATABASE_URL: url,
+            DATA_DIR: folder,
+            SEALING_KEYS: sealingKeys,
+            ...receivers.environment,
+            ...env,
+          },
+          options,
+        );
+        passing.add(service.stop);
+        return service;
+      },
+
+      child: <Asked extends Questions>(name: string) => {
+        const child = new Child<Asked>(name);
+        passing.add(() => child.end());
+        return child;
+      },
+
+      clear: () => passing.close(),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSync, closeSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PROGRAM = fileURLToPath(new URL("../processes/service.js", import.meta.url));
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 20_000;
+const POLL_MS = 20;
+
+/** The real program, as a process of its own. */
+export interface Service {
+  pid: number;
+  /** Empty in a process that only dispatches. */
+  partnerUrl: string;
+  stop: () => Promise<void>;
+}
+
+/** Starts the service with this environment alone and resolves once it is ready. Its log goes to a file. */
+export async function startService(
+  env: Record<string, string>,
+  { logFile, nodeOptions }: { logFile: string; nodeOptions: string[] },
+): Promise<Service> {
+  const log = openSync(logFile, "w");
+  const child = spawn(process.execPath, [...nodeOptions, PROGRAM], {
+    env: { PATH: process.env["PATH"], PORT: "0", OPERATOR_PORT: "0", ...env },
+    stdio: ["pipe", log, log],
+    detached: true, // Ctrl-C is for us: we stop it in good order.
+  });
+  closeSync(log);
+  try {
+    const ready = await readyLine(child, logFile);
+    return {
+      pid: child.pid ?? 0,
+      partnerUrl: ready.partners ?? "",
+      stop: async () => {
+        await end(child);
+        await rm(logFile, { force: true });
+      },
+    };
+  } catch (error) {
+    await end(child);
+    throw error;
+  }
+}
+
+async function readyLine(
+  child: ChildProcess,
+  logFile: string,
+): Promise<{ partners: string | null }> {
+  for (let waitedMs = 0; waitedMs < START_LIMIT_MS; waitedMs += POLL_MS) {
+    await sleep(POLL_MS);
+    const text = await readFile(logFile, "utf8");
+    const line = text.split("\n").find((one) => one.endsWith('"msg":"ready"}'));
+    if (line !== undefined) return JSON.parse(line) as { partners: string | null };
+    if (hasEnded(child)) throw new Error(`the service ended at its start: ${text}`);
+  }
+  throw new Error("the service was not ready in time");
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const killer = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+  await exited;
+  clearTimeout(killer);
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
