@@ -78,7 +78,9 @@ test("a secret that is erased or replaced meanwhile is left alone", async () => 
   const racing = new Proxy(db, {
     apply: (target, self, args: Parameters<typeof db>) => {
       const go = () => Reflect.apply(target, self, args) as unknown;
-      const isWrite = String(args[0][0]).includes("update subscriptions set sealed_secret");
+      const isWrite =
+        String(args[0][0]).includes("update subscriptions set sealed_secret") &&
+        (args as unknown[]).includes(made.id);
       if (!isWrite) return go();
       return db`update subscriptions set sealed_secret = ${Buffer.of(0)} where id = ${made.id}`.then(
         go,
