@@ -1,3 +1,4 @@
+import { countUnreadable } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import { systemClock } from "./domain/clock.ts";
 import { formatDuration } from "./domain/duration.ts";
@@ -49,7 +50,7 @@ function findings(config: Config, db: Database): Finding[] {
     ["database", () => examineDatabase(config, db)],
     ["durability", () => examineDurability(db)],
     ["clock", () => examineClock(db)],
-    ["sealing keys", async () => `${(await openRing(config, db)).length} in the ring`],
+    ["sealing keys", () => examineRing(config, db)],
     ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
     ["name servers", () => examineNames(config)],
     ["receivers' CA", () => examineCa(config)],
@@ -83,6 +84,15 @@ async function examineClock(db: Database): Promise<string> {
   const skew = Math.abs(await clockSkewMs(db, systemClock));
   if (skew > SKEW_MAX_MS) throw new Error(`${Math.round(skew)} ms off the database's`);
   return `${Math.round(skew)} ms off the database's`;
+}
+
+async function examineRing(config: Config, db: Database): Promise<string> {
+  const ring = await openRing(config, db);
+  const unreadable = await countUnreadable({ db, ring });
+  if (unreadable > 0) {
+    throw new Error(`no key of the ring opens ${unreadable} of the sealed secrets: add theirs`);
+  }
+  return `${ring.length} in the ring`;
 }
 
 async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<string> {

@@ -50,3 +50,18 @@ async function resealOne(
   const isReplaced = await replaceSealedSecret(db, { id, from, to: seal(ring, id, secret) });
   return isReplaced ? "resealed" : "gone";
 }
+
+/** How many signing secrets no key of the ring opens. */
+export async function countUnreadable({
+  db,
+  ring,
+}: Pick<Dependencies, "db" | "ring">): Promise<number> {
+  let count = 0;
+  let after: string | null = null;
+  do {
+    const batch = await listSealedSecrets(db, { after, limit: BATCH });
+    count += batch.filter(({ id, sealed_secret }) => open(ring, id, sealed_secret) === null).length;
+    after = batch.at(-1)?.id ?? null;
+  } while (after !== null);
+  return count;
+}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../domain/clock.ts";
 import type { OurFault } from "../domain/outcome.ts";
 import { clockSkewMs, type Database } from "../postgres/database.ts";
@@ -18,17 +19,22 @@ const FAULT_MEMORY_MS = 60_000;
 /** An answer serves this long, so that whoever asks cannot load the database. */
 const ANSWER_LIFE_MS = 1_000;
 
+/** How long the database may take. Whoever asks has a limit of its own, and shorter than that of a statement. */
+const DATABASE_MS = 3_000;
+
 /** Knows whether this process can do its work. */
 export class Health {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #databaseMs: number;
   readonly #faults = new Map<OurFault, number>();
   #answer: { at: number; checks: Promise<Check[]> } | undefined;
   #isCurrent = false;
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: Clock, databaseMs = DATABASE_MS) {
     this.#db = db;
     this.#clock = clock;
+    this.#databaseMs = databaseMs;
   }
 
   noteFault(fault: OurFault): void {
@@ -50,27 +56,31 @@ export class Health {
 
   async #askDatabase(): Promise<[Check, Check]> {
     try {
-      this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
-      const skew = await clockSkewMs(this.#db, this.#clock);
-      const seconds = Math.round(Math.abs(skew) / 100) / 10;
-      return [
-        {
-          name: "database",
-          ok: this.#isCurrent,
-          ...(this.#isCurrent ? {} : { detail: "migrations are pending" }),
-        },
-        {
-          name: "clock",
-          ok: Math.abs(skew) <= SKEW_MAX_MS,
-          detail: `${seconds} s off the database's`,
-        },
-      ];
+      return await within(this.#databaseMs, this.#examineDatabase());
     } catch {
       return [
         { name: "database", ok: false, detail: "unreachable" },
         { name: "clock", ok: false, detail: "unknown" },
       ];
     }
+  }
+
+  async #examineDatabase(): Promise<[Check, Check]> {
+    this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
+    const skew = await clockSkewMs(this.#db, this.#clock);
+    const seconds = Math.round(Math.abs(skew) / 100) / 10;
+    return [
+      {
+        name: "database",
+        ok: this.#isCurrent,
+        ...(this.#isCurrent ? {} : { detail: "migrations are pending" }),
+      },
+      {
+        name: "clock",
+        ok: Math.abs(skew) <= SKEW_MAX_MS,
+        detail: `${seconds} s off the database's`,
+      },
+    ];
   }
 
   #recentFaults(): Check[] {
@@ -82,5 +92,17 @@ export class Health {
         ok: false,
         detail: "deliveries wait until we mend this",
       }));
+  }
+}
+
+async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  const timer = new AbortController();
+  const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {
+    throw new Error("no answer in time");
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
   }
 }

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runProgram, startProgram } from "../support/program.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+const ring = (id: string) => `${id}:${Buffer.alloc(32, id).toString("base64")}`;
+
+test("doctor finds a set-up in order, and a ring that lacks the key of a sealed secret", async (t) => {
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("old") };
+  const program = await startProgram(t, rig);
+  await (await aPartner(program, "acme")).subscribe("https://127.0.0.1/hooks");
+  assert.equal(await program.end("SIGTERM"), 0);
+
+  const rotated = await runProgram(["doctor"], {
+    ...rig,
+    SEALING_KEYS: `${ring("new")},${ring("old")}`,
+  });
+  assert.match(rotated.stdout, /^ok +sealing keys +2 in the ring$/m);
+
+  const lost = await runProgram(["doctor"], { ...rig, SEALING_KEYS: ring("new") });
+  assert.equal(lost.status, 1);
+  assert.match(lost.stdout, /^FAULT +sealing keys .* 1 of the sealed secrets/m);
+});
