@@ -1,13 +1,12 @@
 import { countUnreadable } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
-import { systemClock } from "./domain/clock.ts";
 import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
-import { clockSkewMs, type Database } from "./postgres/database.ts";
+import type { Database } from "./postgres/database.ts";
 import { findServer } from "./postgres/server.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, openDatabase } from "./wiring/database.ts";
-import { SKEW_MAX_MS } from "./wiring/health.ts";
+import { DatabaseClock } from "./wiring/database-clock.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing } from "./wiring/sealing-keys.ts";
 
@@ -81,9 +80,11 @@ async function examineDurability(db: Database): Promise<string> {
 }
 
 async function examineClock(db: Database): Promise<string> {
-  const skew = Math.abs(await clockSkewMs(db, systemClock));
-  if (skew > SKEW_MAX_MS) throw new Error(`${Math.round(skew)} ms off the database's`);
-  return `${Math.round(skew)} ms off the database's`;
+  const clock = new DatabaseClock(db);
+  await clock.measure();
+  const verdict = `${Math.abs(Math.round(clock.skewMs))} ms off the database's`;
+  if (!clock.isRight) throw new Error(verdict);
+  return verdict;
 }
 
 async function examineRing(config: Config, db: Database): Promise<string> {

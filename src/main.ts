@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
-import { systemClock } from "./domain/clock.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
@@ -41,12 +40,13 @@ export async function start(config: Config): Promise<Service> {
 async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger): Promise<Service> {
   const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
-  const { deps, names } = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
+  const wired = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
+  const { deps, clock, names } = wired;
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);
-  const health = new Health(db, systemClock);
-  const metrics = createMetrics(db, systemClock, () => dispatcher?.underWay ?? 0);
-  const maintenance = startMaintenance(deps, {
+  const health = new Health(db, clock);
+  const metrics = createMetrics(db, clock.now, () => dispatcher?.underWay ?? 0);
+  const maintenance = startMaintenance(deps, clock, {
     retentionMs: config.retentionMs,
     onInUse,
     onError: (err) => log.error({ err }, "maintenance failed"),
@@ -54,7 +54,7 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
 
   const sender = createSender({
     check: deps.checkDestination,
-    clock: systemClock,
+    clock: clock.now,
     timeoutMs: config.attemptTimeoutMs,
     userAgent: USER_AGENT,
     extraCa,
@@ -72,7 +72,8 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
           },
         });
 
-  const options = { logger: log, health, baseUrl: () => config.baseUrl ?? partnerUrl ?? "" };
+  const ownUrl = `http://${config.host}:${config.port}`;
+  const options = { logger: log, health, baseUrl: () => config.baseUrl ?? partnerUrl ?? ownUrl };
   const operatorApp = buildOperatorApp(deps, {
     ...options,
     adminTokens,

@@ -36,6 +36,7 @@ export async function pageOfApiKeys(
   query: PageRequest & { organization?: string | undefined; include_revoked?: string | undefined },
 ): Promise<Page<ApiKeyView>> {
   const faults: Fault[] = [];
+  refuseEmpty(query.organization, faults);
   const includeRevoked = readBoolean("/include_revoked", query.include_revoked, faults) ?? false;
   return readPage(query, {
     name: "keys",
@@ -57,6 +58,7 @@ export async function pageOfSubscriptions(
   query: PageRequest & { organization?: string | undefined; active?: string | undefined },
 ): Promise<Page<SubscriptionView>> {
   const faults: Fault[] = [];
+  refuseEmpty(query.organization, faults);
   const active = readBoolean("/active", query.active, faults);
   return readPage(query, {
     name: "subscriptions",
@@ -78,6 +80,7 @@ export async function pageOfDeliveries(
   query: PageRequest & DeliveryQuery,
 ): Promise<Page<DeliveryView>> {
   const faults: Fault[] = [];
+  refuseEmpty(query.organization, faults);
   const filter = readDeliveryQuery(query, faults);
   return readPage(query, {
     name: "deliveries",
@@ -90,6 +93,12 @@ export async function pageOfDeliveries(
     },
     view: viewDelivery,
   });
+}
+
+/** Nothing is the name of no organization, and is no filter either. */
+function refuseEmpty(organization: string | undefined, faults: Fault[]): void {
+  if (organization !== "") return;
+  faults.push({ pointer: "/organization", detail: "must name one organization" });
 }
 
 /** Null when no organization is named. */

@@ -1,9 +1,9 @@
 import { checkDestination } from "../actions/destination.ts";
 import { createDependencies, type Dependencies } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
-import { systemClock } from "../domain/clock.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 import type { Database } from "../postgres/database.ts";
+import { DatabaseClock } from "./database-clock.ts";
 import { openRing } from "./sealing-keys.ts";
 
 type Names = ReturnType<typeof createNameLookup>;
@@ -13,7 +13,9 @@ export async function wireDependencies(
   config: Config,
   db: Database,
   nudge: (subscriptionIds: string[]) => void = () => undefined,
-): Promise<{ deps: Dependencies; names: Names }> {
+): Promise<{ deps: Dependencies; clock: DatabaseClock; names: Names }> {
+  const clock = new DatabaseClock(db);
+  await clock.measure();
   const names = createNameLookup({
     servers: config.dnsServers ?? undefined,
     timeoutMs: config.attemptTimeoutMs / 2,
@@ -21,7 +23,7 @@ export async function wireDependencies(
   });
   const deps = createDependencies({
     db,
-    clock: systemClock,
+    clock: clock.now,
     ring: await openRing(config, db),
     checkDestination: (url) =>
       checkDestination({ lookup: names.lookup, egress: config.egress }, url),
@@ -33,7 +35,7 @@ export async function wireDependencies(
     },
     nudge,
   });
-  return { deps, names };
+  return { deps, clock, names };
 }
 
 /** A lease outlives the attempt that it is for, with room for look-up, queueing and recording. */

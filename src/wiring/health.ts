@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../domain/clock.ts";
 import type { OurFault } from "../domain/outcome.ts";
-import { clockSkewMs, type Database } from "../postgres/database.ts";
+import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 
 export interface Check {
   name: string;
   ok: boolean;
   detail?: string;
 }
-
-/** How far our clock may lie from the database's: schedules and leases are told by it. */
-export const SKEW_MAX_MS = 5_000;
 
 /** How long a fault of our own keeps us from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
@@ -25,20 +22,20 @@ const DATABASE_MS = 3_000;
 /** Knows whether this process can do its work. */
 export class Health {
   readonly #db: Database;
-  readonly #clock: Clock;
+  readonly #clock: DatabaseClock;
   readonly #databaseMs: number;
   readonly #faults = new Map<OurFault, number>();
   #answer: { at: number; checks: Promise<Check[]> } | undefined;
   #isCurrent = false;
 
-  constructor(db: Database, clock: Clock, databaseMs = DATABASE_MS) {
+  constructor(db: Database, clock: DatabaseClock, databaseMs = DATABASE_MS) {
     this.#db = db;
     this.#clock = clock;
     this.#databaseMs = databaseMs;
   }
 
   noteFault(fault: OurFault): void {
-    this.#faults.set(fault, this.#clock().getTime());
+    this.#faults.set(fault, this.#clock.now().getTime());
   }
 
   ready(): Promise<Check[]> {
@@ -67,8 +64,8 @@ export class Health {
 
   async #examineDatabase(): Promise<[Check, Check]> {
     this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
-    const skew = await clockSkewMs(this.#db, this.#clock);
-    const seconds = Math.round(Math.abs(skew) / 100) / 10;
+    await this.#clock.measure();
+    const seconds = Math.round(Math.abs(this.#clock.skewMs) / 100) / 10;
     return [
       {
         name: "database",
@@ -77,14 +74,14 @@ export class Health {
       },
       {
         name: "clock",
-        ok: Math.abs(skew) <= SKEW_MAX_MS,
+        ok: this.#clock.isRight,
         detail: `${seconds} s off the database's`,
       },
     ];
   }
 
   #recentFaults(): Check[] {
-    const oldest = this.#clock().getTime() - FAULT_MEMORY_MS;
+    const oldest = this.#clock.now().getTime() - FAULT_MEMORY_MS;
     return [...this.#faults]
       .filter(([, at]) => at > oldest)
       .map(([fault]) => ({

@@ -2,13 +2,16 @@ import { recordKeysUsed } from "../actions/authenticate.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { isInUse } from "../postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 
 const KEYS_USED_MS = 10_000;
+const CLOCK_MS = 10_000;
 const PARTITIONS_MAX_MS = 600_000;
 
-/** What has to be done now and then: partitions come and go, and the use of keys is written down. */
+/** What has to be done now and then: partitions come and go, the use of keys is written down, our clock is compared. */
 export function startMaintenance(
   deps: Dependencies,
+  clock: DatabaseClock,
   {
     retentionMs,
     onError,
@@ -19,6 +22,7 @@ export function startMaintenance(
   const timers = [
     every(turnMs, () => turnPartitions(deps, onInUse)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
+    every(CLOCK_MS, () => clock.measure()),
   ];
   return {
     stop: async () => {

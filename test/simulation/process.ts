@@ -12,6 +12,12 @@ interface UnderWay {
   end: (outcome: Outcome) => Promise<void>;
 }
 
+interface Outside {
+  /** In which order claims that were made together are attempted, so that a story can be told again. */
+  rank: (claim: Claim) => number;
+  send: (claim: Claim) => void;
+}
+
 /** What one process of the service holds in memory, and a crash takes away. */
 export class Process {
   readonly clock: Clock;
@@ -20,11 +26,11 @@ export class Process {
   ended: Ended[] = [];
   /** Claims that a fault of our own kept from being attempted. */
   kept: Claim[] = [];
-  readonly #send: (claim: Claim) => void;
+  readonly #world: Outside;
 
-  constructor(clock: Clock, send: (claim: Claim) => void) {
+  constructor(clock: Clock, world: Outside) {
     this.clock = clock;
-    this.#send = send;
+    this.#world = world;
   }
 
   get now(): number {
@@ -38,7 +44,8 @@ export class Process {
   }
 
   async begin(claims: Claim[]): Promise<void> {
-    for (const claim of claims) await this.#begin(claim);
+    const { rank } = this.#world;
+    for (const claim of claims.toSorted((a, b) => rank(a) - rank(b))) await this.#begin(claim);
   }
 
   /** Ends up to `count` of the attempts under way whose outcome is known by now, the first first. */
@@ -77,7 +84,7 @@ export class Process {
       await delivered;
       return;
     }
-    this.#send(claim);
+    this.#world.send(claim);
     const end = (come: Outcome) => {
       resolve(come);
       return delivered;

@@ -1,14 +1,19 @@
 import type { Outcome } from "../../src/domain/outcome.ts";
 
-/** What a receiver does about whatever reaches it. `ours` is a fault on the way there that is our own. */
-export type Behaviour = "acknowledge" | "refuse" | "reset" | "slow" | "hang" | "ours";
+/**
+ * What a receiver does about whatever reaches it. One that is `flaky` refuses every other time, and `ours` is a fault
+ * on the way there that is our own.
+ */
+export type Behaviour = "acknowledge" | "refuse" | "flaky" | "reset" | "slow" | "hang" | "ours";
 
 const SLOW_MS = 9_900;
 const DEADLINE_MS = 10_000;
 
-/** What an attempt has come to after so long; null while it is under way. */
-export function outcomeAfter(behaviour: Behaviour, ms: number): Outcome | null {
+/** What an attempt has come to after so long; null while it is under way. `turn`: how many it had answered before. */
+export function outcomeAfter(behaviour: Behaviour, turn: number, ms: number): Outcome | null {
   switch (behaviour) {
+    case "flaky":
+      return outcomeAfter(turn % 2 === 0 ? "refuse" : "acknowledge", turn, ms);
     case "acknowledge":
       return { kind: "acknowledged", httpStatus: 204 };
     case "refuse":

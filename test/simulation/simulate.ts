@@ -110,7 +110,9 @@ async function settle(world: World): Promise<void> {
 
 /** Null when there is nothing of which it could be asked. */
 function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
-  const { processes, subscriptions, organizations, deliveries } = world;
+  const { processes, organizations, deliveries } = world;
+  const left = world.subscriptions.filter(({ id }) => !world.isDeleted(id));
+  const present = left.length > 0 ? left : world.subscriptions;
   const asking = (act: (process: Process) => Act, among = processes) => {
     const process = among.length === 0 ? null : pick(among, ask.process);
     return process && { process, act: act(process) };
@@ -129,9 +131,9 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
     case "publish":
       return asking(() => publishing(pick(organizations, ask.organization), ask.events));
     case "ping":
-      return asking(() => pinging(pick(subscriptions, ask.subscription)));
+      return asking(() => pinging(pick(present, ask.subscription)));
     case "delete":
-      return asking(() => deleting(pick(subscriptions, ask.subscription)));
+      return asking(() => deleting(pick(present, ask.subscription)));
     case "redeliver":
       if (deliveries.length === 0) return null;
       return asking(() => redelivering(pick(deliveries, ask.delivery)));

@@ -35,7 +35,8 @@ export interface HeldUp {
 }
 
 const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
-  { weight: 6, arbitrary: fc.constant("refuse" as const) },
+  { weight: 5, arbitrary: fc.constant("refuse" as const) },
+  { weight: 3, arbitrary: fc.constant("flaky" as const) },
   { weight: 4, arbitrary: fc.constant("acknowledge" as const) },
   { weight: 3, arbitrary: fc.constantFrom("reset", "hang", "slow", "ours") },
 );
@@ -71,8 +72,12 @@ const ask: fc.Arbitrary<Ask> = fc.oneof(
 
 /** What locks rows, and what may have to wait for them or pass them by. */
 const conflict = {
-  held: fc.oneof(asks.record, asks.delete),
-  meanwhile: fc.oneof(asks.record, asks.claim, asks.delete, asks.ping, asks.publish),
+  held: fc.oneof({ weight: 3, arbitrary: asks.record }, { weight: 1, arbitrary: asks.delete }),
+  meanwhile: fc.oneof(
+    { weight: 5, arbitrary: asks.record },
+    { weight: 2, arbitrary: asks.claim },
+    { weight: 1, arbitrary: fc.oneof(asks.delete, asks.ping, asks.publish) },
+  ),
 };
 
 function asking<Name extends string, Rest extends object>(

@@ -31,6 +31,7 @@ export class World {
   readonly #clock = createClock();
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #bodies = new Map<string, string>();
+  #answered = 0;
   readonly #acknowledged = new Set<string>();
   readonly #ring = [{ id: "test", key: randomBytes(32) }] as const;
 
@@ -38,8 +39,11 @@ export class World {
     this.#db = db;
     this.processes = skews.map((skew) => {
       const clock = () => new Date(this.#clock().getTime() + skew);
-      return new Process(clock, (claim) => {
-        this.#send(claim);
+      return new Process(clock, {
+        rank: (claim) => this.#rank(claim),
+        send: (claim) => {
+          this.#send(claim);
+        },
       });
     });
   }
@@ -67,6 +71,10 @@ export class World {
     this.#behaviours.set(subscription, does);
   }
 
+  isDeleted(subscription: string): boolean {
+    return of(this.state.subscriptions, subscription).status === "deleted";
+  }
+
   wait(ms: number): void {
     this.#clock.advance(ms);
   }
@@ -84,7 +92,8 @@ export class World {
   async answer(process: Process, count: number): Promise<void> {
     await process.end(count, ({ id, subscription_id }, ms) => {
       const behaviour = this.#behaviours.get(subscription_id) ?? "acknowledge";
-      const outcome = outcomeAfter(behaviour, ms);
+      const outcome = outcomeAfter(behaviour, this.#answered, ms);
+      if (outcome) this.#answered++;
       if (outcome?.kind === "acknowledged") this.#acknowledged.add(id);
       return outcome;
     });
@@ -138,7 +147,7 @@ export class World {
     const seen = await readState(this.#db, this.organizations);
     checkInvariants(seen);
 
-    let fault: unknown;
+    const faults: string[] = [];
     for (const change of alternatives) {
       const state = structuredClone(this.state);
       try {
@@ -149,10 +158,11 @@ export class World {
         this.#noteDeliveries();
         return;
       } catch (error) {
-        fault ??= error;
+        faults.push((error as Error).message);
       }
     }
-    throw fault;
+    faults.sort((a, b) => a.length - b.length);
+    throw new Error(faults[0]);
   }
 
   #noteDeliveries(): void {
@@ -163,6 +173,14 @@ export class World {
     };
     const added = Object.keys(this.state.deliveries).filter((id) => !known.has(id));
     this.deliveries.push(...added.sort((a, b) => rank(a) - rank(b)));
+  }
+
+  /** The place of a claim among others, in an order that does not depend on ids. */
+  #rank({ id, subscription_id }: Claim): number {
+    const place = this.deliveries.indexOf(id);
+    if (place >= 0) return place;
+    const index = this.subscriptions.findIndex((one) => one.id === subscription_id);
+    return this.deliveries.length + index;
   }
 
   #send({ id, body, subscription_id, signingSecret }: Claim): void {

@@ -161,3 +161,17 @@ test("keys are listed newest first, of one organization, without revoked ones un
   assert.equal(status, 422);
   assert.equal((body as { errors: unknown[] }).errors.length, 3);
 });
+
+test("a list that is asked of two organizations at once, or of none, says so", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  for (const list of ["keys", "subscriptions", "deliveries"]) {
+    for (const query of ["organization=acme&organization=globex", "organization="]) {
+      const { status, body } = await ask({ url: `${list}?${query}` });
+      assert.equal(status, 422, `${list}?${query}`);
+      assert.deepEqual(
+        (body as { errors: { pointer: string }[] }).errors[0]?.pointer,
+        "/organization",
+      );
+    }
+  }
+});

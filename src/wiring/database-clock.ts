@@ -1,0 +1,49 @@
+import { after, systemClock } from "../domain/clock.ts";
+import { clockSkewMs, type Database } from "../postgres/database.ts";
+
+/** How far our clock may lie from the database's: schedules, leases and rate windows are told by it. */
+const SKEW_MAX_MS = 5_000;
+
+/**
+ * The machine's time while it is right, and the database's while it is not: a node whose clock is an hour off attempts
+ * nothing early and spoils no other node's rate window. Steps of the machine's clock show at once, against the
+ * monotonic one; what drifts shows at the next `measure`.
+ */
+export class DatabaseClock {
+  readonly #db: Database;
+  readonly #system: () => Date;
+  readonly #monotonicMs: () => number;
+  #measured = { skewMs: 0, systemMs: 0, monotonicMs: 0 };
+
+  constructor(db: Database, system = systemClock, monotonicMs = () => performance.now()) {
+    this.#db = db;
+    this.#system = system;
+    this.#monotonicMs = monotonicMs;
+    this.#measured = { skewMs: 0, ...this.#read() };
+  }
+
+  /** How far the database's clock is ahead of ours, as far as we know. */
+  get skewMs(): number {
+    const { skewMs, systemMs, monotonicMs } = this.#measured;
+    const read = this.#read();
+    return skewMs + (read.monotonicMs - monotonicMs) - (read.systemMs - systemMs);
+  }
+
+  get isRight(): boolean {
+    return Math.abs(this.skewMs) <= SKEW_MAX_MS;
+  }
+
+  readonly now = (): Date => {
+    const now = this.#system();
+    return this.isRight ? now : after(now, this.skewMs);
+  };
+
+  async measure(): Promise<void> {
+    const skewMs = await clockSkewMs(this.#db, this.#system);
+    this.#measured = { skewMs, ...this.#read() };
+  }
+
+  #read() {
+    return { systemMs: this.#system().getTime(), monotonicMs: this.#monotonicMs() };
+  }
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DatabaseClock } from "../../src/wiring/database-clock.ts";
+import { createDatabase } from "../support/database.ts";
+
+const db = await createDatabase();
+const HOUR_MS = 3_600_000;
+
+function aMachine() {
+  const machine = { ahead: 0, monotonic: 0 };
+  const system = () => new Date(Date.now() + machine.ahead);
+  return { machine, clock: new DatabaseClock(db, system, () => machine.monotonic), system };
+}
+
+const secondsApart = (a: Date, b: Date) => Math.round(Math.abs(a.getTime() - b.getTime()) / 1000);
+
+test("a clock within five seconds of the database's is taken as it is", async () => {
+  const { machine, clock, system } = aMachine();
+  machine.ahead = 4_000;
+  await clock.measure();
+  assert.ok(clock.isRight);
+  assert.equal(secondsApart(clock.now(), system()), 0);
+});
+
+test("on a machine whose clock is an hour off, the database's time is told", async () => {
+  for (const ahead of [HOUR_MS, -HOUR_MS]) {
+    const { machine, clock } = aMachine();
+    machine.ahead = ahead;
+    await clock.measure();
+    assert.ok(!clock.isRight);
+    assert.equal(secondsApart(clock.now(), new Date()), 0);
+  }
+});
+
+test("a step of the machine's clock shows at once, and its correction too", async () => {
+  const { machine, clock } = aMachine();
+  await clock.measure();
+  machine.ahead = HOUR_MS;
+  assert.ok(!clock.isRight);
+  assert.equal(secondsApart(clock.now(), new Date()), 0);
+  machine.ahead = 0;
+  assert.ok(clock.isRight);
+});
+
+test("what the monotonic clock shows as well is no step", async () => {
+  const { machine, clock, system } = aMachine();
+  await clock.measure();
+  machine.ahead = HOUR_MS;
+  machine.monotonic = HOUR_MS;
+  assert.ok(clock.isRight);
+  assert.equal(secondsApart(clock.now(), system()), 0);
+});
