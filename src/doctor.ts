@@ -4,8 +4,9 @@ import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
 import { findServer } from "./postgres/server.ts";
+import { findExcess } from "./postgres/service-rights.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
-import { describeDatabase, openDatabase } from "./wiring/database.ts";
+import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
 import { DatabaseClock } from "./wiring/database-clock.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing } from "./wiring/sealing-keys.ts";
@@ -47,6 +48,7 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
 function findings(config: Config, db: Database): Finding[] {
   return [
     ["database", () => examineDatabase(config, db)],
+    ["database role", () => examineRole(config, db)],
     ["durability", () => examineDurability(db)],
     ["clock", () => examineClock(db)],
     ["sealing keys", () => examineRing(config, db)],
@@ -69,6 +71,14 @@ async function examineDatabase(config: Config, db: Database): Promise<string> {
     throw new Error(`PostgreSQL ${version}: ${VERSION_MIN} is the oldest that serves`);
   }
   return `PostgreSQL ${version}, ${describeDatabase(config)}, schema up to date`;
+}
+
+async function examineRole(config: Config, db: Database): Promise<string> {
+  const role = db.options.user;
+  const excess = await findExcess(db, role);
+  if (excess === null) return `${role} has its rows and no more`;
+  if (config.migrationDatabaseUrl === null) return `${role} owns the schema`;
+  throw new Error(`${role} ${EXCESS[excess]}`);
 }
 
 async function examineDurability(db: Database): Promise<string> {

@@ -59,33 +59,8 @@ export async function writeRetention(db: Queryable, retentionMs: number): Promis
     on conflict (name) do update set value = excluded.value`;
 }
 
-/** Lets the service's own role read and write rows, and nothing more. What others keep in the schema is left alone. */
-export async function grantService(db: Database, role: string): Promise<void> {
-  await db.begin(async (tx) => {
-    await lockSchema(tx); // Of two grants on one table at a time the server refuses one.
-    const name = tx(role);
-    for (const table of await listOwnTables(tx)) {
-      const rights = OWNERS_TABLES.has(table) ? tx`select` : tx`select, insert, update, delete`;
-      await tx`grant ${rights} on ${tx(table)} to ${name}`;
-    }
-    await tx`grant execute on function create_partitions, drop_expired_partitions,
-               retention, partition_width, first_id_at, moment_of to ${name}`;
-  });
-}
-
-const OWNERS_TABLES = new Set(["settings", "schema_migrations"]);
-
-/** The tables that belong to whom the settings belong. Partitions are reached through their tables. */
-async function listOwnTables(db: Queryable): Promise<string[]> {
-  const rows = await db<{ name: string }[]>`
-    select t.relname as name
-      from pg_class t
-      join pg_class s on s.relnamespace = t.relnamespace and s.relowner = t.relowner
-     where s.oid = 'settings'::regclass and t.relkind in ('r', 'p') and not t.relispartition`;
-  return rows.map((row) => row.name);
-}
-
-async function lockSchema(tx: Queryable): Promise<void> {
+/** Until the transaction ends, nobody else changes the schema. */
+export async function lockSchema(tx: Queryable): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('partner-api migrations'))`;
 }
 

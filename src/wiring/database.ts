@@ -2,13 +2,8 @@ import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { connect, type Database } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
-import {
-  findPendingMigrations,
-  grantService,
-  migrate,
-  ownsSchema,
-  writeRetention,
-} from "../postgres/migrate.ts";
+import { findPendingMigrations, migrate, ownsSchema, writeRetention } from "../postgres/migrate.ts";
+import { findExcess, grantService } from "../postgres/service-rights.ts";
 
 export interface OpenDatabase {
   db: Database;
@@ -63,12 +58,29 @@ export async function updateSchema(
     if (await ownsSchema(owner)) {
       await writeRetention(owner, config.retentionMs);
       const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
-      if (config.migrationDatabaseUrl && service) await grantService(owner, service);
+      if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
     }
   } finally {
     await owner.end({ timeout: 5 });
   }
 }
+
+/** Leaves the service's role its rows and no more. One that is as good as the owner has no rights to lose. */
+async function confine(
+  owner: Database,
+  service: string,
+  log: (message: string) => void,
+): Promise<void> {
+  const excess = await findExcess(owner, service);
+  if (excess !== "owner") await grantService(owner, service);
+  if (excess !== null) log(`the role ${service} of DATABASE_URL ${EXCESS[excess]}`);
+}
+
+/** What is to be said of a role that is stronger than the service needs. */
+export const EXCESS = {
+  owner: "is a member of the schema's owner: it can alter and drop everything",
+  create: "may create in the schema, and so become its owner: revoke that right",
+};
 
 /** Where the built-in database lives, for messages. */
 export function describeDatabase({ databaseUrl, dataDir }: Config): string {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 import { type Answer, ask, problemCheck } from "../support/problems.ts";
@@ -93,9 +93,9 @@ test("every error of the partners' side has its status, its code and one shape",
     [
       "internal",
       async () => {
-        await db`alter table attempts rename to attempts_elsewhere`;
+        await ownerOf(db)`alter table attempts rename to attempts_elsewhere`;
         const answer = await ask(`${webhooks}/${subscription.id}/failures`, { headers });
-        await db`alter table attempts_elsewhere rename to attempts`;
+        await ownerOf(db)`alter table attempts_elsewhere rename to attempts`;
         return answer;
       },
     ],

@@ -4,10 +4,11 @@ import { test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { writeRetention } from "../../src/postgres/migrate.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
 
 const DAY_MS = 86_400_000;
 const db = await createDatabase();
+const owner = ownerOf(db);
 const today = new Date();
 await dropExpiredPartitions(db, today); // What the tests' own era left.
 await createPartitions(db, today);
@@ -18,7 +19,7 @@ const daysAgo = (days: number) => new Date(today.getTime() - days * DAY_MS);
 async function aDay(daysBack: number): Promise<void> {
   const since = new Date(Math.floor(daysAgo(daysBack).getTime() / DAY_MS) * DAY_MS);
   const until = new Date(since.getTime() + DAY_MS);
-  await db`select create_partition(relation, keyed_by_id, ${since}, ${until}) from history`;
+  await owner`select create_partition(relation, keyed_by_id, ${since}, ${until}) from history`;
 }
 
 /** An event of that day and its delivery, which finished on that day or still waits. */
@@ -42,7 +43,7 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
 }
 
 async function names(): Promise<string[]> {
-  const rows = await db<{ name: string }[]>`
+  const rows = await owner<{ name: string }[]>`
     select partition::text as name from history_partitions order by 1`;
   return rows.map((row) => row.name);
 }
@@ -94,10 +95,10 @@ test("partitions are made ahead, once, and follow one another without a gap afte
   await createPartitions(db, today);
   assert.deepEqual(await names(), before);
 
-  await writeRetention(db, 3_600_000);
+  await writeRetention(owner, 3_600_000);
   const soon = new Date(today.getTime() + 3 * DAY_MS);
   await createPartitions(db, soon);
-  const gaps = await db`
+  const gaps = await owner`
     select relation from (
       select relation, since, lag(until) over (partition by relation order by since) as previous
         from history_partitions where since > ${daysAgo(1)}) p
@@ -110,7 +111,7 @@ test("a process whose clock ran ahead leaves no gap behind for the others", asyn
   await createPartitions(db, ahead);
   const present = new Date(today.getTime() + 20 * DAY_MS);
   await createPartitions(db, present);
-  const covering = await db`
+  const covering = await owner`
     select from history_partitions where since <= ${present} and until > ${present}`;
   assert.equal(covering.length, 3);
 });

@@ -1,105 +1,196 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { timeOrderedId } from "../../src/domain/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
-import { grantService } from "../../src/postgres/migrate.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
-import { createDatabase } from "../support/database.ts";
+import { findExcess, grantService } from "../../src/postgres/service-rights.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
-await createPartitions(db, new Date());
+const owner = ownerOf(db);
+const now = new Date();
+await createPartitions(db, now);
 
 const FORBIDDEN = "42501";
 
-/** A role that owns nothing, gone after the test. */
+/** Another role, gone after the test. */
 async function aRole(t: TestContext): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await db`create role ${db(name)}`;
+  await owner`create role ${owner(name)}`;
   t.after(async () => {
-    await db`drop owned by ${db(name)}`;
-    await db`drop role ${db(name)}`;
+    await owner`drop owned by ${owner(name)}`;
+    await owner`drop role ${owner(name)}`;
   });
   return name;
 }
 
-/** A role as the service has one beside its schema's owner. */
-async function aServiceRole(t: TestContext): Promise<string> {
-  const role = await aRole(t);
-  await grantService(db, role);
-  return role;
-}
-
-async function as<Result>(
-  role: string,
-  work: (tx: Queryable) => Promise<Result>,
-): Promise<Result | undefined> {
-  let result: Result | undefined;
-  await db.begin(async (tx) => {
+async function as(role: string, work: (tx: Queryable) => Promise<unknown>): Promise<void> {
+  await owner.begin(async (tx) => {
     await tx`set local role ${tx(role)}`;
-    result = await work(tx);
+    await work(tx);
   });
-  return result;
 }
 
 async function countPartitions(): Promise<number> {
-  return (await db`select from history_partitions`).length;
+  return (await owner`select from history_partitions`).length;
 }
 
-test("the service's role writes rows and has partitions made, and changes nothing else", async (t) => {
-  const role = await aServiceRole(t);
-  await as(role, async (tx) => {
-    await tx`select create_partitions(${new Date()})`;
-    await tx`select drop_expired_partitions(${new Date()})`;
-    await tx`insert into rate_windows values (${randomUUID()}, '-infinity', 0)`;
-    await tx`delete from rate_windows`;
-    await tx`select from settings, schema_migrations`;
-  });
+/** The tables of the schema, partitions included, to which the service has a right. */
+async function tablesWith(right: string): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v')
+       and has_table_privilege(oid, ${right})
+     order by 1`;
+  return rows.map((row) => row.name);
+}
 
-  for (const statement of [
-    "drop table events",
-    "alter table events add column more text",
-    "truncate attempts",
-    "update settings set value = '1 day'",
-    "delete from schema_migrations",
-    "select drop_partitions_until('events', 'infinity')",
-    "select create_partition('events', true, 'yesterday', 'today')",
-  ]) {
-    await assert.rejects(
-      as(role, (tx) => tx.unsafe(statement)),
-      { code: FORBIDDEN },
-      statement,
-    );
+test("what happened can be neither rewritten nor erased by the service, and nothing can be emptied", async () => {
+  assert.deepEqual(await tablesWith("delete"), ["waiting_deliveries"]);
+  assert.deepEqual(await tablesWith("update"), ["rate_windows", "waiting_deliveries"]);
+  for (const right of ["truncate", "references", "trigger"]) {
+    assert.deepEqual(await tablesWith(right), [], right);
   }
 });
 
-test("no table of the caller's own talks the owner's functions into dropping young history", async (t) => {
-  const role = await aServiceRole(t);
+test("a column that never changes cannot be changed by the service", async () => {
+  const rows = await db<{ name: string }[]>`
+    select c.relname || '.' || a.attname as name
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+       and not has_table_privilege(c.oid, 'update') and has_column_privilege(c.oid, a.attnum, 'update')
+     order by 1`;
+  assert.deepEqual(
+    rows.map((row) => row.name),
+    [
+      "api_keys.last_used_at",
+      "api_keys.revoked_at",
+      "finished_deliveries.attempts",
+      "finished_deliveries.last_reason",
+      "finished_deliveries.lease_id",
+      "organizations.rate_limit_per_minute",
+      "subscriptions.auto_disabled_at",
+      "subscriptions.consecutive_failures",
+      "subscriptions.deleted_at",
+      "subscriptions.sealed_secret",
+    ],
+  );
+});
+
+test("of the owner's functions the service may call those that look after partitions", async () => {
+  const rows = await db<{ name: string }[]>`
+    select proname as name from pg_proc
+     where pronamespace = current_schema()::regnamespace and has_function_privilege(oid, 'execute')
+     order by 1`;
+  assert.deepEqual(
+    rows.map((row) => row.name),
+    [
+      "create_partitions",
+      "drop_expired_partitions",
+      "first_id_at",
+      "moment_of",
+      "partition_width",
+      "retention",
+    ],
+  );
+  await db`select create_partitions(${now})`;
+  await db`select drop_expired_partitions(${now})`;
+});
+
+for (const statement of [
+  "drop table events",
+  "alter table events add column more text",
+  "alter function retention() owner to current_user",
+  "create or replace function retention() returns interval language sql as $$ select interval '0' $$",
+  "create table mine ()",
+  "create schema mine",
+  "truncate attempts",
+  "delete from attempts",
+  "delete from finished_deliveries_default",
+  "delete from api_keys",
+  "update subscriptions set url = 'https://elsewhere.example/'",
+  "update subscriptions set organization_id = gen_random_uuid()",
+  "update api_keys set secret_hash = sha256('mine')",
+  "update finished_deliveries set finished_at = 'epoch'",
+  "update settings set value = '1 day'",
+  "delete from schema_migrations",
+  "select drop_partitions_until('events', 'infinity')",
+  "select create_partition('events', true, 'yesterday', 'today')",
+]) {
+  test(`the service's role is refused: ${statement}`, async () => {
+    await assert.rejects(db.unsafe(statement), { code: FORBIDDEN });
+  });
+}
+
+test("no table of the caller's own talks the owner's functions into dropping young history", async () => {
   const before = await countPartitions();
-  await as(role, async (tx) => {
+  await db.begin(async (tx) => {
     await tx`create temporary table settings as select 'retention' as name, '-100 days' as value`;
     await tx`grant select on pg_temp.settings to public`;
-    await tx`select drop_expired_partitions(${new Date()})`;
+    await tx`select drop_expired_partitions(${now})`;
+    await tx`drop table pg_temp.settings`;
   });
   assert.ok(before > 0);
   assert.equal(await countPartitions(), before);
 });
 
-test("what others keep in the schema is not the service's business", async (t) => {
-  const other = await aRole(t);
-  await db`create table theirs ()`;
-  await db`alter table theirs owner to ${db(other)}`;
-  await db`create function theirs() returns integer language sql as 'select 1'`;
+test("while nobody has written down a retention, nothing is dropped", async () => {
+  const at = new Date(now.getTime() - 60_000);
+  const id = timeOrderedId(at);
+  await db`insert into events (id, organization_id, type, occurred_at, data)
+           values (${timeOrderedId(new Date(0))}, ${randomUUID()}, 'vc.test.ping', ${at}, '{}')`;
+  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+           values (${id}, ${id}, ${randomUUID()}, ${randomUUID()}, ${at}, ${at})`;
+  const before = await countPartitions();
+  await owner
+    .begin(async (tx) => {
+      await tx`delete from settings`;
+      await assert.rejects(
+        tx.savepoint((sp) => sp`select drop_expired_partitions(${now})`),
+        /how long history is kept/,
+      );
+      throw new Error("put it back");
+    })
+    .catch((error: unknown) => {
+      assert.equal((error as Error).message, "put it back");
+    });
+  assert.equal(await countPartitions(), before);
+});
 
-  const role = await aServiceRole(t);
+test("rights that the service's role had besides are taken away", async (t) => {
+  const role = await aRole(t);
+  await owner`grant all on all tables in schema public to ${owner(role)}`;
+  await grantService(owner, role);
   await assert.rejects(
-    as(role, (tx) => tx`select from theirs`),
+    as(role, (tx) => tx`delete from attempts`),
     { code: FORBIDDEN },
   );
+});
+
+test("a role that could become the owner is found out", async (t) => {
+  const [role, schema] = [await aRole(t), owner("public")];
+  assert.equal(await findExcess(owner, role), null);
+  await owner`grant create on schema ${schema} to ${owner(role)}`;
+  assert.equal(await findExcess(owner, role), "create");
+  await owner`grant ${owner(owner.options.user)} to ${owner(role)}`;
+  assert.equal(await findExcess(owner, role), "owner");
+});
+
+test("what others keep in the schema is not the service's business", async (t) => {
+  const other = await aRole(t);
+  await owner`create table theirs ()`;
+  await owner`alter table theirs owner to ${owner(other)}`;
+  await owner`create function theirs() returns integer language sql as 'select 1'`;
+
+  await grantService(owner, db.options.user);
+  await assert.rejects(db`select from theirs`, { code: FORBIDDEN });
   await as(other, (tx) => tx`select theirs()`);
-  await db`drop function theirs`;
+  await owner`drop function theirs`;
 });
 
 test("processes that start at once may all grant the service its rights", async (t) => {
   const role = await aRole(t);
-  await Promise.all(Array.from({ length: 8 }, () => grantService(db, role)));
+  await Promise.all(Array.from({ length: 8 }, () => grantService(owner, role)));
 });

@@ -4,6 +4,7 @@ import { after } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
+import { grantService } from "../../src/postgres/service-rights.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { ERA } from "./clock.ts";
 
@@ -11,21 +12,54 @@ const MIGRATIONS = new URL("../../../src/postgres/migrations/", import.meta.url)
 const RETENTION_MS = 30 * 86_400_000;
 const OBJECT_IN_USE = "55006";
 
-/** A database of one's own with an empty schema, dropped when the test or the file that asked for it is over. */
+/**
+ * A database of one's own with an empty schema, as the service's role sees it: rows, and no right to alter, drop or
+ * rewrite history. Dropped when the test or the file that asked for it is over.
+ */
 export async function createDatabase({ max = 10 } = {}): Promise<Database> {
   const server = serverUrl();
   const name = `partner_api_test_${randomUUID().replaceAll("-", "")}`;
+  const password = randomUUID();
   await withAdmin(server, async (admin) => {
     const template = await makeTemplate(admin, server);
     await clone(admin, name, template);
+    await admin.unsafe(`create role ${name} login password '${password}'`);
+    await admin`grant ${admin(name)} to current_user`; // Who is no superuser may then end its connections.
   });
 
-  const db = connect(urlOf(server, name), { max, name: "test" });
+  const owner = connect(urlOf(server, name), { max: 4, name: "test owner" });
+  await grantService(owner, name);
+  const url = urlOf(server, name, { username: name, password });
+  const db = connect(url, { max, name: "test" });
+  databases.set(db, { url, owner });
   after(async () => {
-    await db.end({ timeout: 1 });
-    await withAdmin(server, (admin) => admin`drop database ${admin(name)} with (force)`);
+    await Promise.all([db, owner].map((pool) => pool.end({ timeout: 1 })));
+    await withAdmin(server, async (admin) => {
+      await admin`drop database ${admin(name)} with (force)`;
+      await admin`drop role ${admin(name)}`;
+    });
   });
   return db;
+}
+
+const databases = new WeakMap<Database, { url: string; owner: Database }>();
+
+/** The same database as its schema's owner sees it, for what the service must not do. */
+export function ownerOf(db: Database): Database {
+  return known(db).owner;
+}
+
+/** How a process of its own reaches a test's database: as the service and as the schema's owner. */
+export function environmentOf(db: Database): Record<string, string> {
+  const { url, owner } = known(db);
+  const { database } = owner.options;
+  return { DATABASE_URL: url, MIGRATION_DATABASE_URL: urlOf(serverUrl(), database) };
+}
+
+function known(db: Database): { url: string; owner: Database } {
+  const found = databases.get(db);
+  if (!found) throw new Error("createDatabase did not make this database");
+  return found;
 }
 
 function serverUrl(): string {
@@ -34,8 +68,12 @@ function serverUrl(): string {
   return url;
 }
 
-function urlOf(server: string, database: string): string {
-  const url = new URL(server);
+function urlOf(
+  server: string,
+  database: string,
+  role?: { username: string; password: string },
+): string {
+  const url = Object.assign(new URL(server), role);
   url.pathname = database;
   return url.href;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { testAuthority } from "./certificates.ts";
-import { createDatabase } from "./database.ts";
+import { createDatabase, environmentOf } from "./database.ts";
 import { ADMIN_TOKEN, type Program } from "./program.ts";
 
 /** The environment of processes that share one fresh database and may send to receivers on loopback. */
@@ -13,18 +13,11 @@ export async function aRig(t: TestContext): Promise<Record<string, string>> {
   const caFile = join(folder, "ca.pem");
   await writeFile(caFile, (await testAuthority()).cert);
   return {
-    DATABASE_URL: await aDatabaseUrl(),
+    ...environmentOf(await createDatabase({ max: 1 })),
     DATA_DIR: folder,
     EGRESS_ALLOW: "127.0.0.0/8",
     EGRESS_CA_FILE: caFile,
   };
-}
-
-async function aDatabaseUrl(): Promise<string> {
-  const { options } = await createDatabase({ max: 1 });
-  const url = new URL(process.env["TEST_DATABASE_URL"] ?? "");
-  url.pathname = `/${options.database}`;
-  return url.href;
 }
 
 export interface Answered {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { parsePostgresUrl } from "../../src/config/formats.ts";
-import { describeDatabase } from "../../src/wiring/database.ts";
+import { describeDatabase, updateSchema } from "../../src/wiring/database.ts";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 
 const SEVERAL = "postgres://the%20service:secret@one:5432,two:5433/partner";
 
@@ -10,4 +11,18 @@ test("a database with several hosts has one user, and is called by its first hos
   const { databaseUrl, dataDir } = loadConfig({ DATABASE_URL: SEVERAL });
   assert.equal(parsePostgresUrl(SEVERAL)?.username, "the%20service");
   assert.equal(describeDatabase({ ...loadConfig({}), databaseUrl, dataDir }), "one:5432");
+});
+
+test("a service that signs in as the schema's owner is told so, and loses no right that its functions need", async () => {
+  const db = await createDatabase();
+  const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
+  const said: string[] = [];
+  const config = loadConfig({ DATABASE_URL: url, MIGRATION_DATABASE_URL: url });
+  await updateSchema(config, url, (message) => said.push(message));
+
+  assert.match(said.join(), /is a member of the schema's owner/);
+  const [{ may } = {}] = await ownerOf(db)`
+    select relacl is null or relacl::text like '%' || current_user || '=arwd%' as may
+      from pg_class where oid = 'attempts'::regclass`;
+  assert.equal(may, true);
 });

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { Health } from "../../src/wiring/health.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
 
 test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
-  await db.begin(async (busy) => {
+  await ownerOf(db).begin(async (busy) => {
     await busy`lock table schema_migrations`;
     const [database] = await new Health(db, new DatabaseClock(db), 50).ready();
     assert.deepEqual(database, { name: "database", ok: false, detail: "unreachable" });

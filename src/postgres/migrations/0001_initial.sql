@@ -10,7 +10,7 @@ create table api_keys (
   key_id          text        primary key check (key_id ~ '^[0-9a-z]{20}$'),
   organization_id uuid        not null references organizations,
   secret_hash     bytea       not null check (length(secret_hash) = 32),
-  scopes          text[]      not null check (scopes @> '{identity:read}'),
+  scopes          text[]      not null check (scopes @> '{identity:read}' and cardinality(scopes) <= 32),
   label           text        check (length(label) <= 200),
   created_at      timestamptz not null,
   last_used_at    timestamptz,
@@ -61,7 +61,7 @@ create table waiting_deliveries (
   lease_id        uuid,
   attempts        smallint    not null default 0 check (attempts >= 0),
   lost_leases     smallint    not null default 0 check (lost_leases >= 0),
-  last_reason     text
+  last_reason     text        check (length(last_reason) <= 40)
 ) with (
   fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0.01,
@@ -83,7 +83,7 @@ create table finished_deliveries (
   finished_at     timestamptz not null,
   state           text        not null check (state in ('delivered', 'dead_lettered', 'cancelled')),
   attempts        smallint    not null check (attempts >= 0),
-  last_reason     text,
+  last_reason     text        check (length(last_reason) <= 40),
 
   -- The lease under which an attempt was under way when the delivery was cancelled.
   lease_id        uuid        check (lease_id is null or state = 'cancelled'),
@@ -102,10 +102,10 @@ create table attempts (
   delivery_id     uuid        not null,
   subscription_id uuid        not null,
   event_id        uuid        not null,
-  event_type      text        not null,
+  event_type      text        not null check (length(event_type) <= 100),
   attempt         smallint    not null check (attempt > 0),
   http_status     smallint    not null check (http_status between 0 and 999),
-  reason          text,
+  reason          text        check (length(reason) <= 40),
   dead_lettered   boolean     not null,
   duration_ms     integer     not null check (duration_ms >= 0),
   attempted_at    timestamptz not null,

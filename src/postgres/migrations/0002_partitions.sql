@@ -51,24 +51,28 @@ exception
 end
 $$;
 
--- Makes the partitions for the time around `moment`, each beginning where the last one ends.
+-- Fills every gap in the time around `moment`, so that a process whose clock ran ahead keeps nobody from a partition.
 create function create_partitions(moment timestamptz) returns void
-language plpgsql security definer set search_path from current as $$
+language plpgsql security definer as $$
 declare
   width constant interval := partition_width();
-  present constant timestamptz := to_timestamp(
-    floor(extract(epoch from moment) / extract(epoch from width)) * extract(epoch from width));
   part record;
-  since timestamptz;
+  start_at timestamptz;
+  end_at timestamptz;
 begin
   perform pg_advisory_xact_lock(hashtext('partner-api partitions'));
   for part in select * from history loop
-    select greatest(max(until), present) into since
-      from history_partitions p where p.relation = part.relation;
-    since := coalesce(since, present);
-    while since < moment + 3 * width loop
-      perform create_partition(part.relation, part.keyed_by_id, since, since + width);
-      since := since + width;
+    start_at := to_timestamp(
+      floor(extract(epoch from moment) / extract(epoch from width)) * extract(epoch from width));
+    while start_at < moment + 3 * width loop
+      select p.until into end_at from history_partitions p
+       where p.relation = part.relation and p.since <= start_at and p.until > start_at;
+      if not found then
+        select least(start_at + width, min(p.since)) into end_at from history_partitions p
+         where p.relation = part.relation and p.since > start_at;
+        perform create_partition(part.relation, part.keyed_by_id, start_at, end_at);
+      end if;
+      start_at := end_at;
     end loop;
   end loop;
 end
@@ -77,11 +81,14 @@ $$;
 -- Drops what is older than the retention by the database's own clock, whatever `moment` the caller says.
 -- An event stays as long as anything refers to it.
 create function drop_expired_partitions(moment timestamptz) returns integer
-language plpgsql security definer set search_path from current as $$
+language plpgsql security definer as $$
 declare
   horizon constant timestamptz := least(moment, clock_timestamp()) - retention();
   dropped integer := 0;
 begin
+  if horizon is null then -- `least` would pass over it.
+    raise exception 'nobody has written down how long history is kept';
+  end if;
   perform pg_advisory_xact_lock(hashtext('partner-api partitions'));
   dropped := dropped + drop_partitions_until('finished_deliveries', horizon);
   dropped := dropped + drop_partitions_until('attempts', horizon);
@@ -118,3 +125,16 @@ begin
   return dropped;
 end
 $$;
+
+-- What runs with the owner's rights must not be led astray by a caller: unless the path names it, a caller's own
+-- temporary tables come first, and one of those could tell another retention.
+do $$
+begin
+  execute format('alter function create_partitions set search_path = %I, pg_temp', current_schema());
+  execute format('alter function drop_expired_partitions set search_path = %I, pg_temp', current_schema());
+end
+$$;
+
+-- Whoever may call these is told one by one.
+revoke execute on function create_partition, create_partitions, drop_partitions_until, drop_expired_partitions
+  from public;

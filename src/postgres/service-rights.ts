@@ -1,0 +1,49 @@
+import type { Database, Queryable } from "./database.ts";
+import { lockSchema } from "./migrate.ts";
+
+/**
+ * What the service may do to each table when its role does not own the schema. Nothing that happened can be changed
+ * or erased, a subscription stays at its URL and with its organization, a key keeps its hash. What is not named here is
+ * out of reach: a table that a migration adds must be added, too.
+ */
+const RIGHTS: Record<string, string> = {
+  organizations: "select, insert, update (rate_limit_per_minute)",
+  api_keys: "select, insert, update (last_used_at, revoked_at)",
+  subscriptions:
+    "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",
+  events: "select, insert",
+  waiting_deliveries: "select, insert, update, delete",
+  finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
+  attempts: "select, insert",
+  rate_windows: "select, insert, update",
+  settings: "select",
+  schema_migrations: "select",
+};
+
+const FUNCTIONS =
+  "create_partitions, drop_expired_partitions, retention, partition_width, first_id_at, moment_of";
+
+/** Gives the service's own role exactly its rights, also where it had others. What else lies in the schema is left alone. */
+export async function grantService(db: Database, role: string): Promise<void> {
+  await db.begin(async (tx) => {
+    await lockSchema(tx); // Of two grants on one table at a time the server refuses one.
+    const name = tx(role);
+    for (const [table, rights] of Object.entries(RIGHTS)) {
+      await tx`revoke all on ${tx(table)} from ${name}`;
+      await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;
+    }
+    await tx`grant execute on function ${tx.unsafe(FUNCTIONS)} to ${name}`;
+  });
+}
+
+/**
+ * What makes a role stronger than the service needs, or null. One that may create in the schema is as strong as its
+ * owner: the owner's functions would take what it creates for their own.
+ */
+export async function findExcess(db: Queryable, role: string): Promise<"owner" | "create" | null> {
+  const [row] = await db<[{ excess: "owner" | "create" | null }]>`
+    select case when pg_has_role(${role}::name, relowner, 'member') then 'owner'
+                when has_schema_privilege(${role}::name, relnamespace, 'create') then 'create' end as excess
+      from pg_class where oid = 'settings'::regclass`;
+  return row.excess;
+}
