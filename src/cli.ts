@@ -4,6 +4,7 @@ import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
+import { listen } from "./listen.ts";
 import { start } from "./main.ts";
 import { openDatabase } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
@@ -18,7 +19,7 @@ export async function main(argv: string[]): Promise<void> {
 const context: CommandContext = {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
-  isTerminal: process.stdout.isTTY,
+  isTerminal: process.stdout.isTTY && !process.env["NO_COLOR"],
   showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
   version: VERSION,
 
@@ -53,6 +54,7 @@ const context: CommandContext = {
 
   doctor: () => doctor(loadConfig(process.env), context.stdout),
   demo: () => demo(context.stdout, stopWish()),
+  listen: (options) => listen(options, { ...context, ...loadConfig(process.env) }, stopWish()),
 };
 
 /** npm passes on the Ctrl-C that the terminal has sent us already: what follows so soon is the same one. */

@@ -43,7 +43,7 @@ async function tell(story: Story, folder: string, stop: AbortSignal): Promise<vo
   let status = 204;
   const receiver = await startReceiver(certificates, (delivery) => {
     arrivals.add(delivery);
-    return status;
+    return { status, delayMs: 0 };
   });
   await writeFile(join(folder, "ca.pem"), certificates.ca);
   const service = await start(demoConfig(folder));

@@ -1,4 +1,5 @@
 import type { Dependencies } from "../actions/dependencies.ts";
+import type { ListenOptions } from "./listen.ts";
 
 /** Everything a command reaches besides its arguments. Built once, in cli.ts or in a test. */
 export interface CommandContext {
@@ -19,4 +20,6 @@ export interface CommandContext {
   /** False when something is not in order; it says itself what. */
   doctor(): Promise<boolean>;
   demo(): Promise<void>;
+  /** Receives until it is told to stop. */
+  listen(options: ListenOptions): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { deliveryCommands } from "./delivery.ts";
 import { explain } from "./failure.ts";
 import { keyCommands } from "./key.ts";
 import { lifeCycleCommands } from "./life-cycle.ts";
+import { listenCommand } from "./listen.ts";
 import { orgCommands } from "./org.ts";
 import { resealCommand } from "./reseal.ts";
 import { subscriptionCommands } from "./subscription.ts";
@@ -26,6 +27,7 @@ export function buildProgram(context: CommandContext): Command {
   if (context.version !== undefined) program.version(context.version);
 
   lifeCycleCommands(program, context);
+  listenCommand(program, context);
   orgCommands(program, context);
   keyCommands(program, context);
   subscriptionCommands(program, context);

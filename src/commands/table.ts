@@ -1,3 +1,5 @@
+import { printable } from "./printable.ts";
+
 /** One line of a table; `note` stands below it, for what would make it too wide. */
 export interface Line {
   cells: string[];
@@ -40,9 +42,4 @@ export function fields(entries: Record<string, string>): string {
 /** To the minute, in UTC: enough to find one's way in a list. */
 export function shortTime(iso: string | null): string {
   return iso === null ? "-" : `${iso.slice(0, 10)} ${iso.slice(11, 16)}Z`;
-}
-
-/** Text that cannot make a terminal do anything. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "\ufffd");
 }

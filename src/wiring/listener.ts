@@ -6,10 +6,15 @@ export async function listen(app: App, host: string, port: number): Promise<stri
   try {
     return await app.listen({ host, port });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = WHY.get(code ?? "") ?? (error as Error).message;
-    throw new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+    throw cannotListen(host, port, error);
   }
+}
+
+/** The same error in words that help. */
+export function cannotListen(host: string, port: number, error: unknown): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  const why = WHY.get(code ?? "") ?? (error as Error).message;
+  return new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
 }
 
 const WHY = new Map([

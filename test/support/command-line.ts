@@ -25,6 +25,7 @@ export function createCommandLine(deps: Dependencies, overrides: Partial<Command
         migrate: nothing,
         doctor: () => Promise.resolve(true),
         demo: nothing,
+        listen: nothing,
         ...overrides,
       },
       argv,

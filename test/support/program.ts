@@ -59,7 +59,8 @@ export async function runProgram(args: string[], env: Record<string, string>) {
   return { status, ...output };
 }
 
-function run(args: string[], env: Record<string, string>) {
+/** Starts one command and leaves it to the caller. */
+export function run(args: string[], env: Record<string, string>) {
   const program = `import(${JSON.stringify(ENTRY)}).then(({ main }) => main(process.argv.slice(1)))`;
   return spawn(process.execPath, ["--input-type=module", "-e", program, "--", ...args], {
     env: { PATH: process.env["PATH"], ...env },

@@ -1,0 +1,18 @@
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+} as const;
+
+/** Colours a text; leaves it alone where nobody would see them. */
+export type Paint = (style: keyof typeof STYLES, text: string) => string;
+
+export function painter({ isTerminal }: { isTerminal: boolean }): Paint {
+  if (!isTerminal) return (_, text) => text;
+  return (style, text) => {
+    const [on, off] = STYLES[style];
+    return `\u001b[${on}m${text}\u001b[${off}m`;
+  };
+}

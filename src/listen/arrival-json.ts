@@ -1,0 +1,20 @@
+import { isUtf8 } from "node:buffer";
+import type { Arrival } from "./arrival.ts";
+
+/** An arrival for programs. A body that is no text is there as base64. */
+export function arrivalJson(arrival: Arrival): object {
+  const { at, method, path, verdict, attempt, eventType, eventId, headers, body, reply } = arrival;
+  return {
+    type: "delivery",
+    received_at: at.toISOString(),
+    method,
+    path,
+    verdict,
+    event_type: eventType,
+    event_id: eventId,
+    attempt,
+    headers,
+    ...(isUtf8(body) ? { body: body.toString("utf8") } : { body_base64: body.toString("base64") }),
+    answer: { status: reply.status, delay_ms: reply.delayMs },
+  };
+}

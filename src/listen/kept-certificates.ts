@@ -1,0 +1,59 @@
+import { X509Certificate } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { after } from "../domain/clock.ts";
+import { type LocalCertificates, makeLocalCertificates } from "../receiver/certificates.ts";
+import { keep, readKept } from "../wiring/kept-file.ts";
+
+const PEM = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
+const DAY_MS = 86_400_000;
+
+export interface KeptCertificates extends LocalCertificates {
+  /** What EGRESS_CA_FILE of a service on this machine has to name. */
+  caFile: string;
+}
+
+/**
+ * The certificates in the folder, made anew when there are none or they are about to expire. The authority's
+ * private key is not among them: it is forgotten once it has signed, so that nobody can sign with it again.
+ */
+export async function openCertificates(folder: string, now: Date): Promise<KeptCertificates> {
+  const file = join(folder, "receiver.pem");
+  const certificates = (await findGood(file, now)) ?? (await make(file, now));
+
+  const caFile = resolve(folder, "ca.pem");
+  await writeFile(caFile, `${certificates.ca}\n`);
+  return { ...certificates, caFile };
+}
+
+/** Null when there are none. Those that are of no more use are gone then. */
+async function findGood(file: string, now: Date): Promise<LocalCertificates | null> {
+  const text = await readKept(file);
+  if (text === null) return null;
+  const kept = parse(text);
+  if (kept && isGood(kept, now)) return kept;
+  await rm(file, { force: true });
+  return null;
+}
+
+async function make(file: string, now: Date): Promise<LocalCertificates> {
+  const { key, cert, ca } = await makeLocalCertificates(now);
+  const kept = parse(await keep(file, [key, cert, ca].map((pem) => pem.trim()).join("\n")));
+  if (kept === null) throw new Error(`${file} holds no certificates`);
+  return kept;
+}
+
+function parse(text: string): LocalCertificates | null {
+  const [key, cert, ca] = text.match(PEM) ?? [];
+  return key && cert && ca ? { key, cert, ca } : null;
+}
+
+function isGood({ cert, ca }: LocalCertificates, now: Date): boolean {
+  try {
+    const [ours, authority] = [new X509Certificate(cert), new X509Certificate(ca)];
+    const expires = new Date(Math.min(...[ours, authority].map((c) => Date.parse(c.validTo))));
+    return ours.verify(authority.publicKey) && expires > after(now, DAY_MS);
+  } catch {
+    return false;
+  }
+}

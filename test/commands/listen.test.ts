@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import type { ListenOptions } from "../../src/commands/listen.ts";
+import { createCommandLine } from "../support/command-line.ts";
+
+/** What a command line asks of the receiver; undefined when it makes no sense. */
+async function asked(...argv: string[]): Promise<ListenOptions | undefined> {
+  let options: ListenOptions | undefined;
+  const { run } = createCommandLine({} as Dependencies, {
+    listen: (given) => {
+      options = given;
+      return Promise.resolve();
+    },
+  });
+  const { status, stderr } = await run("listen", ...argv);
+  assert.equal(status, options === undefined ? 2 : 0, stderr);
+  return options;
+}
+
+const BEHAVIOURS: [line: string, status: number | null, delayMs: number, attempts: number][] = [
+  ["", 204, 0, Infinity],
+  ["--status 500", 500, 0, Infinity],
+  ["--delay 12s", 204, 12_000, Infinity],
+  ["--drop", null, 0, Infinity],
+  ["--fail-first 2", 500, 0, 2],
+  ["--fail-first 2 --status 410", 410, 0, 2],
+  ["--fail-first 2 --drop", null, 0, 2],
+  ["--fail-first 2 --delay 12s", 204, 12_000, 2],
+  ["--fail-first 2 --delay 1s --status 503", 503, 1_000, 2],
+];
+
+for (const [line, status, delayMs, attempts] of BEHAVIOURS) {
+  test(`listen ${line} answers as told`, async () => {
+    const options = await asked(...line.split(" ").filter(Boolean));
+    assert.deepEqual(options?.behaviour, { status, delayMs, attempts });
+  });
+}
+
+test("without more words the listener keeps one port, so that its URL stays", async () => {
+  const { port, folder, secrets, json } = (await asked()) ?? {};
+  assert.deepEqual(
+    { port, folder, secrets, json },
+    {
+      port: 9443,
+      folder: undefined,
+      secrets: [],
+      json: false,
+    },
+  );
+});
+
+test("the listener takes several secrets, a port, a folder and --json", async () => {
+  const options = await asked(
+    ...[
+      "--secret",
+      "whsec_a",
+      "--secret",
+      "whsec_b",
+      "--port",
+      "0",
+      "--certificates",
+      "x",
+      "--json",
+    ],
+  );
+  assert.deepEqual(options, {
+    port: 0,
+    folder: "x",
+    secrets: ["whsec_a", "whsec_b"],
+    behaviour: { status: 204, delayMs: 0, attempts: Infinity },
+    json: true,
+  });
+});
+
+for (const line of [
+  "--status 99",
+  "--status 600",
+  "--status 100",
+  "--status ok",
+  "--delay 12",
+  "--delay 25h",
+  "--fail-first 0",
+  "--fail-first 2 --status 200",
+  "--drop --status 500",
+  "--port 65536",
+  "--secret vck_x",
+]) {
+  test(`listen ${line} makes no sense`, async () => {
+    assert.equal(await asked(...line.split(" ")), undefined);
+  });
+}

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { painter } from "../../src/commands/paint.ts";
+import type { Arrival } from "../../src/listen/arrival.ts";
+import { arrivalJson } from "../../src/listen/arrival-json.ts";
+import { arrivalText } from "../../src/listen/arrival-text.ts";
+
+function anArrival(changes: Partial<Arrival> = {}): Arrival {
+  return {
+    method: "POST",
+    path: "/hooks",
+    headers: { "x-vc-timestamp": "1795222800123" },
+    rawHeaders: ["X-VC-Timestamp", "1795222800123"],
+    body: Buffer.from('{"event":"vc.test.ping","data":{"message":"integration test"}}'),
+    at: new Date("2026-01-01T00:00:00Z"),
+    verdict: "valid",
+    eventType: "vc.test.ping",
+    eventId: "evt_1",
+    attempt: 2,
+    reply: { status: 500, delayMs: 12_000 },
+    ...changes,
+  };
+}
+
+const plain = painter({ isTerminal: false });
+
+test("a delivery shows verdict, attempt, answer, headers as sent, and the body laid out", () => {
+  assert.equal(
+    arrivalText(anArrival(), plain).replace(/─+/g, "─"),
+    `
+─ 00:00:00.000Z ─
+   ✔ valid  vc.test.ping  attempt 2  → 500 after 12s
+
+   POST /hooks
+   X-VC-Timestamp: 1795222800123
+
+   {
+     "event": "vc.test.ping",
+     "data": {
+       "message": "integration test"
+     }
+   }
+`,
+  );
+});
+
+test("nothing that a sender sends makes the terminal do anything", () => {
+  const evil = "\u001b[2J\u009b31m\u0007";
+  for (const body of [evil, JSON.stringify({ evil })].map((text) => Buffer.from(text))) {
+    const sent = { path: evil, rawHeaders: ["X", evil], eventType: evil, body };
+    const text = arrivalText(anArrival(sent), plain);
+    assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u);
+  }
+});
+
+test("an empty body and one that is no JSON are shown as they are", () => {
+  assert.match(arrivalText(anArrival({ body: Buffer.from("") }), plain), /1795222800123\n\n\n$/);
+  assert.match(arrivalText(anArrival({ body: Buffer.from("a=b") }), plain), /\n {3}a=b\n$/);
+});
+
+test("colours are for terminals only", () => {
+  const green = "\u001b[32m✔ valid\u001b[39m";
+  assert.ok(!arrivalText(anArrival(), plain).includes("\u001b"));
+  assert.ok(arrivalText(anArrival(), painter({ isTerminal: true })).includes(green));
+});
+
+test("for programs a body that is no text is base64", () => {
+  const body = Buffer.from([0xff, 0xfe]);
+  assert.deepEqual(arrivalJson(anArrival({ body })), {
+    type: "delivery",
+    received_at: "2026-01-01T00:00:00.000Z",
+    method: "POST",
+    path: "/hooks",
+    verdict: "valid",
+    event_type: "vc.test.ping",
+    event_id: "evt_1",
+    attempt: 2,
+    headers: { "x-vc-timestamp": "1795222800123" },
+    body_base64: "//4=",
+    answer: { status: 500, delay_ms: 12_000 },
+  });
+});

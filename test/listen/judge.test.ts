@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Judge } from "../../src/listen/judge.ts";
+import type { Behaviour } from "../../src/receiver/behaviour.ts";
+import type { Received } from "../../src/receiver/receiver.ts";
+import { signatureHeaders } from "../../src/webhook/sign.ts";
+
+const SECRET = "whsec_c2VjcmV0";
+const ALWAYS_204: Behaviour = { status: 204, delayMs: 0, attempts: Infinity };
+
+function aDelivery({ id = "evt_1", subscription_id = "wh_1" } = {}): Received {
+  const event = { event: "vc.test.ping", id, subscription_id, occurred_at: "now", data: {} };
+  return received(Buffer.from(JSON.stringify(event)));
+}
+
+function received(body: Buffer): Received {
+  const signed = { signingSecret: SECRET, eventId: "evt_1", timestampMs: Date.now(), body };
+  const headers = Object.entries(signatureHeaders(signed)).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return {
+    method: "POST",
+    path: "/hooks",
+    headers: Object.fromEntries(headers),
+    rawHeaders: headers.flat(),
+    body,
+  };
+}
+
+const judgeWith = (secrets: string[], behaviour = ALWAYS_204) => {
+  const judge = new Judge(secrets, behaviour);
+  return (delivery: Received) => judge.judge(delivery, new Date());
+};
+
+test("any of the secrets may have signed; another one is forged; with none nothing is verified", async () => {
+  for (const [secrets, verdict] of [
+    [[SECRET], "valid"],
+    [["whsec_old", SECRET], "valid"],
+    [["whsec_old"], "forged"],
+    [[], "unverified"],
+  ] as const) {
+    assert.equal((await judgeWith([...secrets])(aDelivery())).verdict, verdict);
+  }
+});
+
+test("attempts are counted for each event and each of its subscriptions", async () => {
+  const judge = judgeWith([]);
+  const attempts = [];
+  for (const delivery of [
+    aDelivery(),
+    aDelivery(),
+    aDelivery({ id: "evt_2" }),
+    aDelivery({ subscription_id: "wh_2" }),
+    aDelivery(),
+  ]) {
+    attempts.push((await judge(delivery)).attempt);
+  }
+  assert.deepEqual(attempts, [1, 2, 1, 1, 3]);
+});
+
+test("the first attempts of each event meet the behaviour, the rest are accepted", async () => {
+  const judge = judgeWith([], { status: 500, delayMs: 7, attempts: 1 });
+  for (const id of ["evt_1", "evt_2"]) {
+    assert.deepEqual((await judge(aDelivery({ id }))).reply, { status: 500, delayMs: 7 });
+    assert.deepEqual((await judge(aDelivery({ id }))).reply, { status: 204, delayMs: 0 });
+  }
+});
+
+test("a body that is no event is shown all the same", async () => {
+  const judge = judgeWith([SECRET]);
+  for (const body of ["", "null", "[]", '"text"', "{", '{"event":1}', "\u{1f600}"]) {
+    const { verdict, eventType, eventId } = await judge(received(Buffer.from(body)));
+    assert.deepEqual(
+      { verdict, eventType, eventId },
+      {
+        verdict: "malformed",
+        eventType: null,
+        eventId: null,
+      },
+    );
+  }
+});

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { openCertificates } from "../../src/listen/kept-certificates.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000);
+
+async function aFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, "listen");
+}
+
+test("a service goes on trusting a receiver that is started again", async (t) => {
+  const folder = await aFolder(t);
+  const first = await openCertificates(folder, now);
+  assert.deepEqual(await openCertificates(folder, inDays(300)), first);
+  assert.equal((await readFile(first.caFile, "utf8")).trim(), first.ca);
+  assert.ok(new X509Certificate(first.cert).verify(new X509Certificate(first.ca).publicKey));
+});
+
+test("certificates that are about to expire or damaged are made anew", async (t) => {
+  const folder = await aFolder(t);
+  const { ca } = await openCertificates(folder, now);
+  const renewed = await openCertificates(folder, inDays(364.5));
+  assert.notEqual(renewed.ca, ca);
+  assert.equal((await readFile(renewed.caFile, "utf8")).trim(), renewed.ca);
+
+  await writeFile(join(folder, "receiver.pem"), "damaged");
+  assert.notEqual((await openCertificates(folder, inDays(364.5))).ca, renewed.ca);
+});
+
+test("only we read the receiver's key, and nobody has the authority's", async (t) => {
+  const folder = await aFolder(t);
+  await openCertificates(folder, now);
+  assert.deepEqual(await readdir(folder), ["ca.pem", "receiver.pem"]);
+  const file = join(folder, "receiver.pem");
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.equal((await stat(folder)).mode & 0o777, 0o700);
+  const keys = (await readFile(file, "utf8")).match(/BEGIN [A-Z ]*PRIVATE KEY/g) ?? [];
+  assert.equal(keys.length, 1);
+  assert.doesNotMatch(await readFile(join(folder, "ca.pem"), "utf8"), /PRIVATE/);
+});
+
+test("two receivers that start at once in an empty folder come to share one authority", async (t) => {
+  const folder = await aFolder(t);
+  const [one, other] = await Promise.all([
+    openCertificates(folder, now),
+    openCertificates(folder, now),
+  ]);
+  assert.equal(one.ca, other.ca);
+});

@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+import { Arrivals } from "./arrivals.ts";
+import { run } from "./program.ts";
+
+export interface Line {
+  type: "listening" | "delivery" | "sender_gone" | "no_request";
+  url: string;
+  verdict: string;
+  attempt: number;
+  event_id: string;
+  answer: { status: number | null; delay_ms: number };
+}
+
+/** Runs `listen --json` as a process of its own and resolves once it receives. */
+export async function startListener(t: TestContext, args: string[], env: Record<string, string>) {
+  const child = run(["listen", "--json", ...args], env);
+  t.after(() => child.kill("SIGKILL"));
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  const lines = new Arrivals<Line>();
+  createInterface(child.stdout).on("line", (line) => lines.add(JSON.parse(line) as Line));
+  child.stderr.pipe(process.stderr);
+
+  const { url } = await lines.until((all) => all.find(({ type }) => type === "listening"));
+  return {
+    url,
+    port: new URL(url).port,
+    lines,
+    /** What came of the event, as soon as there are so many attempts of it. */
+    attemptsOf: (eventId: unknown, count: number) =>
+      lines.until((all) => {
+        const found = all.filter(
+          ({ type, event_id }) => type === "delivery" && event_id === eventId,
+        );
+        return found.length >= count ? found : undefined;
+      }),
+    end: async () => {
+      child.kill("SIGINT");
+      return (await exited)[0];
+    },
+  };
+}
