@@ -17,6 +17,7 @@ import { ProblemSchema } from "./problem-schema.ts";
 import { RequestLog } from "./request-log.ts";
 import { faultOfHead } from "./route-check.ts";
 import { requestIdOf, standardHeaders } from "./standard-headers.ts";
+import { Turns } from "./turns.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -59,6 +60,7 @@ const BODY_MAX = 64 * 1024;
 export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
   const ms = { ...TIMEOUTS_MS, ...timeouts };
   const sendError = createErrorHandler(baseUrl);
+  const turns = new Turns();
 
   const app = Fastify({
     loggerInstance: logger,
@@ -90,7 +92,7 @@ export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
     onProtoPoisoning: "remove", // Unknown members are ignored, whatever their names.
     onConstructorPoisoning: "remove",
 
-    clientErrorHandler: createParserErrorHandler(baseUrl),
+    clientErrorHandler: createParserErrorHandler(baseUrl, turns),
     frameworkErrors: (error, request, reply) => {
       reply.headers(standardHeaders(request.id));
       sendError(error, request, reply);
@@ -102,22 +104,31 @@ export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
   app.decorateRequest("caller");
   app.removeContentTypeParser("text/plain");
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });
+  watchAnswers(app, ms.answer);
+  app.addHook("onRequest", ({ id, raw }, reply, done) => {
+    reply.headers(standardHeaders(id));
+    turns.take(raw, reply.raw, done);
+  });
   app.addHook("onRequest", (request, reply, done) => {
-    reply.headers(standardHeaders(request.id));
     done(faultOfHead(request, reply));
   });
-  watchAnswers(app, ms.answer);
-  refuseNothingInSilence(app, baseUrl);
+  app.addHook("onResponse", ({ raw }, _reply, done) => {
+    turns.end(raw);
+    done();
+  });
+  refuseNothingInSilence(app, baseUrl, turns);
   return app;
 }
 
 /** Some requests Node answers in a shape of its own, or not at all, unless somebody listens. */
-function refuseNothingInSilence({ server }: App, baseUrl: () => string): void {
+function refuseNothingInSilence({ server }: App, baseUrl: () => string, turns: Turns): void {
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response); // An expectation that we do not know is ignored.
   });
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
     socket.resume();
-    answer(socket, new PartnerError("malformed_request", "This is no proxy."), baseUrl());
+    turns.takeLast(socket, () => {
+      answer(socket, new PartnerError("malformed_request", "This is no proxy."), baseUrl());
+    });
   });
 }

@@ -1,9 +1,10 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type ErrorCode, PartnerError } from "../domain/errors.ts";
 import { randomId } from "../domain/ids.ts";
 import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
 import { standardHeaders } from "./standard-headers.ts";
+import type { Turns } from "./turns.ts";
 
 /** How long a client whose request could not be read may take to read our answer. */
 const LINGER_MS = 2_000;
@@ -20,15 +21,20 @@ const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
 /** Answers what is no HTTP, or too slow or too large to become a request, in the same shape as every other error. */
 export function createParserErrorHandler(
   baseUrl: () => string,
+  turns: Turns,
 ): (error: Error & { code?: string }, socket: Socket) => void {
+  const reported = new WeakSet<Socket>();
   return (error, socket) => {
-    // What still arrives after the answer is no request any more, and each piece of it is reported anew.
-    if (socket.writableEnded) return;
-    if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
-      socket.destroy();
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      if (!socket.writableEnded) socket.destroy();
       return;
     }
-    answer(socket, toPartnerError(error.code), baseUrl());
+    // Nothing that arrives from here on is a request any more, and each piece of it is reported anew.
+    if (reported.has(socket)) return;
+    reported.add(socket);
+    turns.takeLast(socket, () => {
+      if (socket.writable) answer(socket, toPartnerError(error.code), baseUrl());
+    });
   };
 }
 
@@ -56,9 +62,4 @@ export function answer(socket: Socket, error: PartnerError, baseUrl: string): vo
 function toPartnerError(code: string | undefined): PartnerError {
   const [known, detail] = PARSER.get(code) ?? NOT_HTTP;
   return new PartnerError(known, detail);
-}
-
-/** Whether an answer is half sent, so that another one would end up in the middle of it. */
-function isAnswering(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
 }

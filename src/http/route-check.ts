@@ -1,17 +1,26 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
 import { PartnerError } from "../domain/errors.ts";
+import { timesGiven } from "./raw-headers.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** Node keeps the first 2,000 headers, and says nothing of those behind them. */
+const HEADERS_MAX = 1_000;
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /** What is wrong with a request before it reaches a route, as far as its head tells. */
 export function faultOfHead(
   request: FastifyRequest,
   reply: FastifyReply,
 ): PartnerError | undefined {
-  const { raw } = request;
-  if (raw.headers.host === undefined && raw.httpVersion === "1.1") {
-    return new PartnerError("malformed_request", "The Host header is missing.");
+  const fault = faultOfMessage(request.raw);
+  if (fault !== undefined) {
+    reply.raw.setHeader("connection", "close"); // Whoever sent that on may read its end elsewhere.
+    return fault;
   }
+  // Node's parser drops what was read behind a request to upgrade, which we pass over.
+  if (request.raw.headers.upgrade !== undefined) reply.raw.setHeader("connection", "close");
   if (!request.is404) return undefined;
 
   const allowed = METHODS.filter((method) => hasRoute(request, method));
@@ -20,6 +29,29 @@ export function faultOfHead(
   const methods = allowed.join(", ");
   reply.header("allow", methods);
   return new PartnerError("method_not_allowed", `This resource knows ${methods} alone.`);
+}
+
+/** What Node's parser lets through and others may read in another way. */
+function faultOfMessage(raw: IncomingMessage): PartnerError | undefined {
+  const { httpVersion, headers, rawHeaders } = raw;
+  if (rawHeaders.length > 2 * HEADERS_MAX) {
+    return new PartnerError("headers_too_large", `More than ${HEADERS_MAX} headers are too many.`);
+  }
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
+    return new PartnerError("malformed_request", "Use HTTP/1.1.");
+  }
+  if (headers.host === undefined && httpVersion === "1.1") {
+    return new PartnerError("malformed_request", "The Host header is missing.");
+  }
+  if (timesGiven(raw, "host") > 1 || !HOST.test(headers.host ?? "")) {
+    return new PartnerError("malformed_request", "The Host header must name one host.");
+  }
+  const coding = headers["transfer-encoding"];
+  const isKnown = coding === undefined || coding.toLowerCase() === "chunked";
+  if (!isKnown || (coding !== undefined && httpVersion === "1.0")) {
+    return new PartnerError("malformed_request", "The only transfer coding is HTTP/1.1's chunked.");
+  }
+  return undefined;
 }
 
 function hasRoute({ server, url }: FastifyRequest, method: (typeof METHODS)[number]): boolean {

@@ -30,9 +30,33 @@ export async function sendRaw(baseUrl: string, request: string): Promise<RawAnsw
   throw new Error(`the connection closed after ${JSON.stringify(text)}`);
 }
 
+/** Sends bytes as they are and answers everything that comes back until the server closes the connection. */
+export async function converse(baseUrl: string, bytes: string): Promise<RawAnswer[]> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined); // A reset is one way to close.
+  socket.write(bytes, "latin1");
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await new Promise((resolve) => socket.once("close", resolve));
+  return parseAll(Buffer.concat(chunks).toString("latin1"));
+}
+
 /** A request's head and body as text, so that each line can be bent. */
 export function rawRequest(line: string, headers: readonly string[], body = ""): string {
   return [line, ...headers, "", body].join("\r\n");
+}
+
+function parseAll(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = text; rest !== "";) {
+    const answer = parse(rest);
+    if (!answer) throw new Error(`the answer broke off: ${JSON.stringify(rest)}`);
+    const body = answer.body.slice(0, Number(answer.headers["content-length"] ?? 0));
+    answers.push({ ...answer, body });
+    rest = answer.body.slice(body.length);
+  }
+  return answers;
 }
 
 function parse(text: string): RawAnswer | null {

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { createDatabase } from "../support/database.ts";
+import { aGate } from "../support/database-gate.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { converse, rawRequest, sendRaw } from "../support/raw-http.ts";
+
+const db = await createDatabase();
+
+const ME = "GET /api/v1/partner/me HTTP/1.1";
+const HOST = "Host: localhost";
+const CLOSE = "Connection: close";
+
+test("requests that are sent ahead are answered one after the other, in their order", async (t) => {
+  const api = startPartnerApi(t, db);
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const key = `Authorization: ${authorization}`;
+  let underWay = 0;
+  let atOnce = 0;
+  api.app.addHook("preHandler", (_request, _reply, done) => {
+    atOnce = Math.max(atOnce, ++underWay);
+    done();
+  });
+  api.app.addHook("onSend", (_request, _reply, payload, done) => {
+    underWay--;
+    done(null, payload);
+  });
+  const base = await api.listen();
+
+  const body = '{"secret":"x"}';
+  const ping = rawRequest(
+    "POST /api/v1/partner/webhooks/wh_x/test HTTP/1.1",
+    [HOST, key, "Content-Type: application/json", `Content-Length: ${body.length}`],
+    body,
+  );
+  const list = rawRequest("GET /api/v1/partner/webhooks HTTP/1.1", [HOST, key]);
+  const last = rawRequest(ME, [HOST, key, CLOSE]);
+  const answers = await converse(base, (ping + list).repeat(10) + last);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [...Array.from({ length: 10 }, () => [404, 200]).flat(), 200],
+  );
+  assert.equal(atOnce, 1);
+});
+
+test("what is no request is answered behind the requests before it, not in their place", async (t) => {
+  const api = startPartnerApi(t, db);
+  const base = await api.listen();
+  const { authorization } = await api.aKeyWith();
+  const key = `Authorization: ${authorization}`;
+  const me = rawRequest(ME, [HOST, key]);
+  const broken = [HOST, key, "Transfer-Encoding: chunked"];
+
+  const followers: [bytes: string, statuses: number[]][] = [
+    ["nonsense\r\n\r\n", [200, 200, 400]],
+    [rawRequest("CONNECT example.com:443 HTTP/1.1", [HOST]), [200, 200, 400]],
+    [rawRequest("GET / HTTP/1.1", [`X-Big: ${"x".repeat(20_000)}`]), [200, 200, 431]],
+    [rawRequest("POST /api/v1/partner/webhooks HTTP/1.1", broken, "zz"), [200, 200, 400]],
+  ];
+  for (const [bytes, statuses] of followers) {
+    const answers = await converse(base, me + me + bytes);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      statuses,
+      bytes.slice(0, 40),
+    );
+  }
+
+  const closing = rawRequest(ME, [HOST, CLOSE, `Authorization: ${authorization}`]);
+  const answers = await converse(base, `${closing}and more of it`);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200],
+  );
+});
+
+test("a request that was answered before its body broke off gets no second answer", async (t) => {
+  const api = startPartnerApi(t, db);
+  const { hostname, port } = new URL(await api.listen());
+  const socket = connect(Number(port), hostname).setEncoding("latin1");
+  let text = "";
+  socket.on("data", (more: string) => (text += more));
+  const head = [HOST, "Content-Type: application/json", "Transfer-Encoding: chunked"];
+  socket.write(rawRequest("POST /api/v1/partner/webhooks HTTP/1.1", head));
+  await once(socket, "data");
+  socket.write("zz\r\n");
+  await once(socket, "close");
+  assert.deepEqual(text.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 401"]);
+});
+
+test("a client that sends thousands of requests ahead is served one, and disconnected", async (t) => {
+  const gate = await aGate(t, db);
+  const api = startPartnerApi(t, gate.db);
+  const { authorization } = await api.aKeyWith();
+  const me = rawRequest(ME, [HOST, `Authorization: ${authorization}`]);
+  let served = 0;
+  api.app.addHook("onSend", (_request, _reply, payload, done) => {
+    served++;
+    done(null, payload);
+  });
+  const base = await api.listen();
+
+  gate.freeze(); // So that nothing is answered meanwhile.
+  assert.deepEqual(await converse(base, me.repeat(10_000)), []);
+  assert.equal(served, 0);
+  gate.thaw();
+  assert.equal((await sendRaw(base, me)).status, 200);
+});
