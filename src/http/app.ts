@@ -5,6 +5,7 @@ import Fastify, {
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
+  type RouteOptions,
 } from "fastify";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -20,6 +21,10 @@ import { requestIdOf, standardHeaders } from "./standard-headers.ts";
 import { Turns } from "./turns.ts";
 
 declare module "fastify" {
+  interface FastifyInstance {
+    /** Every route, whoever registers it and wherever: what holds for all of them is tested by this list. */
+    routeTable: RouteOptions[];
+  }
   interface FastifyContextConfig {
     /** The one scope that this route needs. */
     scope?: Scope;
@@ -99,6 +104,11 @@ export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  const routeTable: RouteOptions[] = [];
+  app.decorate("routeTable", routeTable);
+  app.addHook("onRoute", (route) => {
+    routeTable.push(route);
+  });
   app.setErrorHandler(sendError);
   app.addSchema(ProblemSchema);
   app.decorateRequest("caller");

@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import type { InjectOptions, RouteOptions } from "fastify";
+import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator/app.ts";
@@ -45,10 +45,6 @@ export function startOperatorApi(
     withApi: true,
     ...options,
   });
-  const registered: RouteOptions[] = [];
-  app.addHook("onRoute", (route) => {
-    registered.push(route);
-  });
   t.after(() => app.close());
 
   return {
@@ -58,7 +54,7 @@ export function startOperatorApi(
     /** Every route that takes a token. */
     guardedRoutes: async () => {
       await app.ready();
-      return registered.filter((route) => /^\/api\/v1\/admin\/(?!openapi)/.test(route.url));
+      return app.routeTable.filter((route) => /^\/api\/v1\/admin\/(?!openapi)/.test(route.url));
     },
   };
 

@@ -78,10 +78,6 @@ export function startPartnerApi(
     health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },
     ...options,
   });
-  const registered: RouteOptions[] = [];
-  app.addHook("onRoute", (route) => {
-    registered.push(route);
-  });
   t.after(() => app.close());
 
   const anOrganization: PartnerApi["anOrganization"] = (options) =>
@@ -100,7 +96,7 @@ export function startPartnerApi(
     listen: () => app.listen({ host: "127.0.0.1", port: 0 }),
     routes: async () => {
       await app.ready();
-      return registered;
+      return app.routeTable;
     },
     anOrganization,
     aKeyOf,
