@@ -1,0 +1,23 @@
+<?php
+
+/**
+ * Answers "valid", "malformed", "stale" or "forged".
+ *
+ * $secrets: an array, so that two can count while you change them.
+ * $signature: $_SERVER["HTTP_X_VC_SIGNATURE"] ?? "", and $timestamp likewise.
+ * $body: the raw bytes, file_get_contents("php://input").
+ */
+function verify(array $secrets, string $signature, string $timestamp, string $body, ?int $nowMs = null): string
+{
+    if (in_array("", $secrets, true)) throw new InvalidArgumentException("a signing secret is empty");
+    if (!preg_match('/\Asha256=[^,]*\z/', $signature)) return "malformed";
+    if (!preg_match('/\A[0-9]{1,15}\z/', $timestamp)) return "malformed";
+    $nowMs ??= (int) (microtime(true) * 1000);
+    if (abs($nowMs - (int) $timestamp) > 5 * 60 * 1000) return "stale";
+
+    $genuine = array_map(function ($secret) use ($signature, $timestamp, $body) {
+        $mac = hash_hmac("sha256", "$timestamp.$body", $secret);
+        return hash_equals("sha256=$mac", $signature);
+    }, $secrets);
+    return in_array(true, $genuine, true) ? "valid" : "forged";
+}

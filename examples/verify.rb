@@ -1,0 +1,20 @@
+require "openssl"
+
+# Answers "valid", "malformed", "stale" or "forged".
+#
+# secrets: an array, so that two can count while you change them. body: the raw bytes,
+# before anything parses them (Rack: request.body.read, Rails: request.raw_post).
+def verify(secrets, signature, timestamp, body, now_ms = (Time.now.to_r * 1000).to_i)
+  raise ArgumentError, "a signing secret is empty" if secrets.any? { |secret| secret.to_s.empty? }
+
+  signature, timestamp = signature.to_s.b, timestamp.to_s.b
+  return "malformed" unless signature.match?(/\Asha256=[^,]*\z/n)
+  return "malformed" unless timestamp.match?(/\A[0-9]{1,15}\z/)
+  return "stale" if (now_ms - timestamp.to_i).abs > 5 * 60 * 1000
+
+  genuine = secrets.map do |secret|
+    mac = OpenSSL::HMAC.hexdigest("SHA256", secret, "#{timestamp}.".b + body.b)
+    OpenSSL.secure_compare("sha256=#{mac}", signature)
+  end
+  genuine.any? ? "valid" : "forged"
+end

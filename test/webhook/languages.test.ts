@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+import { readVectors } from "./vectors/read.ts";
+
+const run = promisify(execFile);
+const runners = join(ROOT, "test/webhook/languages");
+
+const languages = [
+  { name: "Python", program: "python3", version: "--version", file: "verify.py", start: script },
+  { name: "Ruby", program: "ruby", version: "--version", file: "verify.rb", start: script },
+  { name: "PHP", program: "php", version: "--version", file: "verify.php", start: script },
+  { name: "Go", program: "go", version: "version", file: "verify.go", start: goProgram },
+];
+
+for (const { name, program, version, file, start } of languages) {
+  test(`the ${name} verifier answers every vector as it must`, async (t) => {
+    if (!(await requireProgram(t, program, [version]))) return;
+    const said = (await start(t, program, file.replace("verify", "run"))).trimEnd().split("\n");
+    const vectors = readVectors();
+    assert.deepEqual(
+      said.map((verdict, at) => [vectors[at]?.name, verdict]),
+      vectors.map(({ name, verdict }) => [name, verdict]),
+    );
+    t.diagnostic(`${said.length} of ${vectors.length} vectors`);
+  });
+
+  test(`the ${name} verifier has at most 25 lines`, async () => {
+    const text = await readFile(join(ROOT, "examples", file), "utf8");
+    assert.ok(text.trimEnd().split("\n").length <= 25);
+  });
+}
+
+async function script(_: TestContext, program: string, runner: string): Promise<string> {
+  return (await run(program, [join(runners, runner), ROOT])).stdout;
+}
+
+/** Go wants a folder for each package. */
+async function goProgram(t: TestContext, program: string, runner: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "vectors-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "webhook"));
+  await copyFile(join(ROOT, "examples/verify.go"), join(folder, "webhook/verify.go"));
+  await copyFile(join(runners, runner), join(folder, "main.go"));
+  await writeFile(join(folder, "go.mod"), "module vectors\n\ngo 1.19\n");
+  const env = { ...process.env, GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "" };
+  return (await run(program, ["run", ".", ROOT], { cwd: folder, env })).stdout;
+}
