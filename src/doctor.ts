@@ -1,4 +1,4 @@
-import { countUnreadable } from "./actions/reseal.ts";
+import { surveySecrets } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
@@ -99,11 +99,12 @@ async function examineClock(db: Database): Promise<string> {
 
 async function examineRing(config: Config, db: Database): Promise<string> {
   const ring = await openRing(config, db);
-  const unreadable = await countUnreadable({ db, ring });
+  const { byKey, unreadable } = await surveySecrets({ db, ring });
   if (unreadable > 0) {
     throw new Error(`no key of the ring opens ${unreadable} of the sealed secrets: add theirs`);
   }
-  return `${ring.length} in the ring`;
+  const sealed = [...byKey].map(([id, secrets]) => `${id} seals ${secrets}`);
+  return `${ring.length} in the ring: ${sealed.join(", ")}`;
 }
 
 async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<string> {

@@ -1,9 +1,16 @@
 import { publicId } from "../domain/ids.ts";
-import { type KeyRing, keyIdOf, open, seal } from "../domain/sealed-secret.ts";
-import { listSealedSecrets, replaceSealedSecret } from "../postgres/subscriptions.ts";
+import { keyIdOf, open, seal } from "../domain/sealed-secret.ts";
+import {
+  listSealedSecrets,
+  replaceSealedSecret,
+  type SealedSecretRow,
+} from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 const BATCH = 100;
+const NAMED_MAX = 100;
+
+type Sealing = Pick<Dependencies, "db" | "ring">;
 
 export interface Resealed {
   /** The key that seals everything now, but for what is unreadable. */
@@ -11,57 +18,69 @@ export interface Resealed {
   resealed: number;
   /** Were under the newest key already. */
   unchanged: number;
-  /** Subscriptions whose secret no key of the ring opens. Left as they were: another ring may open them. */
-  unreadable: string[];
+  /** How many secrets no key of the ring opens. Left as they were: another ring may open them. */
+  unreadable: number;
+  /** The first hundred subscriptions that have those. */
+  unreadable_subscriptions: string[];
 }
 
 /**
- * Seals every secret under the newest key of the ring, while the service runs. A secret that is replaced or erased
- * meanwhile is left alone. Broken off, it goes on where it was when it is called again.
+ * Seals every secret under the newest key of the ring, while the service runs, each in a transaction of its own. A
+ * secret that is replaced or erased meanwhile is left alone. Broken off, it goes on where it was when it is called again.
  */
-export async function reseal({ db, ring }: Pick<Dependencies, "db" | "ring">): Promise<Resealed> {
-  const result: Resealed = {
-    sealing_key: ring[0].id,
-    resealed: 0,
-    unchanged: 0,
-    unreadable: [],
-  };
-  let after: string | null = null;
-  for (;;) {
-    const batch = await listSealedSecrets(db, { after, limit: BATCH });
-    const done = await Promise.all(batch.map((row) => resealOne({ db, ring }, row)));
-    batch.forEach(({ id }, index) => {
-      if (done[index] === "unreadable") result.unreadable.push(publicId("wh", id));
-      else if (done[index] === "resealed") result.resealed++;
-      else if (done[index] === "unchanged") result.unchanged++;
-    });
-    after = batch.at(-1)?.id ?? null;
-    if (after === null) return result;
+export async function reseal({ db, ring }: Sealing): Promise<Resealed> {
+  const done = { resealed: 0, unchanged: 0, unreadable: 0, gone: 0 };
+  const named: string[] = [];
+  for await (const batch of sealedSecrets({ db, ring })) {
+    const results = await Promise.all(batch.map((row) => resealOne({ db, ring }, row)));
+    for (const result of results) done[result]++;
+    const lost = batch.filter((_, index) => results[index] === "unreadable");
+    named.push(...lost.slice(0, NAMED_MAX - named.length).map(({ id }) => publicId("wh", id)));
   }
+  const { resealed, unchanged, unreadable } = done;
+  return {
+    sealing_key: ring[0].id,
+    resealed,
+    unchanged,
+    unreadable,
+    unreadable_subscriptions: named,
+  };
+}
+
+interface Sealed extends SealedSecretRow {
+  /** Null when no key of the ring opens it. */
+  secret: string | null;
 }
 
 async function resealOne(
-  { db, ring }: { db: Dependencies["db"]; ring: KeyRing },
-  { id, sealed_secret: from }: { id: string; sealed_secret: Buffer },
+  { db, ring }: Sealing,
+  { id, sealed_secret: from, secret }: Sealed,
 ): Promise<"resealed" | "unchanged" | "unreadable" | "gone"> {
-  const secret = open(ring, id, from);
   if (secret === null) return "unreadable";
   if (keyIdOf(from) === ring[0].id) return "unchanged";
   const isReplaced = await replaceSealedSecret(db, { id, from, to: seal(ring, id, secret) });
   return isReplaced ? "resealed" : "gone";
 }
 
-/** How many signing secrets no key of the ring opens. */
-export async function countUnreadable({
-  db,
-  ring,
-}: Pick<Dependencies, "db" | "ring">): Promise<number> {
-  let count = 0;
-  let after: string | null = null;
-  do {
-    const batch = await listSealedSecrets(db, { after, limit: BATCH });
-    count += batch.filter(({ id, sealed_secret }) => open(ring, id, sealed_secret) === null).length;
+/** How many signing secrets each key of the ring seals, the newest first, and how many none of them opens. */
+export async function surveySecrets({ db, ring }: Sealing) {
+  const byKey = new Map(ring.map(({ id }) => [id, 0]));
+  let unreadable = 0;
+  for await (const batch of sealedSecrets({ db, ring })) {
+    for (const { sealed_secret, secret } of batch) {
+      const keyId = keyIdOf(sealed_secret);
+      if (secret === null || keyId === null) unreadable++;
+      else byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
+    }
+  }
+  return { byKey, unreadable };
+}
+
+async function* sealedSecrets({ db, ring }: Sealing): AsyncGenerator<Sealed[]> {
+  for (let after: string | null = null; ;) {
+    const batch: SealedSecretRow[] = await listSealedSecrets(db, { after, limit: BATCH });
     after = batch.at(-1)?.id ?? null;
-  } while (after !== null);
-  return count;
+    if (after === null) return;
+    yield batch.map((row) => ({ ...row, secret: open(ring, row.id, row.sealed_secret) }));
+  }
 }

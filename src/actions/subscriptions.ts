@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { PartnerError } from "../domain/errors.ts";
-import { randomId } from "../domain/ids.ts";
-import { open, seal } from "../domain/sealed-secret.ts";
+import { publicId, randomId } from "../domain/ids.ts";
+import { open, seal, whySealed } from "../domain/sealed-secret.ts";
 import { lockOrganization } from "../postgres/organizations.ts";
 import {
   countSubscriptions,
@@ -102,8 +102,10 @@ export function requireProof(
   secret: string,
 ): void {
   const stored = open(ring, subscription.id, subscription.sealed_secret);
-  if (stored === null)
-    throw new Error(`the secret of subscription ${subscription.id} cannot be opened`);
+  if (stored === null) {
+    const why = whySealed(ring, subscription.sealed_secret);
+    throw new Error(`the secret of ${publicId("wh", subscription.id)} ${why}`);
+  }
 
   const [expected, given] = [Buffer.from(stored), Buffer.from(secret)];
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) {

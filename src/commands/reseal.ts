@@ -12,12 +12,16 @@ export function resealCommand(program: Command, context: CommandContext): void {
     .action(async (options: JsonOption) => {
       const done = await context.withDependencies((deps) => reseal(deps));
       answer(context, options, done, sentence);
-      if (done.unreadable.length === 0) return;
-      throw new Failure(
-        `no key of the ring opens the secrets of ${done.unreadable.join(", ")}: ` +
-          "add the key that sealed them to SEALING_KEYS",
-      );
+      if (done.unreadable > 0) throw new Failure(complaint(done));
     });
+}
+
+function complaint({ unreadable, unreadable_subscriptions: named }: Resealed): string {
+  const others = unreadable - named.length;
+  return (
+    `no key of the ring opens the secrets of ${named.join(", ")}${others > 0 ? ` and ${others} more` : ""}: ` +
+    "add the key that sealed them to SEALING_KEYS"
+  );
 }
 
 function sentence({ sealing_key, resealed, unchanged }: Resealed): string {

@@ -56,6 +56,16 @@ export function open(ring: KeyRing, subscriptionId: string, sealed: Buffer): str
   }
 }
 
+/** Why `open` gave null, for whoever has to mend it. */
+export function whySealed(ring: KeyRing, sealed: Buffer): string {
+  const keyId = keyIdOf(sealed);
+  if (keyId === null) return "is not in the form of a sealed secret";
+  const isKnown = ring.some(({ id }) => id === keyId);
+  return isKnown
+    ? `does not open with the sealing key "${keyId}": that is another key, or the row was altered`
+    : `is sealed under the key "${keyId}", which the ring lacks: add it to SEALING_KEYS`;
+}
+
 /** Which key sealed it, so that `reseal` finds what an old key still holds. Null for foreign bytes. */
 export function keyIdOf(sealed: Buffer): string | null {
   const [version, length] = sealed;

@@ -139,12 +139,14 @@ export async function listSubscribers(
   return rows.map((row) => row.id);
 }
 
+export type SealedSecretRow = Pick<SealedSubscriptionRow, "id" | "sealed_secret">;
+
 /** Sealed secrets in order of id, beginning behind `after`. */
 export async function listSealedSecrets(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
-): Promise<{ id: string; sealed_secret: Buffer }[]> {
-  return db<{ id: string; sealed_secret: Buffer }[]>`
+): Promise<SealedSecretRow[]> {
+  return db<SealedSecretRow[]>`
     select id, sealed_secret
       from subscriptions
      where sealed_secret is not null ${after === null ? db`` : db`and id > ${after}`}

@@ -44,10 +44,10 @@ export function createEngine(
     record,
     postpone: (claim) => postpone(deps, [claim]),
     onEnded,
-    onOurFault: (fault, { id }) => {
+    onOurFault: (fault, { id, subscription_id: subscription }) => {
       onOurFault(fault);
       log.error(
-        { fault, delivery: id },
+        { fault, delivery: id, subscription },
         "a fault of our own: the delivery waits a minute, no attempt is counted",
       );
     },

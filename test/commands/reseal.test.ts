@@ -45,7 +45,8 @@ test("every secret is sealed anew under the newest key and stays what it was", a
     sealing_key: "new",
     resealed: 0,
     unchanged: 101,
-    unreadable: [],
+    unreadable: 0,
+    unreadable_subscriptions: [],
   });
 });
 
@@ -68,7 +69,8 @@ test("a key that bears the newest one's name but is another is found out", async
   const impostor = { id: "new", key: randomBytes(32) };
   const { status, stderr } = await resealUnder([impostor]).run("reseal");
   assert.equal(status, 1);
-  assert.equal(stderr.split("wh_").length - 1, 103);
+  assert.equal(stderr.split("wh_").length - 1, 100);
+  assert.match(stderr, / and 3 more: /);
 });
 
 test("a secret that is erased or replaced meanwhile is left alone", async () => {

@@ -17,7 +17,7 @@ test("doctor finds a set-up in order, and a ring that lacks the key of a sealed 
     ...confined,
     SEALING_KEYS: `${ring("new")},${ring("old")}`,
   });
-  assert.match(rotated.stdout, /^ok +sealing keys +2 in the ring$/m);
+  assert.match(rotated.stdout, /^ok +sealing keys +2 in the ring: new seals 0, old seals 1$/m);
   assert.match(rotated.stdout, /^ok +database role +\w+ has its rows and no more$/m);
 
   const lost = await runProgram(["doctor"], { ...confined, SEALING_KEYS: ring("new") });

@@ -27,8 +27,9 @@ export async function createDatabase({ max = 10 } = {}): Promise<Database> {
     await admin`grant ${admin(name)} to current_user`; // Who is no superuser may then end its connections.
   });
 
+  await withAdmin(urlOf(server, name), (admin) => grantService(admin, name));
+
   const owner = connect(urlOf(server, name), { max: 4, name: "test owner" });
-  await grantService(owner, name);
   const url = urlOf(server, name, { username: name, password });
   const db = connect(url, { max, name: "test" });
   databases.set(db, { url, owner });

@@ -49,6 +49,25 @@ export async function startProgram(t: TestContext, env: Record<string, string>):
   };
 }
 
+/** Runs one command that is meant to be ended. */
+export function spawnProgram(
+  t: TestContext,
+  args: string[],
+  env: Record<string, string>,
+): Pick<Program, "process" | "end"> {
+  const child = run(args, env);
+  t.after(() => child.kill("SIGKILL"));
+  const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  return {
+    process: child,
+    end: async (signal) => {
+      child.kill(signal);
+      const [status, killedBy] = await exited;
+      return status ?? killedBy;
+    },
+  };
+}
+
 /** Runs one command to its end. */
 export async function runProgram(args: string[], env: Record<string, string>) {
   const child = run(args, env);

@@ -107,8 +107,8 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
     const { socket } = request;
     const connection = connections.find((one) => one.remotePort === socket.remotePort);
     if (connection === undefined) throw new Error("a request without a connection");
-    socket.on("error", ignore);
     const requestsOnConnection = (served.get(connection) ?? 0) + 1;
+    if (requestsOnConnection === 1) socket.on("error", ignore);
     served.set(connection, requestsOnConnection);
 
     const received = {

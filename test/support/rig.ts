@@ -7,7 +7,10 @@ import { createDatabase, environmentOf } from "./database.ts";
 import { ADMIN_TOKEN, type Program } from "./program.ts";
 
 /** The environment of processes that share one fresh database and may send to receivers on loopback. */
-export async function aRig(t: TestContext): Promise<Record<string, string>> {
+export async function aRig(
+  t: TestContext,
+  further: Record<string, string> = {},
+): Promise<Record<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const caFile = join(folder, "ca.pem");
@@ -17,6 +20,7 @@ export async function aRig(t: TestContext): Promise<Record<string, string>> {
     DATA_DIR: folder,
     EGRESS_ALLOW: "127.0.0.0/8",
     EGRESS_CA_FILE: caFile,
+    ...further,
   };
 }
 
@@ -48,9 +52,17 @@ export async function call(
 }
 
 /** A partner of its own, made by the operator API of a running program. */
-export async function aPartner(program: Program, slug: string) {
+export async function aPartner(
+  program: Program,
+  slug: string,
+  { rateLimitPerMinute = 600 }: { rateLimitPerMinute?: number } = {},
+) {
   const admin = `${program.operatorUrl}/api/v1/admin`;
-  await call(`${admin}/organizations`, { method: "POST", token: ADMIN_TOKEN, body: { slug } });
+  await call(`${admin}/organizations`, {
+    method: "POST",
+    token: ADMIN_TOKEN,
+    body: { slug, rate_limit_per_minute: rateLimitPerMinute },
+  });
   const key = () =>
     call(`${admin}/keys`, {
       method: "POST",
@@ -58,13 +70,20 @@ export async function aPartner(program: Program, slug: string) {
       body: { organization: slug, scopes: ["webhooks:manage"] },
     });
   const token = String((await key()).body["token"]);
+  return {
+    ...partnerOf(program, token),
+    anotherToken: async () => String((await key()).body["token"]),
+  };
+}
+
+/** A partner that has its key already, on whichever program runs now. */
+export function partnerOf(program: Program, token: string) {
   const ask = (path: string, request: { method?: string; body?: unknown } = {}, as = token) =>
     call(`${program.partnerUrl}/api/v1/partner${path}`, { ...request, token: as });
 
   return {
     token,
     ask,
-    anotherToken: async () => String((await key()).body["token"]),
     subscribe: async (url: string) => {
       const { body } = await ask("/webhooks", {
         method: "POST",

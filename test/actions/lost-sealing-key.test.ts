@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { sendTestEvent } from "../../src/actions/events.ts";
+import { deleteSubscription, listSubscriptions } from "../../src/actions/subscriptions.ts";
+import { seal } from "../../src/domain/sealed-secret.ts";
+import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  createEngine,
+  publish,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** Two subscriptions of one organization; `damage` is done to the first one's sealed secret. */
+async function twoSubscriptions(damage: (one: string, other: string) => Promise<unknown>) {
+  const engine = await createEngine(db);
+  const organization = await anOrganization(engine.deps);
+  const one = await aSubscription(engine.deps, organization);
+  const other = await aSubscription(engine.deps, organization);
+  await damage(one.id, other.id);
+  return { ...engine, organization, one, other };
+}
+
+/** Seals a secret of this subscription's under a key that nobody has any more. */
+async function loseKey(id: string): Promise<void> {
+  const sealed = seal([{ id: "lost", key: randomBytes(32) }], id, "whsec_forgotten");
+  await db`update subscriptions set sealed_secret = ${sealed} where id = ${id}`;
+}
+
+async function copySecret(to: string, from: string): Promise<void> {
+  await db`
+    update subscriptions
+       set sealed_secret = (select sealed_secret from subscriptions where id = ${from})
+     where id = ${to}`;
+}
+
+test("a lost sealing key delays the deliveries of its own subscription, and no other's", async () => {
+  const { deps, clock, deliverDue, organization, one } = await twoSubscriptions(loseKey);
+  await publish(deps, organization, 3);
+  let sent = 0;
+  const answer = () => {
+    sent++;
+    return acknowledged;
+  };
+  await deliverDue(answer);
+  assert.equal(sent, 3);
+
+  const waiting = await listDeliveries(db, { subscriptionId: one.id }, { after: null, limit: 10 });
+  assert.deepEqual(
+    waiting.map(({ state, attempts, due_at }) => ({ state, attempts, due_at })),
+    Array.from({ length: 3 }, () => ({
+      state: "waiting",
+      attempts: 0,
+      due_at: new Date(clock().getTime() + 60_000),
+    })),
+  );
+});
+
+test("a test call on a subscription whose sealing key is lost is an error that names both, and the others' calls pass", async () => {
+  const { deps, organization, one, other } = await twoSubscriptions(loseKey);
+  await assert.rejects(sendTestEvent(deps, organization, one), {
+    message: `the secret of wh_${one.id} is sealed under the key "lost", which the ring lacks: add it to SEALING_KEYS`,
+  });
+  await sendTestEvent(deps, organization, other);
+});
+
+test("a subscription whose sealing key is lost can still be listed and deleted", async () => {
+  const { deps, organization, one, other } = await twoSubscriptions(loseKey);
+  assert.equal((await listSubscriptions(deps, organization)).length, 2);
+  await deleteSubscription(deps, organization, one.id);
+  const left = await listSubscriptions(deps, organization);
+  assert.deepEqual(
+    left.map(({ id }) => id),
+    [other.id],
+  );
+});
+
+test("a sealed secret that is moved to another subscription signs nothing there and proves nothing", async () => {
+  const { deps, deliverDue, organization, one, other } = await twoSubscriptions(copySecret);
+  await publish(deps, organization);
+  const secrets: string[] = [];
+  await deliverDue(({ signingSecret }) => {
+    secrets.push(signingSecret);
+    return acknowledged;
+  });
+  assert.deepEqual(secrets, [other.secret]);
+
+  for (const { secret } of [one, other]) {
+    await assert.rejects(sendTestEvent(deps, organization, { id: one.id, secret }), {
+      message: /does not open with the sealing key "test": that is another key, or the row was alt/,
+    });
+  }
+});
