@@ -55,11 +55,23 @@ export default defineConfig(
   globalIgnores(["dist*/", ".data/"]),
   js.configs.recommended,
   {
-    files: ["**/*.js"],
+    files: ["**/*.{js,mjs}"],
+    ignores: ["site/assets/**"],
     languageOptions: {
       globals: Object.fromEntries(
         ["AbortController", "Buffer", "URL", "console", "performance", "process"]
           .concat(["clearInterval", "clearTimeout", "setInterval", "setTimeout"])
+          .map((name) => [name, "readonly"]),
+      ),
+    },
+  },
+  {
+    // Runs in readers' browsers.
+    files: ["site/assets/**"],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ["ResizeObserver", "URL", "document", "fetch", "localStorage", "location", "navigator"]
+          .concat(["scrollBy", "setTimeout"])
           .map((name) => [name, "readonly"]),
       ),
     },

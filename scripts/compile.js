@@ -3,19 +3,24 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { runNode } from "./run.js";
 
-const FOLDERS = ["src", "test", "bench"];
+const FOLDERS = ["src", "test", "bench", "site"];
+/** Where the documentation takes what it shows beside its own folder. */
+const SHOWN = "examples";
 /** Written by a run of the bench. */
 const RESULTS = "bench/results.json";
 const STAMP = "dist/.stamp";
 const TSC_STATE = "dist/.tsbuildinfo";
+/** What else decides what is built. */
+const ALONE = ["CHANGELOG.md", "tsconfig.json", "package-lock.json"];
+const DOCS = "dist/docs/site.json";
 
 /** Whether dist was made from exactly these sources. Contents count, not dates: a clone has new ones. */
 export function isBuilt(root) {
   const stamp = join(root, STAMP);
-  return existsSync(stamp) && readFileSync(stamp, "utf8") === contentsOf(root) && isComplete(root);
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === contentsOf(root) && hasAll(root);
 }
 
-/** Compiles the sources into dist, where nothing of former sources is left. */
+/** Compiles the sources into dist, where nothing of former sources is left, and writes the documentation. */
 export async function build(root, signal) {
   const stamp = contentsOf(root); // Before compiling: what is edited meanwhile is built next time.
   rmSync(join(root, STAMP), { force: true });
@@ -28,6 +33,7 @@ export async function build(root, signal) {
     rmSync(join(root, TSC_STATE), { force: true }); // It takes outputs for granted that are gone.
     await compile();
   }
+  await runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal });
   writeFileSync(join(root, STAMP), stamp);
 }
 
@@ -51,7 +57,7 @@ function filesBelow(root, folder) {
 
 function contentsOf(root) {
   const hash = createHash("sha256");
-  for (const path of [...sourcesOf(root), "tsconfig.json", "package-lock.json"]) {
+  for (const path of [...sourcesOf(root), ...filesBelow(root, SHOWN), ...ALONE]) {
     const content = readFileSync(join(root, path));
     hash.update(`${path} ${content.length}\n`).update(content);
   }
@@ -60,8 +66,12 @@ function contentsOf(root) {
 
 function outputsOf(root) {
   return sourcesOf(root)
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
     .map((path) => join("dist", path.replace(/\.ts$/, ".js")));
+}
+
+function hasAll(root) {
+  return isComplete(root) && existsSync(join(root, DOCS));
 }
 
 function isComplete(root) {

@@ -1,5 +1,7 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { type App, type AppOptions, buildApp } from "../app.ts";
+import { docsRoutes } from "../docs/routes.ts";
+import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
 import { guardRoutes } from "./admission.ts";
@@ -13,15 +15,18 @@ import { sendTestEventRoute } from "./send-test-event.ts";
 
 export interface PartnerAppOptions extends AppOptions {
   health: HealthChecks;
+  /** Where the built documentation lies, if not beside us. */
+  docs?: URL;
 }
 
 /** The partners' listener. It listens once whoever builds it says so; until then more routes may join. */
 export function buildPartnerApp(
   deps: Dependencies,
-  { health, ...options }: PartnerAppOptions,
+  { health, docs = BUILT_SITE, ...options }: PartnerAppOptions,
 ): App {
   const app = buildApp(options);
   healthRoutes(app, health);
+  docsRoutes(app, docs, options.baseUrl);
   app.register(
     async (api: App) => {
       openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl);

@@ -1,0 +1,205 @@
+// Makes the pages handier. They read well without it.
+
+for (const build of [searchBox, menu, copyButtons, languageTabs, scrollers]) build();
+
+/** Finds sections as one types. The index is fetched when the box is first entered. */
+function searchBox() {
+  const input = document.getElementById("search");
+  const results = document.getElementById("results");
+  const found = document.getElementById("found");
+  const home = new URL("..", new URL(input.dataset.index, location)).pathname.replace(/\/$/, "");
+  let sections = null;
+
+  input.addEventListener("focus", load, { once: true });
+  input.addEventListener("input", async () => show(await load()));
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") results.querySelector("a")?.click();
+    if (event.key === "ArrowDown") move(event, results.querySelector("a"));
+  });
+  results.addEventListener("keydown", (event) => {
+    const at = event.target.closest("a");
+    if (event.key === "ArrowDown") move(event, at.nextElementSibling);
+    if (event.key === "ArrowUp") move(event, at.previousElementSibling ?? input);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !event.target.closest("input")) move(event, input);
+    if (event.key === "Escape" && !results.hidden) {
+      move(event, input);
+      results.hidden = true;
+    }
+  });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("search") || event.target.closest("#results a"))
+      results.hidden = true;
+  });
+  results.parentElement.addEventListener("focusout", (event) => {
+    if (event.relatedTarget && !event.relatedTarget.closest("search")) results.hidden = true;
+  });
+
+  function load() {
+    sections ??= fetch(input.dataset.index).then((answer) => answer.json());
+    return sections;
+  }
+
+  function move(event, to) {
+    event.preventDefault();
+    to?.focus();
+  }
+
+  function show(all) {
+    const words = input.value
+      .toLowerCase()
+      .split(/[^a-z0-9_]+/)
+      .filter(Boolean);
+    const best = words.length === 0 ? [] : ranked(all, words).slice(0, 8);
+    results.replaceChildren(...best.map((section) => entry(section, words)));
+    if (words.length > 0 && best.length === 0) results.append(element("p", "Nothing found."));
+    results.hidden = words.length === 0;
+    found.textContent = words.length === 0 ? "" : `${best.length} found`;
+  }
+
+  function entry({ href, page, title, text }, words) {
+    const link = element("a", "");
+    link.href = home + href;
+    link.append(element("strong", title), element("small", page === title ? "" : page));
+    link.append(snippet(text, words));
+    return link;
+  }
+}
+
+/** Sections that hold every word, those that have them in their titles first. */
+function ranked(sections, words) {
+  return sections
+    .map((section) => ({ section, score: scoreOf(section, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ section }) => section);
+}
+
+function scoreOf({ title, page, text }, words) {
+  const [inTitle, inPage, inText] = [title, page, text].map((part) => part.toLowerCase());
+  let score = 0;
+  for (const word of words) {
+    const hit =
+      (inTitle === word ? 40 : 0) +
+      (inTitle.includes(word) ? 20 : 0) +
+      (inPage.includes(word) ? 5 : 0) +
+      (inText.includes(word) ? 1 : 0);
+    if (hit === 0) return 0;
+    score += hit;
+  }
+  return score;
+}
+
+function snippet(text, words) {
+  const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
+  const cut = (at > 0 ? "…" : "") + text.slice(at, at + 130) + (at + 130 < text.length ? "…" : "");
+  const line = element("span", "");
+  const pattern = new RegExp(`(${words.join("|")})`, "i");
+  for (const part of cut.split(pattern)) {
+    line.append(words.includes(part.toLowerCase()) ? element("mark", part) : part);
+  }
+  return line;
+}
+
+function menu() {
+  const button = document.querySelector(".menu");
+  const pages = document.getElementById("pages");
+  button.addEventListener("click", () => {
+    const isOpen = pages.classList.toggle("open");
+    button.setAttribute("aria-expanded", String(isOpen));
+  });
+}
+
+function copyButtons() {
+  if (!navigator.clipboard) return; // Only where the page came by a safe way.
+  for (const figure of document.querySelectorAll(".code")) {
+    const button = element("button", "Copy");
+    button.className = "copy";
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(figure.querySelector("code").textContent);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+    figure.append(button);
+  }
+}
+
+/** Turns panels into tabs that all show the language which the reader last chose. */
+function languageTabs() {
+  const KEY = "partner-api-docs-language";
+  const groups = [...document.querySelectorAll(".tabs")].map(tabsOf);
+  choose(localStorage.getItem(KEY));
+
+  function choose(title) {
+    for (const select of groups) select(title);
+  }
+
+  function tabsOf(root, group) {
+    const panels = [...root.querySelectorAll(".panel")];
+    const list = element("div", "");
+    list.setAttribute("role", "tablist");
+    list.setAttribute("aria-label", root.dataset.label);
+    const tabs = panels.map((panel, i) => tabOf(panel, `tabs-${group}-${i}`));
+    list.append(...tabs);
+    root.prepend(list);
+    list.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const next = tabs.at((tabs.indexOf(event.target) + step) % tabs.length);
+      next.click();
+      next.focus();
+    });
+    return (title) => {
+      const chosen = Math.max(
+        0,
+        panels.findIndex((panel) => panel.dataset.title === title),
+      );
+      panels.forEach((panel, i) => {
+        panel.hidden = i !== chosen;
+        tabs[i].setAttribute("aria-selected", String(i === chosen));
+        tabs[i].tabIndex = i === chosen ? 0 : -1;
+      });
+    };
+  }
+
+  function tabOf(panel, id) {
+    const { title } = panel.dataset;
+    const tab = element("button", title);
+    tab.type = "button";
+    tab.id = `${id}-tab`;
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", id);
+    panel.id = id;
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    tab.addEventListener("click", () => {
+      const before = tab.getBoundingClientRect().top;
+      localStorage.setItem(KEY, title);
+      choose(title);
+      scrollBy(0, tab.getBoundingClientRect().top - before); // What was clicked stays where it is.
+    });
+    return tab;
+  }
+}
+
+/** What scrolls by itself can be scrolled by keyboard. */
+function scrollers() {
+  for (const box of document.querySelectorAll("pre, .scroll")) {
+    const update = () => {
+      if (box.scrollWidth <= box.clientWidth) return box.removeAttribute("tabindex");
+      box.tabIndex = 0;
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", box.matches("pre") ? "Code" : "Table");
+    };
+    new ResizeObserver(update).observe(box);
+  }
+}
+
+function element(name, text) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

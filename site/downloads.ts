@@ -1,0 +1,25 @@
+import { readCompiled, readSource } from "./source.ts";
+
+/** Files that partners may fetch as they are, by their names below /docs/files/. */
+const FILES: Record<string, () => string> = {
+  // The library itself: one module that imports nothing, so that no package is needed to begin.
+  "webhook.mjs": () => readCompiled("src/webhook/verify.js"),
+  "receiver.mjs": () => readSource("site/samples/receiver.mjs"),
+  "receiver.py": () => readSource("site/samples/receiver.py"),
+  ...Object.fromEntries(
+    ["verify.py", "verify.go", "verify.php", "verify.rb"].map((name) => [
+      name,
+      () => readSource(`examples/${name}`),
+    ]),
+  ),
+};
+
+export function downloads(): { name: string; content: string }[] {
+  return Object.entries(FILES).map(([name, read]) => ({ name, content: read() }));
+}
+
+/** The name under which a file of the checkout may be fetched, if it may. */
+export function downloadOf(file: string): string | undefined {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return name in FILES ? name : undefined;
+}

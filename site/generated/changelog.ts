@@ -1,0 +1,6 @@
+import { readSource } from "../source.ts";
+
+/** CHANGELOG.md below its title. */
+export function changelog(): string {
+  return readSource("CHANGELOG.md").replace(/^# .*\n/, "");
+}

@@ -1,0 +1,70 @@
+import { type Media, openApiDocument, type Operation } from "./openapi-document.ts";
+import { exampleOf, type Member, members, remarks, typeOf } from "./schema.ts";
+
+const JSON_TYPE = "application/json";
+
+/** The six calls, from the OpenAPI document that the service publishes. */
+export async function reference(): Promise<string> {
+  const { info, paths } = await openApiDocument();
+  const calls = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) =>
+      call(`${method.toUpperCase()} ${path}`, operation),
+    ),
+  );
+  return [info.description, ...calls].join("\n\n");
+}
+
+function call(line: string, operation: Operation): string {
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
+  const body = requestBody?.content[JSON_TYPE];
+  const [status = "", answer] =
+    Object.entries(responses).find(([code]) => Number(code) < 300) ?? [];
+
+  const query = parameters.map(({ name, in: place, description, schema }): Member => [
+    name,
+    `${typeOf(schema)}, in the ${place}`,
+    remarks({ ...schema, description }),
+  ]);
+  return [
+    `## ${summary}`,
+    `\`${line}\``,
+    description,
+    `\`\`\`bash file=site/samples/reference/${operationId}.sh\n\`\`\``,
+    ...table("It takes", [...query, ...(body ? members(body.schema) : [])]),
+    `### It answers ${status}`,
+    answer?.description ?? "",
+    ...answerOf(answer?.content?.[JSON_TYPE]),
+    "### Or an error",
+    errorsOf(responses),
+  ].join("\n\n");
+}
+
+function answerOf(media: Media | undefined): string[] {
+  if (!media) return [];
+  const example = media.example ?? exampleOf(media.schema);
+  return [
+    `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
+    ...table(null, members(media.schema)),
+  ];
+}
+
+function table(title: string | null, rows: readonly Member[]): string[] {
+  if (rows.length === 0) return [];
+  const lines = rows.map(([name, type, text]) => `| \`${name}\` | ${type} | ${text} |`);
+  return [
+    ...(title === null ? [] : [`### ${title}`]),
+    ["| name | type | meaning |", "|---|---|---|", ...lines].join("\n"),
+  ];
+}
+
+/** Links to the codes that the descriptions of the error statuses name. */
+function errorsOf(responses: Operation["responses"]): string {
+  const links = Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, { description }]) =>
+      [...description.matchAll(/`(\w+)`/g)].map(
+        ([, code = ""]) => `${status}\u00a0[\`${code}\`](/docs/errors#${code})`,
+      ),
+    );
+  return `${links.join(", ")}.`;
+}

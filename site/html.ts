@@ -1,0 +1,14 @@
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** What a reader sees of some HTML, in one line. */
+export function textOf(html: string): string {
+  const text = html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
+  return Object.entries(ENTITIES)
+    .reverse() // `&amp;` last, or `&amp;lt;` would be undone twice.
+    .reduce((done, [character, entity]) => done.replaceAll(entity, character), text)
+    .trim();
+}

@@ -1,0 +1,3 @@
+import { buildSite } from "./build.ts";
+
+await buildSite(new URL("../docs/", import.meta.url));

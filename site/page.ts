@@ -1,0 +1,25 @@
+import { GENERATED } from "./generated.ts";
+import { type Heading, renderMarkdown } from "./markdown.ts";
+import type { PageSource } from "./pages.ts";
+import { readSource } from "./source.ts";
+
+export interface Page extends PageSource {
+  /** What stands below the title. */
+  html: string;
+  headings: Heading[];
+}
+
+/** A page from its Markdown file, in which `{{name}}` on a line of its own stands for generated content. */
+export async function renderPage(source: PageSource): Promise<Page> {
+  const written = readSource(`site/pages/${source.name}.md`);
+  const parts = written.split(/^\{\{([a-z-]+)\}\}$/m); // Text and names in turn.
+  let markdown = "";
+  for (const [i, part] of parts.entries()) markdown += i % 2 === 0 ? part : await generate(part);
+  return { ...source, ...renderMarkdown(markdown) };
+}
+
+async function generate(name: string): Promise<string> {
+  const generator = GENERATED[name];
+  if (!generator) throw new Error(`nothing generates {{${name}}}`);
+  return generator();
+}

@@ -1,0 +1,2 @@
+partner-api org create acme
+partner-api key create --organization acme --scope webhooks:manage

@@ -1,0 +1,2 @@
+curl -sS "$PARTNER_API/api/v1/partner/me" \
+  -H "Authorization: Bearer $PARTNER_TOKEN"

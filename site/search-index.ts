@@ -1,0 +1,31 @@
+import { textOf } from "./html.ts";
+import type { Page } from "./page.ts";
+
+/** A section as the search knows it. */
+interface Section {
+  /** Below `/docs`, with the anchor. */
+  href: string;
+  page: string;
+  title: string;
+  text: string;
+}
+
+/** What the search box looks through: every section of every page, cut at its headings. */
+export function searchIndex(pages: readonly Page[]): Section[] {
+  return pages.flatMap((page) => {
+    // The line break keeps the place of the intro where a page begins with a heading.
+    const [intro = "", ...sections] = `\n${page.html}`.split(/(?=<h[23] id=")/);
+    const href = page.path.slice("/docs".length);
+    const head = { href, page: page.title, title: page.title };
+    return [
+      { ...head, text: `${page.summary} ${textOf(intro)}` },
+      ...sections.map((html) => sectionOf(html, head)),
+    ];
+  });
+}
+
+function sectionOf(html: string, { href, page }: Omit<Section, "text">): Section {
+  const [heading = "", id = ""] = /^<h[23] id="([^"]+)">.*?<\/h[23]>/s.exec(html) ?? [];
+  const title = textOf(heading.replace(/<a class="anchor".*?<\/a>/, ""));
+  return { href: `${href}#${id}`, page, title, text: textOf(html.slice(heading.length)) };
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+
+/** The checkout, seen from dist/site. */
+const ROOT = new URL("../../", import.meta.url);
+
+/** The text of a file of the checkout. */
+export function readSource(path: string): string {
+  return readFileSync(new URL(path, ROOT), "utf8");
+}
+
+/** The text of a compiled module, wherever this build lies. */
+export function readCompiled(path: string): string {
+  return readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+}

@@ -1,0 +1,14 @@
+/** A file of the built documentation, and how it is served. */
+export interface SiteFile {
+  /** Its name in the folder. */
+  file: string;
+  type: string;
+  /** Whether its path changes with its content, so that it may be kept for ever. */
+  isForever: boolean;
+}
+
+/** Every path that exists below `/docs`. What is not listed is not served. */
+export type SiteManifest = Record<string, SiteFile>;
+
+/** What the built pages write for the service's address; whoever serves them puts in the real one. */
+export const DOCS_BASE_URL = "https://partners.example.com";

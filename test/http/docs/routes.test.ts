@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { test } from "node:test";
+import type { InjectOptions } from "fastify";
+import { DOCS_BASE_URL, type SiteManifest } from "../../../src/http/docs/manifest.ts";
+import { PAGES } from "../../../site/pages.ts";
+import { aBuiltSite } from "../../support/built-site.ts";
+import { createDatabase } from "../../support/database.ts";
+import { BASE_URL, startPartnerApi } from "../../support/partner-api.ts";
+import { problemCheck } from "../../support/problems.ts";
+
+const db = await createDatabase();
+const docs = await aBuiltSite();
+
+const manifest = JSON.parse(await readFile(new URL("site.json", docs), "utf8")) as SiteManifest;
+
+type Options = Parameters<typeof startPartnerApi>[2];
+const startWithDocs = (t: Parameters<typeof startPartnerApi>[0], options: Options = {}) =>
+  startPartnerApi(t, db, { ...options, options: { docs, ...options.options } });
+
+test("every page is served without a key, with headers that let in nothing but our own files", async (t) => {
+  const api = startWithDocs(t);
+  for (const { path, title } of PAGES) {
+    const { statusCode, headers, body } = await api.inject({ url: path });
+    assert.equal(statusCode, 200, path);
+    assert.equal(headers["content-type"], "text/html; charset=utf-8");
+    assert.ok(body.includes(`<h1>${title}</h1>`), path);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{1,64}$/);
+    assert.equal(headers["ratelimit"], undefined);
+    const policy = String(headers["content-security-policy"]);
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe|https?:|\*|data:/);
+  }
+});
+
+test("no page holds a script, a style or a picture from elsewhere, or any in its own text", async (t) => {
+  const api = startWithDocs(t);
+  for (const { path } of PAGES) {
+    const { body } = await api.inject({ url: path });
+    assert.doesNotMatch(
+      body,
+      /<script(?![^>]* src="\/docs\/assets\/)|<style|\sstyle=|\son\w+=/,
+      path,
+    );
+    assert.doesNotMatch(body, /<(img|iframe|object|embed|form|base)\b/, path);
+    assert.doesNotMatch(body, /<link [^>]*href="(?!\/docs\/assets\/)/, path);
+  }
+});
+
+test("whatever the build has listed is served, and nothing else that lies in its folder", async (t) => {
+  const api = startWithDocs(t);
+  for (const [path, { type }] of Object.entries(manifest)) {
+    if (path === "/docs/not-found") continue;
+    const { statusCode, headers } = await api.inject({ url: path });
+    assert.deepEqual([statusCode, headers["content-type"]], [200, type], path);
+  }
+  for (const file of await readdir(docs)) {
+    assert.equal((await api.inject({ url: `/docs/${file}` })).statusCode, 404, file);
+  }
+  for (const path of ["/docs/../site.json", "/docs/%2e%2e/site.json", "/docs/..%2fsite.json"]) {
+    assert.equal((await api.inject({ url: path })).statusCode, 404, path);
+  }
+});
+
+test("a page that a browser has is not sent again, and an asset is kept for ever", async (t) => {
+  const api = startWithDocs(t);
+  const get = (url: string, tag?: string) =>
+    api.inject({ url, headers: tag === undefined ? {} : { "if-none-match": tag } });
+
+  const page = await get("/docs/quickstart");
+  const tag = String(page.headers.etag);
+  assert.equal(page.headers["cache-control"], "no-cache");
+  for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+    const again = await get("/docs/quickstart", known);
+    assert.deepEqual([again.statusCode, again.body], [304, ""], known);
+    assert.equal(again.headers.etag, tag);
+    assert.equal(again.headers["content-security-policy"], page.headers["content-security-policy"]);
+  }
+  assert.equal((await get("/docs/quickstart", '"other"')).statusCode, 200);
+  assert.notEqual((await get("/docs")).headers.etag, tag);
+
+  const [script = ""] = Object.keys(manifest).filter((path) => path.endsWith(".js"));
+  const { headers } = await get(script);
+  assert.equal(headers["cache-control"], "public, max-age=31536000, immutable");
+});
+
+test("samples and links carry the address at which the service is reached", async (t) => {
+  const body = async (baseUrl: string, url: string) => {
+    const api = startWithDocs(t, { options: { baseUrl: () => baseUrl } });
+    return (await api.inject({ url })).body;
+  };
+  const here = await body("http://127.0.0.1:8080", "/docs/quickstart");
+  assert.ok(here.includes("PARTNER_API=http://127.0.0.1:8080"));
+  assert.ok(!here.includes(DOCS_BASE_URL));
+  assert.ok(here.includes('href="/docs/errors#unauthenticated"'));
+
+  const behindProxy = await body("https://api.example.org/partners", "/docs/quickstart");
+  assert.ok(behindProxy.includes("PARTNER_API=https://api.example.org/partners"));
+  assert.ok(behindProxy.includes('href="/partners/docs/errors#unauthenticated"'));
+  assert.ok(!behindProxy.includes('="/docs'));
+});
+
+test("where there is no page, a browser gets a page and a program gets a problem", async (t) => {
+  const api = startWithDocs(t);
+  const check = await problemCheck(api);
+  const get = async (url: string, accept?: string) => {
+    const headers = accept === undefined ? {} : { accept };
+    const { statusCode: status, body, ...answer } = await api.inject({ url, headers });
+    return { status, body, headers: answer.headers as Record<string, string> };
+  };
+  for (const url of [
+    "/docs/nothing",
+    "/docs/a/b",
+    "/docs/not-found",
+    "/docs/files/",
+    "/docs/%00",
+  ]) {
+    const page = await get(url, "text/html,application/xhtml+xml,*/*;q=0.8");
+    assert.deepEqual([page.status, page.headers["vary"]], [404, "Accept"], url);
+    assert.match(page.body, /<h1>Page not found<\/h1>/);
+    assert.match(page.headers["content-security-policy"] ?? "", /^default-src 'none'/);
+    assert.equal(page.headers["cache-control"], "no-store");
+
+    for (const accept of [undefined, "*/*", "application/json"]) {
+      check(await get(url, accept), "not_found");
+    }
+  }
+});
+
+test("the pages know GET alone, with or without a slash at the end", async (t) => {
+  const api = startWithDocs(t);
+  const methods = ["HEAD", "POST", "PUT", "DELETE"] as const satisfies InjectOptions["method"][];
+  for (const url of ["/docs", "/docs/errors"]) {
+    for (const method of methods) {
+      const { statusCode, headers } = await api.inject({ method, url });
+      assert.deepEqual([statusCode, headers.allow], [405, "GET"], `${method} ${url}`);
+    }
+    assert.equal((await api.inject({ url: `${url}/` })).statusCode, 200);
+  }
+});
+
+test("the type of an error leads to its explanation", async (t) => {
+  const api = startWithDocs(t);
+  const { type } = (await api.inject({ url: "/api/v1/partner/me" })).json<{ type: string }>();
+  assert.ok(type.startsWith(`${BASE_URL}/docs/errors#`));
+  const { pathname, hash } = new URL(type);
+  const { body } = await api.inject({ url: pathname });
+  assert.ok(body.includes(`id="${hash.slice(1)}"`));
+});
