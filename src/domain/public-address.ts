@@ -1,4 +1,5 @@
 import { type Cidr, contains, parseCidr } from "./cidr.ts";
+import { embeddedAddresses, isIsatap } from "./embedded-address.ts";
 import { type Address, parseAddress, unmapped } from "./ip-address.ts";
 import { SPECIAL_BLOCKS } from "./special-addresses.ts";
 
@@ -18,25 +19,28 @@ const SPECIAL = SPECIAL_BLOCKS.map(([block]) => {
  * Whether a delivery may connect to this address, written as DNS or `socket.remoteAddress` has it.
  * Text that is no address, or one with a zone id, never is.
  *
- * The operator's IPv4 blocks also cover `::ffff:a.b.c.d`, which reaches the same machine; no other
- * embedding counts as the address that it embeds.
+ * A denied IPv4 block covers every IPv6 address that embeds one of its own, since any of them may
+ * reach it. An allowed one also covers `::ffff:a.b.c.d`, which is the same machine, and no other.
  */
 export function isContactable(address: string, { allow, deny }: AddressPolicy): boolean {
   const parsed = parseAddress(address);
   if (parsed === null) return false;
 
-  const plain = unmapped(parsed);
-  const covers = (cidr: Cidr) =>
-    contains(cidr, parsed) || (plain !== null && contains(cidr, plain));
+  const reached = [parsed, ...embeddedAddresses(parsed)];
+  if (isWithin(deny, reached)) return false;
 
-  if (deny.some(covers)) return false;
-  return allow.some(covers) || isOrdinary(parsed);
+  const plain = unmapped(parsed);
+  return isWithin(allow, plain === null ? [parsed] : [parsed, plain]) || isOrdinary(parsed);
 }
 
 /** Whether the address is public by itself, whatever the operator allows or denies. */
 export function isPublic(address: string): boolean {
   const parsed = parseAddress(address);
   return parsed !== null && isOrdinary(parsed);
+}
+
+function isWithin(blocks: readonly Cidr[], addresses: Address[]): boolean {
+  return blocks.some((block) => addresses.some((address) => contains(block, address)));
 }
 
 function isOrdinary(address: Address): boolean {
@@ -47,9 +51,4 @@ function isOrdinary(address: Address): boolean {
 /** 2000::/3: all that has been handed out. New kinds of special addresses appear outside it. */
 function isGlobalUnicast({ words }: Address): boolean {
   return words[0] >>> 29 === 1;
-}
-
-/** ISATAP tunnels to the IPv4 address after 0:5efe or 200:5efe, under any prefix (RFC 5214). */
-function isIsatap({ words }: Address): boolean {
-  return (words[2] & ~0x02000000) === 0x5efe;
 }

@@ -75,36 +75,73 @@ test("every IPv6 address is judged as the list has it, in whatever form it is wr
   );
 });
 
+const embeddingPrefix = fc.bigInt(0x2000_0000_0000_0000n, 0x3fff_ffff_ffff_ffffn);
+const embeddingRest = fc.bigInt(0n, (1n << 64n) - 1n);
+
+/** The address in every form in which IPv6 carries one; `prefix` and `rest` fill what the form leaves open. */
+function embeddings(v4: bigint, prefix: bigint, rest: bigint): [form: string, v6: bigint][] {
+  const localNat64 = 0x64_ff9b_0001n << 80n;
+  const isatap = (prefix << 64n) | (0x5efen << 32n) | v4;
+  return [
+    ["IPv4-compatible", v4],
+    ["IPv4-mapped", (0xffffn << 32n) | v4],
+    ["IPv4-translated", (0xffff_0000n << 32n) | v4],
+    ["NAT64", (0x64_ff9bn << 96n) | v4],
+    ["local NAT64, /96", localNat64 | ((prefix & 0xffffn) << 64n) | v4],
+    // RFC 6052 splits the address around bits 64 to 71 for prefixes of 48 and 56 bits.
+    ["local NAT64, /48", localNat64 | ((v4 >> 16n) << 64n) | ((v4 & 0xffffn) << 40n)],
+    ["local NAT64, /56", localNat64 | ((v4 >> 24n) << 64n) | ((v4 & 0xff_ffffn) << 32n)],
+    ["local NAT64, /64", localNat64 | (v4 << 24n)],
+    ["6to4", (0x2002n << 112n) | (v4 << 80n) | rest],
+    ["Teredo server", (0x2001_0000n << 96n) | (v4 << 64n) | rest],
+    ["Teredo client", (0x2001_0000n << 96n) | (rest & (0xffff_ffffn << 32n)) | (v4 ^ 0xffff_ffffn)],
+    ["ISATAP", isatap],
+    ["ISATAP, universal", isatap | (0x0200_0000n << 32n)],
+  ];
+}
+
 test("no IPv6 address that embeds an IPv4 address is public, not even a public one", () => {
   const address = fc.oneof(anyAddress4, nearBlocks(4));
-  const prefix = fc.bigInt(0x2000_0000_0000_0000n, 0x3fff_ffff_ffff_ffffn);
-  const rest = fc.bigInt(0n, (1n << 64n) - 1n);
-
   fc.assert(
-    fc.property(address, prefix, rest, (v4, prefix64, rest64) => {
-      const embeddings = {
-        "IPv4-compatible": v4,
-        "IPv4-mapped": (0xffffn << 32n) | v4,
-        "IPv4-translated": (0xffff_0000n << 32n) | v4,
-        NAT64: (0x64_ff9bn << 96n) | v4,
-        "local NAT64, /96": (0x64_ff9b_0001n << 80n) | v4,
-        // RFC 6052 splits the address around bits 64 to 71 for a prefix of 48 bits.
-        "local NAT64, /48":
-          (0x64_ff9b_0001n << 80n) | ((v4 >> 16n) << 64n) | ((v4 & 0xffffn) << 40n),
-        "6to4": (0x2002n << 112n) | (v4 << 80n) | rest64,
-        "Teredo server": (0x2001_0000n << 96n) | (v4 << 64n) | rest64,
-        "Teredo client": (0x2001_0000n << 96n) | (~v4 & 0xffff_ffffn),
-        ISATAP: (prefix64 << 64n) | (0x0000_5efen << 32n) | v4,
-        "ISATAP, universal": (prefix64 << 64n) | (0x0200_5efen << 32n) | v4,
-      };
-      for (const [name, v6] of Object.entries(embeddings)) {
+    fc.property(address, embeddingPrefix, embeddingRest, (v4, prefix, rest) => {
+      for (const [form, v6] of embeddings(v4, prefix, rest)) {
         for (const written of [text6(v6), dottedText6(v6), shortText6(v6)]) {
-          assert.equal(isContactable(written, nothing), false, `${name}: ${written}`);
+          assert.equal(isContactable(written, nothing), false, `${form}: ${written}`);
         }
       }
     }),
     { numRuns: 500 },
   );
+});
+
+test("what embeds a denied IPv4 address is denied, even where all of IPv6 is allowed", () => {
+  const allow = [parsed("::/0")];
+  // 0.0.0.0 and 0.0.0.1 are left out: compatible, they would be :: and ::1.
+  const address = fc.bigInt(2n, (1n << 32n) - 1n);
+  const bits = fc.bigInt(0n, 24n);
+  fc.assert(
+    fc.property(address, bits, embeddingPrefix, embeddingRest, (v4, spared, prefix, rest) => {
+      const deny = [parsed(`${text4((v4 >> spared) << spared)}/${32n - spared}`)];
+      assert.equal(isContactable(text4(v4), { allow: [parsed("0.0.0.0/0")], deny }), false);
+      for (const [form, v6] of embeddings(v4, prefix, rest)) {
+        assert.equal(isContactable(text6(v6), { allow, deny: [] }), true, form);
+        assert.equal(isContactable(text6(v6), { allow, deny }), false, `${form}: ${text6(v6)}`);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("denying all of IPv4 denies no address of IPv6 that has nothing of it", () => {
+  const deny = [parsed("0.0.0.0/0")];
+  const address = fc.oneof(globalUnicast, anyAddress6);
+  fc.assert(
+    fc.property(address, (v6) => {
+      assert.equal(isContactable(text6(v6), { allow: [], deny }), isPublic(text6(v6)));
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.equal(isContactable("::1", { allow: [parsed("::1/128")], deny }), true);
 });
 
 const notAddresses = [
