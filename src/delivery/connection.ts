@@ -4,9 +4,12 @@ import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { InterimResponses } from "./interim-responses.ts";
 import { outcomeOfExchange } from "./outcome-of-error.ts";
+import { ReadLimit } from "./read-limit.ts";
 
 const HEADER_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_MAX = 64 * 1024;
+/** Heads and body, with ample room for what lies around them. */
+const ANSWER_BYTES_MAX = 2 * BODY_BYTES_MAX;
 /** A receiver that says how long it keeps an idle connection is believed; this is for the others. */
 const IDLE_MS = 10_000;
 const IDLE_MS_MAX = 60_000;
@@ -34,6 +37,7 @@ export class Connection {
   readonly address: string;
   readonly #socket: TLSSocket;
   readonly #client: Client;
+  readonly #limit: ReadLimit;
   readonly #interim: InterimResponses;
   readonly #keeper: ConnectionKeeper;
 
@@ -45,6 +49,7 @@ export class Connection {
     this.address = address;
     this.#socket = socket;
     this.#keeper = keeper;
+    this.#limit = new ReadLimit(socket, ANSWER_BYTES_MAX);
     this.#interim = new InterimResponses(socket);
     this.#client = new Client(`https://${hostHeader}`, {
       // Called once: the client goes with its socket. Later, since undici ignores a call back at once.
@@ -87,6 +92,7 @@ export class Connection {
         reject(why);
         this.destroy();
       });
+      this.#limit.restart();
       this.#interim.expectHead();
       this.#client.dispatch(request, {
         onRequestStart: () => undefined, // undici tells the kinds of handler apart by it.

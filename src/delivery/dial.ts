@@ -1,6 +1,7 @@
 import { connect, isIP, type Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { parseAddress } from "../domain/ip-address.ts";
+import type { FailureReason } from "../domain/outcome.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { codeOf, type DialError, outcomeOfDial } from "./outcome-of-error.ts";
@@ -53,14 +54,14 @@ export async function dial(
         next();
       });
       socket.once("connect", () => {
-        // Something between us and the network sent us elsewhere: that is nobody whom we have vetted.
-        if (!isSameAddress(socket.remoteAddress ?? "", address)) {
-          fail(new AttemptFailed(unreachable("address_not_public")));
+        const fault = faultOfPeer(socket.remoteAddress, address);
+        if (fault !== null) {
+          fail(new AttemptFailed(unreachable(fault)));
           return;
         }
         racing.delete(socket);
         stop();
-        socket.removeAllListeners("error");
+        socket.removeAllListeners("error").on("error", ignore); // From here on TLS reports them.
         resolve({ socket, address });
       });
     }
@@ -86,6 +87,12 @@ function inTurn(addresses: readonly string[]): string[] {
   return [...ipv4, ...ipv6].slice(0, ADDRESSES_MAX);
 }
 
+/** Something between us and the network may send us elsewhere: that is nobody whom we have vetted. */
+function faultOfPeer(peer: string | undefined, address: string): FailureReason | null {
+  if (peer === undefined) return "connection_reset"; // Gone already.
+  return isSameAddress(peer, address) ? null : "address_not_public";
+}
+
 /** Whatever their spelling: the system writes `::ffff:7f00:1` as `::ffff:127.0.0.1`. */
 function isSameAddress(one: string, other: string): boolean {
   const address = parseAddress(one);
@@ -93,5 +100,5 @@ function isSameAddress(one: string, other: string): boolean {
 }
 
 function ignore(): void {
-  // A socket that has lost the race may fail as it pleases.
+  // A socket that has lost the race, or that TLS has taken over, may fail as it pleases.
 }

@@ -1,3 +1,4 @@
+import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import {
   connect,
@@ -13,7 +14,10 @@ import { outcomeOfHandshake } from "./outcome-of-error.ts";
 
 /** Made once: reading all root certificates takes longer than an attempt. */
 export function trustedRoots(extraCa: string | undefined): SecureContext {
-  return createSecureContext(extraCa === undefined ? {} : { ca: [...rootCertificates, extraCa] });
+  return createSecureContext({
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // Or a receiver could keep us at handshakes.
+    ...(extraCa !== undefined && { ca: [...rootCertificates, extraCa] }),
+  });
 }
 
 /** TLS over a connected socket, for the destination's own name or address and nobody else's. */

@@ -61,8 +61,15 @@ export function outcomeOfExchange(error: unknown): Outcome {
 
 export const UNASKED_SWITCH = "ERR_UNASKED_SWITCH";
 export const TOO_MUCH_INTERIM = "ERR_TOO_MUCH_INTERIM";
+export const TOO_LONG = "ERR_ANSWER_TOO_LONG";
 
-const PROTOCOL_ERRORS = new Set(["UND_ERR_HEADERS_OVERFLOW", UNASKED_SWITCH, TOO_MUCH_INTERIM]);
+const PROTOCOL_ERRORS = new Set([
+  "UND_ERR_HEADERS_OVERFLOW",
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH", // What undici calls any fault of a head that names a length.
+  UNASKED_SWITCH,
+  TOO_MUCH_INTERIM,
+  TOO_LONG,
+]);
 
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : "";

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
+import { Deadline } from "../../src/delivery/deadline.ts";
+import { dial } from "../../src/delivery/dial.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { aPost, names, startSender } from "../support/sender.ts";
@@ -9,16 +11,6 @@ import { aPost, names, startSender } from "../support/sender.ts";
 const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 const TIMED_OUT = { kind: "unreachable", reason: "timeout" } as const;
 const HOST = "hooks.partner.test";
-
-for (const certificate of ["expired", "self-signed"] as const) {
-  test(`nothing is sent to a receiver whose certificate is ${certificate}`, async (t) => {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t, { certificate });
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
-    assert.equal(receiver.requests.length, 0);
-  });
-}
 
 for (const certifiedHosts of [["other.test"], ["127.0.0.2"]]) {
   test(`nothing is sent to a receiver certified as ${certifiedHosts.join()} instead of its name`, async (t) => {
@@ -36,34 +28,6 @@ test("nothing is sent to an address that its certificate does not name", async (
   const outcome = await sender.send(aPost(receiver.url()));
   assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
   assert.equal(receiver.requests.length, 0);
-});
-
-test("a receiver that speaks no TLS is a TLS error", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t, {
-    accept: (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
-  });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
-});
-
-test("a receiver that wants a certificate of ours is a TLS error", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t, { wantsCertificate: true });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
-});
-
-test("a connection reset or closed in the handshake is a reset", async (t) => {
-  for (const accept of [
-    (socket: { resetAndDestroy: () => unknown }) => socket.resetAndDestroy(),
-    (socket: { end: () => unknown }) => socket.end(),
-  ]) {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t, { accept });
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
-  }
 });
 
 test("a receiver that is not there is a refused connection", async (t) => {
@@ -110,27 +74,6 @@ test("an IPv4 address that our system has no route to is our fault", async (t) =
   assert.deepEqual(outcome, { kind: "our-fault", fault: "no_route" });
 });
 
-const SLOW = {
-  "hangs before the status": { script: scripts.hang },
-  "drips the status line": { script: scripts.drip("HTTP/1.1 200 OK\r\n", 60) },
-  "drips headers": { script: scripts.drip(`HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(99)}`, 10) },
-  "drips interim responses": { script: scripts.drip("HTTP/1.1 102 P\r\n\r\n".repeat(99), 10) },
-  "hangs in the handshake": { accept: (socket: Socket) => socket.resume() },
-};
-
-for (const [what, { script = scripts.hang, accept }] of Object.entries<{
-  script?: typeof scripts.hang;
-  accept?: (socket: Socket) => void;
-}>(SLOW)) {
-  test(`a receiver that ${what} is a timeout, and its connection is closed`, async (t) => {
-    const sender = await startSender(t, { timeoutMs: 300 });
-    const receiver = await startReceiver(t, accept ? { accept } : {});
-    receiver.answer(script);
-    assert.deepEqual(await sender.send(aPost(receiver.url())), TIMED_OUT);
-    for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
-  });
-}
-
 test("a look-up that takes too long is a timeout", async (t) => {
   const sender = await startSender(t, {
     timeoutMs: 50,
@@ -157,22 +100,6 @@ test("look-up, connection and answer share one limit", async (t) => {
   assert.equal(receiver.requests.length, 0);
 });
 
-test("a body that never comes changes nothing about the status and is given up in the end", async (t) => {
-  const sender = await startSender(t, { timeoutMs: 300 });
-  const receiver = await startReceiver(t);
-  receiver.answer(scripts.raw("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"));
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
-  for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
-});
-
-test("a body without end changes nothing about the status and is cut off at once", async (t) => {
-  const sender = await startSender(t, { timeoutMs: 60_000 });
-  const receiver = await startReceiver(t);
-  receiver.answer(scripts.flood("HTTP/1.1 200 OK\r\n\r\n", Buffer.alloc(16 * 1024)));
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
-  for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
-});
-
 test("bodies that never come do not pile up: the oldest is given up early", async (t) => {
   const sender = await startSender(t, { timeoutMs: 60_000 });
   const receiver = await startReceiver(t);
@@ -196,6 +123,27 @@ test("nothing is said to a peer that is not the one connected to", async (t) => 
   assert.ok(connection);
   if (!connection.closed) await once(connection, "close");
   assert.equal(connection.bytesRead, 0);
+});
+
+test("a peer that is gone before it could be looked at is a reset", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  onConnect(t, (socket, options, connect) => {
+    Object.defineProperty(socket, "remoteAddress", { value: undefined });
+    return connect(options);
+  });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  assert.equal(receiver.requests.length, 0);
+});
+
+test("a connected socket that fails before TLS has taken it over ends no more than itself", async (t) => {
+  const receiver = await startReceiver(t);
+  const deadline = new Deadline(30_000);
+  const { socket } = await dial(["127.0.0.2"], receiver.port, deadline);
+  deadline.lift();
+  socket.destroy(new Error("broken"));
+  await new Promise((resolve) => socket.once("close", resolve));
 });
 
 test("a host whose every address keeps silent is a timeout", async (t) => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gzipSync } from "node:zlib";
 import { Webhook } from "standardwebhooks";
 import { verify } from "../../src/webhook/verify.ts";
 import { startReceiver } from "../support/receiver.ts";
@@ -95,17 +94,6 @@ for (const status of [300, 301, 304, 307, 400, 401, 404, 410, 418, 429, 500, 503
   });
 }
 
-test("a redirect is not followed, least of all to loopback", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
-  const canary = await startReceiver(t, { address: "127.0.0.1", port: receiver.port });
-  receiver.answer(scripts.status(307, { headers: { location: canary.url() } }));
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "refused", httpStatus: 307 });
-  assert.equal(receiver.requests.length, 1);
-  assert.equal(canary.connections.length, 0);
-});
-
 test("neither a proxy nor leave to trust anybody is taken from the environment", async (t) => {
   const sender = await startSender(t);
   const proxy = await startReceiver(t, { address: "127.0.0.1" });
@@ -134,75 +122,8 @@ const ANSWERS = {
     scripts.drip(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 P\r\n\r\n${OK}${NO_BODY}`, 1),
     { kind: "acknowledged", httpStatus: 200 },
   ],
-  "a flood of interim responses is a protocol error": [
-    scripts.flood("", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "an interim response without end is a protocol error": [
-    scripts.flood("HTTP/1.1 103 Early Hints\r\n", "link: </a>\r\n"),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "a switch of protocols that nobody asked for is a protocol error": [
-    scripts.raw("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "an HTTP/0.9 answer is a protocol error": [
-    scripts.rawAndEnd("<html>hello</html>"),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "a malformed status line is a protocol error": [
-    scripts.raw("HTTP/1.1 abc OK\r\n\r\n"),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "a status that is none is a protocol error": [
-    scripts.raw(`HTTP/1.1 099 OK\r\n${NO_BODY}`),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "bad bytes in a header are a protocol error": [
-    scripts.raw(`${OK}x: \u0000\u0001\r\n${NO_BODY}`),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "headers without end are a protocol error": [
-    scripts.flood(OK, `x: ${"y".repeat(1_000)}\r\n`),
-    { kind: "unreachable", reason: "protocol_error" },
-  ],
-  "a connection closed without an answer is a reset": [
-    scripts.hangUp,
-    { kind: "unreachable", reason: "connection_reset" },
-  ],
-  "a connection reset before the answer is a reset": [
-    scripts.reset,
-    { kind: "unreachable", reason: "connection_reset" },
-  ],
-  "a connection closed within the headers is a reset": [
-    scripts.rawAndEnd(`${OK}x: y\r\n`),
-    { kind: "unreachable", reason: "connection_reset" },
-  ],
-  "a status counts although its body is cut short": [
-    scripts.rawAndEnd(`${OK}content-length: 100\r\n\r\nabc`),
-    { kind: "acknowledged", httpStatus: 200 },
-  ],
-  "a status counts although the connection is reset in mid-body": [
-    scripts.rawAndReset(`${OK}content-length: 100\r\n\r\nabc`),
-    { kind: "acknowledged", httpStatus: 200 },
-  ],
-  "a status counts although its body is malformed": [
-    scripts.raw(`${OK}transfer-encoding: chunked\r\n\r\nnonsense`),
-    { kind: "acknowledged", httpStatus: 200 },
-  ],
-  "204 counts although a body follows it": [
-    scripts.raw("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello"),
-    { kind: "acknowledged", httpStatus: 204 },
-  ],
   "an answer in HTTP/1.0 counts": [
     scripts.rawAndEnd("HTTP/1.0 200 OK\r\n\r\nhello"),
-    { kind: "acknowledged", httpStatus: 200 },
-  ],
-  "a compressed body is not unpacked": [
-    scripts.status(200, {
-      headers: { "content-encoding": "gzip" },
-      body: gzipSync(Buffer.alloc(10 * 1024 * 1024)),
-    }),
     { kind: "acknowledged", httpStatus: 200 },
   ],
 } as const;

@@ -9,7 +9,7 @@ export interface Certificate {
 export interface CertificateOptions {
   hosts: readonly string[];
   addresses: readonly string[];
-  kind: "good" | "expired" | "self-signed";
+  kind: "good" | "expired" | "not-yet-valid" | "self-signed";
 }
 
 const DAY_MS = 86_400_000;
@@ -42,8 +42,8 @@ async function issue({ hosts, addresses, kind }: CertificateOptions): Promise<Ce
   const now = Date.now();
   const { private: key, cert } = await generate([{ name: "commonName", value: "Test receiver" }], {
     ...EC,
-    notBeforeDate: new Date(now - 2 * DAY_MS),
-    notAfterDate: new Date(kind === "expired" ? now - DAY_MS : now + DAY_MS),
+    notBeforeDate: new Date(kind === "not-yet-valid" ? now + DAY_MS : now - 2 * DAY_MS),
+    notAfterDate: new Date(kind === "expired" ? now - DAY_MS : now + 2 * DAY_MS),
     extensions: [
       { name: "basicConstraints", cA: false },
       {

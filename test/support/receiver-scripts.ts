@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { Script } from "./receiver.ts";
 
 export function status(
@@ -17,6 +18,11 @@ export const reset: Script = ({ received }) => received.connection.resetAndDestr
 
 /** Closes the connection politely, without an answer. */
 export const hangUp: Script = ({ socket }) => socket.end();
+
+/** Asks for the handshake again, on the connection that has one (TLS 1.2 and before). */
+export const renegotiate: Script = ({ socket }) => {
+  if (socket instanceof TLSSocket) socket.renegotiate({}, () => undefined);
+};
 
 /** Writes these bytes, whatever they are, and leaves the connection open. */
 export function raw(...chunks: (string | Buffer)[]): Script {
@@ -37,9 +43,10 @@ export function rawAndReset(bytes: string): Script {
   };
 }
 
-/** These bytes one at a time, for as long as the connection lives. */
-export function drip(bytes: string, everyMs: number): Script {
+/** The head, if any, at once; then these bytes one at a time, for as long as the connection lives. */
+export function drip(bytes: string, everyMs: number, head = ""): Script {
   return ({ socket }) => {
+    socket.write(head, "latin1");
     let sent = 0;
     const timer = setInterval(() => {
       const byte = bytes[sent++];

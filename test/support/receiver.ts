@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import https from "node:https";
 import { type AddressInfo, createServer, isIP, type Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import { type SecureVersion, TLSSocket } from "node:tls";
 import type { TestContext } from "node:test";
 import { buffer } from "node:stream/consumers";
 import { Arrivals } from "./arrivals.ts";
@@ -41,6 +41,8 @@ export interface ReceiverOptions {
   certifiedHosts?: string[];
   /** Whether the handshake fails for senders that show no certificate. */
   wantsCertificate?: boolean;
+  /** The one version of TLS that it speaks; default: all of today's. */
+  tlsVersion?: SecureVersion;
   /** What happens to a new connection before TLS; default: the handshake. */
   accept?: (socket: Socket, secure: () => void) => void;
 }
@@ -68,9 +70,16 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
   let unread = 0;
 
   const isStrict = options.wantsCertificate ?? false;
+  const { tlsVersion: only } = options;
   const web = https.createServer(
-    // No connection goes away by itself, however slow the machine.
-    { key, cert, requestCert: isStrict, rejectUnauthorized: isStrict, keepAliveTimeout: 60_000 },
+    {
+      key,
+      cert,
+      requestCert: isStrict,
+      rejectUnauthorized: isStrict,
+      ...(only !== undefined && { minVersion: only, maxVersion: only }),
+      keepAliveTimeout: 60_000, // No connection goes away by itself, however slow the machine.
+    },
     (request, response) => void serve(request, response),
   );
   const door = createServer((socket) => {
