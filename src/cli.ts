@@ -27,11 +27,11 @@ const context: CommandContext = {
     const config = loadConfig(process.env);
     const { db, close } = await openDatabase(config, ignore, { max: 2 });
     try {
-      const { deps, names } = await wireDependencies(config, db);
+      const { deps, destinations } = await wireDependencies(config, db);
       try {
         return await run(deps);
       } finally {
-        names.close();
+        destinations.close();
       }
     } finally {
       await close();

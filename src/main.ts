@@ -41,7 +41,7 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
   const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
-  const { deps, clock, names } = wired;
+  const { deps, clock, destinations } = wired;
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);
   const health = new Health(db, clock);
@@ -53,7 +53,7 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
   });
 
   const sender = createSender({
-    check: deps.checkDestination,
+    check: destinations.forDeliveries,
     clock: clock.now,
     timeoutMs: config.attemptTimeoutMs,
     userAgent: USER_AGENT,
@@ -96,7 +96,7 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
       log.info("stopping: what is under way comes to its end");
       await Promise.all([partnerApp?.close(), dispatcher?.stop()]);
       await operatorApp.close();
-      names.close();
+      destinations.close();
       await Promise.all([sender.close(), maintenance.stop()]);
       await close();
       log.info("stopped");

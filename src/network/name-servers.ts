@@ -6,7 +6,7 @@ export interface Answer {
   usable: boolean;
 }
 
-const TRIES = 3;
+const TRIES = 4;
 
 /** How long a family is waited for once the other has addresses, as a share of the limit. */
 const GRACE = 0.3;
@@ -23,7 +23,7 @@ export class NameServers {
   #probe: Promise<Answer> | undefined;
 
   constructor(servers: string[] | undefined, limitMs: number) {
-    // c-ares doubles the wait each time: it tries at 0, at a quarter and at three quarters.
+    // The waits are a quarter of the limit or longer, so that c-ares does not give up before we do.
     this.#resolver = new Resolver({ timeout: Math.ceil(limitMs / 4), tries: TRIES });
     if (servers !== undefined) this.#resolver.setServers(servers);
     this.#limitMs = limitMs;

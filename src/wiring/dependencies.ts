@@ -1,32 +1,26 @@
-import { checkDestination } from "../actions/destination.ts";
 import { createDependencies, type Dependencies } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
-import { createNameLookup } from "../network/name-lookup.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
+import { openDestinations } from "./destinations.ts";
 import { openRing } from "./sealing-keys.ts";
 
-type Names = ReturnType<typeof createNameLookup>;
+type Destinations = ReturnType<typeof openDestinations>;
 
 /** Everything the actions reach, from the configuration. */
 export async function wireDependencies(
   config: Config,
   db: Database,
   nudge: (subscriptionIds: string[]) => void = () => undefined,
-): Promise<{ deps: Dependencies; clock: DatabaseClock; names: Names }> {
+): Promise<{ deps: Dependencies; clock: DatabaseClock; destinations: Destinations }> {
   const clock = new DatabaseClock(db);
   await clock.measure();
-  const names = createNameLookup({
-    servers: config.dnsServers ?? undefined,
-    timeoutMs: config.attemptTimeoutMs / 2,
-    answerLocalhost: config.egress.allow.length > 0,
-  });
+  const destinations = openDestinations(config);
   const deps = createDependencies({
     db,
     clock: clock.now,
     ring: await openRing(config, db),
-    checkDestination: (url) =>
-      checkDestination({ lookup: names.lookup, egress: config.egress }, url),
+    checkDestination: destinations.forRequests,
     rules: {
       retryDelaysMs: config.retryDelaysMs,
       autoDisableAfter: config.autoDisableAfter,
@@ -35,7 +29,7 @@ export async function wireDependencies(
     },
     nudge,
   });
-  return { deps, clock, names };
+  return { deps, clock, destinations };
 }
 
 /** A lease outlives the attempt that it is for, with room for look-up, queueing and recording. */

@@ -1,0 +1,39 @@
+import { checkDestination, type Vetted } from "../actions/destination.ts";
+import type { Config } from "../config.ts";
+import { createNameLookup } from "../network/name-lookup.ts";
+
+type Check = (url: string) => Promise<Vetted>;
+type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress">;
+
+/**
+ * The check of URLs, once for requests and once for deliveries, each with look-ups of its own: callers
+ * may name hosts whose servers keep silent as fast as their rate limit lets them, and must not use up
+ * the look-ups under way that deliveries to everybody else need.
+ */
+export function openDestinations(config: Settings): {
+  forRequests: Check;
+  forDeliveries: Check;
+  close: () => void;
+} {
+  const [requests, deliveries] = [open(config), open(config)];
+  return {
+    forRequests: requests.check,
+    forDeliveries: deliveries.check,
+    close: () => {
+      requests.close();
+      deliveries.close();
+    },
+  };
+}
+
+function open({ dnsServers, attemptTimeoutMs, egress }: Settings): {
+  check: Check;
+  close: () => void;
+} {
+  const { lookup, close } = createNameLookup({
+    servers: dnsServers ?? undefined,
+    timeoutMs: attemptTimeoutMs / 2,
+    answerLocalhost: egress.allow.length > 0,
+  });
+  return { check: (url) => checkDestination({ lookup, egress }, url), close };
+}
