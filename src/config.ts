@@ -14,6 +14,7 @@ import { type AdminToken, readAdminTokens, readSealingKeys } from "./config/secr
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
+import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
 
 export type { AdminToken } from "./config/secrets.ts";
 export { parseSealingKeys } from "./config/secrets.ts";
@@ -104,7 +105,7 @@ function read(env: Environment): Config {
       integer(1, 10_000),
       Math.min(16, dispatchConcurrency),
     ),
-    maxSubscriptions: env.value("MAX_SUBSCRIPTIONS", integer(1, 100_000), 100),
+    maxSubscriptions: env.value("MAX_SUBSCRIPTIONS", integer(1, SUBSCRIPTIONS_MAX), 100),
 
     egress: {
       allow: env.list("EGRESS_ALLOW", cidr, 1_000) ?? [],

@@ -4,6 +4,9 @@ import type { Caller } from "../domain/scope.ts";
 import { updateLastUsed } from "../postgres/api-keys.ts";
 import type { Dependencies } from "./dependencies.ts";
 
+/** Keys whose use waits to be written. Beyond that a use is not noted: its key's next one is. */
+const KEYS_USED_MAX = 10_000;
+
 /**
  * Turns an Authorization header into a caller. Every way to fail looks the same from outside, and a key that does
  * not exist costs the same work as one that does. No key is cached: a revocation holds from the next request on.
@@ -22,7 +25,7 @@ export async function authenticate(
     );
   }
 
-  keysUsed.set(key.key_id, clock());
+  if (keysUsed.size < KEYS_USED_MAX || keysUsed.has(key.key_id)) keysUsed.set(key.key_id, clock());
   return {
     organizationId: key.organization_id,
     slug: key.slug,

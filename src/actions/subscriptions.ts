@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { PartnerError } from "../domain/errors.ts";
 import { publicId, randomId } from "../domain/ids.ts";
 import { open, seal, whySealed } from "../domain/sealed-secret.ts";
+import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { lockOrganization } from "../postgres/organizations.ts";
 import {
   countSubscriptions,
@@ -59,15 +60,12 @@ async function requireRoom(db: Queryable, organizationId: string, max: number): 
   }
 }
 
-/** As many as MAX_SUBSCRIPTIONS may ever allow, so that no list is cut. */
-const LISTED_MAX = 100_000;
-
 /** All of the organization's, newest first, auto-disabled ones included. */
 export async function listSubscriptions(
   { db }: Pick<Dependencies, "db">,
   organizationId: string,
 ): Promise<SubscriptionRow[]> {
-  return list(db, { organizationId, limit: LISTED_MAX });
+  return list(db, { organizationId, limit: SUBSCRIPTIONS_MAX });
 }
 
 /** The organization's subscription; anybody else's is as absent as one that does not exist. */

@@ -18,6 +18,8 @@ export interface DispatcherOptions {
 /** Subscriptions that one look brings to mind. The next look goes on behind them. */
 const LOOK_MAX = 1_000;
 const LOOK_PAUSE_MAX_MS = 1_000;
+/** Subscriptions that are kept in mind. What is forgotten beyond that, a later look finds again. */
+const DUE_MAX = 10_000;
 
 /**
  * Keeps attempts going while deliveries are due.
@@ -52,7 +54,7 @@ export class Dispatcher {
   }
 
   nudge(subscriptionIds: string[]): void {
-    for (const id of subscriptionIds) this.#due.add(id);
+    this.#remember(subscriptionIds);
     this.#bell.ring();
   }
 
@@ -87,11 +89,15 @@ export class Dispatcher {
 
     this.#nextLookMs = began + this.#options.pollIntervalMs;
     const found = await this.#options.listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
-    for (const id of found) this.#due.add(id);
+    this.#remember(found);
     this.#lookedUpTo = found.length < LOOK_MAX ? null : (found.at(-1) ?? null);
 
     const pauseMs = Math.min(10 * (performance.now() - began), LOOK_PAUSE_MAX_MS);
     this.#nextLookMs = began + Math.max(this.#options.pollIntervalMs, pauseMs);
+  }
+
+  #remember(subscriptionIds: string[]): void {
+    for (const id of subscriptionIds) if (this.#due.size < DUE_MAX) this.#due.add(id);
   }
 
   async #fillFreeHands(): Promise<void> {

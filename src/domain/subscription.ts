@@ -13,6 +13,9 @@ export interface Ended {
   endedAt: Date;
 }
 
+/** The most that MAX_SUBSCRIPTIONS may allow an organization: they go into one list, and into one statement. */
+export const SUBSCRIPTIONS_MAX = 10_000;
+
 export interface Rules {
   retryDelaysMs: readonly number[];
   autoDisableAfter: number;

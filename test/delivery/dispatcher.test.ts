@@ -121,3 +121,19 @@ test("stopping claims nothing more and waits for what is under way", async (t) =
   await stop;
   assert.equal(d.underWay.length, 0);
 });
+
+test("no more subscriptions are kept in mind than a process has room for, and none is lost for that", async (t) => {
+  const ids = Array.from({ length: 12_000 }, (_, i) => `s${String(i).padStart(5, "0")}`);
+  const { dispatcher, underWay, add, reaches } = aDispatcher(
+    t,
+    {},
+    { concurrency: 20_000, pollIntervalMs: 100 },
+  );
+  dispatcher.start();
+  await new Promise(setImmediate); // It has looked, and found nothing.
+  for (const id of ids) add(id, 1);
+  dispatcher.nudge(ids);
+  await reaches(10_000);
+  assert.equal(underWay.length, 10_000);
+  await reaches(12_000);
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { publishEvent } from "../../src/actions/events.ts";
+import { SUBSCRIPTIONS_MAX } from "../../src/domain/subscription.ts";
+import { createDatabase } from "../support/database.ts";
+import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+
+const db = await createDatabase();
+
+test("no column that has room for anything is without a bound", async () => {
+  const rows = await db<{ name: string }[]>`
+    select c.relname || '.' || a.attname as name
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and c.relname not in ('settings', 'schema_migrations') -- Which only the owner writes.
+       and a.atttypid in ('text'::regtype, 'bytea'::regtype, 'text[]'::regtype)
+       and not exists (
+         select from pg_constraint k where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey))`;
+  assert.deepEqual(
+    rows.map((row) => row.name),
+    [],
+  );
+});
+
+test("an event reaches as many subscriptions as an organization can ever have", async () => {
+  const { deps } = await createEngine(db);
+  const organizationId = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organizationId);
+  await db`
+    insert into subscriptions (id, organization_id, url, events, sealed_secret, created_at)
+    select gen_random_uuid(), organization_id, url, events, sealed_secret, created_at
+      from subscriptions, generate_series(2, ${SUBSCRIPTIONS_MAX}) where id = ${id}`;
+
+  const event = { organizationId, type: "vc.test.ping", data: {} } as const;
+  const { subscriptionIds } = await db.begin((tx) => publishEvent(deps, tx, event));
+  assert.equal(subscriptionIds.length, SUBSCRIPTIONS_MAX);
+});
