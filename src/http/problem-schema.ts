@@ -39,9 +39,15 @@ export function problems(...codes: ErrorCode[]): object {
     status,
     {
       description: group.map((code) => `${PROBLEMS[code].title} (\`${code}\`)`).join(", "),
-      content: { [PROBLEM_TYPE]: { schema: { $ref: "Problem#" } } },
+      content: { [PROBLEM_TYPE]: { schema: problemWith(group) } },
       ...(RETRIED.has(status) ? { headers: RETRY_AFTER } : {}),
     },
   ]);
   return Object.fromEntries(responses) as object;
+}
+
+/** Says which codes are known without promising that there will be no others, as an `enum` would. */
+function problemWith(codes: ErrorCode[]): object {
+  const code = { type: "string", "x-extensible-enum": codes };
+  return { allOf: [{ $ref: "Problem#" }, { type: "object", properties: { code } }] };
 }

@@ -93,7 +93,14 @@ test("the document is complete: version, server, key, names, words, parameters a
       assert.deepEqual(Object.keys(response.content ?? {}), status === "204" ? [] : [type]);
       if (isError) {
         const { schema } = response.content?.[type] ?? {};
-        assert.deepEqual(schema, { $ref: "#/components/schemas/Problem" });
+        const named = response.description.match(/(?<=`)\w+(?=`)/g);
+        const code = { type: "string", "x-extensible-enum": named };
+        assert.deepEqual(schema, {
+          allOf: [
+            { $ref: "#/components/schemas/Problem" },
+            { type: "object", properties: { code } },
+          ],
+        });
       }
     }
   }
@@ -167,7 +174,7 @@ test("the server's address is asked for late, when the port is known", async (t)
 function validator({ components }: Document) {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   addFormats.default(ajv);
-  ajv.addVocabulary(["example", "components"]);
+  ajv.addVocabulary(["example", "components", "x-extensible-enum"]);
   const compile = (schema: object) => ajv.compile({ components, ...schema });
   return {
     compile,

@@ -1,0 +1,51 @@
+import { codes, type components } from "./schema.ts";
+
+/** The six calls, by the names that the OpenAPI document gives them. */
+export type Operation = keyof typeof codes;
+
+type ProblemBody = components["schemas"]["Problem"];
+
+interface Explained extends Omit<ProblemBody, "code" | "errors"> {
+  /** Every fault of the request, where the service names them. */
+  errors: NonNullable<ProblemBody["errors"]>;
+  /** Seconds until it is worth another try; null when the service does not say. */
+  retryAfter: number | null;
+}
+
+type Known<Code extends string> = Code extends Code ? Explained & { code: Code } : never;
+
+/**
+ * Why a call was refused: a union by `code`. `unrecognized` is what this release of the client does not know: a code
+ * that came later, or the answer of a proxy in between.
+ */
+export type Problem<Of extends Operation = Operation> = Known<
+  (typeof codes)[Of][number] | "unrecognized"
+>;
+
+/** What the answer to `operation` says of itself, whatever it is. */
+export function readProblem<Of extends Operation>(
+  operation: Of,
+  response: Response,
+  body: unknown,
+): Problem<Of> {
+  const said: Partial<ProblemBody> = isObject(body) ? body : {};
+  const code = codes[operation].find((known) => known === said.code) ?? "unrecognized";
+  return {
+    type: said.type ?? "about:blank",
+    title: said.title ?? response.statusText,
+    status: response.status,
+    code,
+    detail: said.detail ?? `the answer was ${response.status} without an explanation`,
+    request_id: said.request_id ?? response.headers.get("x-request-id") ?? "",
+    errors: said.errors ?? [],
+    retryAfter: readSeconds(response.headers.get("retry-after")),
+  } as Problem<Of>;
+}
+
+function readSeconds(header: string | null): number | null {
+  return header !== null && /^[0-9]{1,9}$/.test(header) ? Number(header) : null;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,23 @@
+import type { Operation, Problem } from "./problem.ts";
+
+/** What a call came to: `data` when `error` is null. */
+export type Result<Data, Of extends Operation = Operation> =
+  { data: Data; error: null } | { data: null; error: Problem<Of> };
+
+/** A refusal, thrown. */
+export class PartnerApiError extends Error {
+  /** To be told apart by its `code`. */
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(`${problem.status} ${problem.code}: ${problem.detail} (request ${problem.request_id})`);
+    this.name = "PartnerApiError";
+    this.problem = problem;
+  }
+}
+
+/** The data of a result, for whoever would rather catch a `PartnerApiError` than look at `error`. */
+export function orThrow<Data>({ data, error }: Result<Data>): Data {
+  if (error !== null) throw new PartnerApiError(error);
+  return data;
+}

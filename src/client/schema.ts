@@ -1,0 +1,500 @@
+// Made from the OpenAPI document by `npm run client-types`.
+
+export interface paths {
+  "/api/v1/partner/me": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Check a key
+     * @description Tells which organization, key, scopes and rate limit a key stands for. Every active key may ask, which makes this the health check of an integration.
+     */
+    get: operations["getIdentity"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/partner/webhooks": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List subscriptions
+     * @description All of the organization's, newest first, auto-disabled ones included. We send no notice of auto-disabling: `active` and `auto_disabled_at` tell.
+     */
+    get: operations["listSubscriptions"];
+    put?: never;
+    /**
+     * Subscribe a URL to events
+     * @description Deliveries go to the URL from now on. The answer holds the signing secret, which is shown this once. The same URL may be subscribed twice: that is how a secret is rotated.
+     */
+    post: operations["createSubscription"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/partner/webhooks/{id}": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete a subscription
+     * @description What is queued for it is cancelled, and its secret is erased.
+     */
+    delete: operations["deleteSubscription"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/partner/webhooks/{id}/test": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Send a test event
+     * @description Puts a `vc.test.ping` event through the same pipeline as every other event: signed, retried on the schedule, and in the failures audit if it fails.
+     */
+    post: operations["sendTestEvent"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/partner/webhooks/{id}/failures": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the failures audit
+     * @description Every failed attempt of the subscription's deliveries, newest first. A delivery that was given up after its last attempt shows as `dead_lettered`.
+     */
+    get: operations["listFailures"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+  schemas: {
+    /** @description An error, as RFC 9457 has it. */
+    Problem: {
+      /**
+       * Format: uri
+       * @description Where this error is explained.
+       */
+      type: string;
+      title: string;
+      status: number;
+      /** @description What programs go by. New ones may come. */
+      code: string;
+      /** @description One sentence for people. */
+      detail: string;
+      /** @description The same as in X-Request-Id. */
+      request_id: string;
+      /** @description Every fault of the request, on status 422. */
+      errors?: {
+        /**
+         * Format: json-pointer
+         * @description Where in the body or the query.
+         */
+        pointer: string;
+        detail: string;
+      }[];
+    };
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+  getIdentity: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Whose key this is and what it may do. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "partner_org": "acme",
+           *       "key_id": "0123456789abcdefghij",
+           *       "scopes": [
+           *         "identity:read",
+           *         "webhooks:manage"
+           *       ],
+           *       "rate_limit_per_minute": 600
+           *     }
+           */
+          "application/json": {
+            /** @description The organization's slug. */
+            partner_org: string;
+            /** @description The public half of the key that was used. */
+            key_id: string;
+            scopes: string[];
+            /** @description All keys of the organization share it. */
+            rate_limit_per_minute: number;
+          };
+        };
+      };
+    };
+  };
+  listSubscriptions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The organization's subscriptions, newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example [
+           *       {
+           *         "id": "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
+           *         "organization_id": "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+           *         "url": "https://hooks.example.com/partner-api",
+           *         "events": [
+           *           "vc.test.ping"
+           *         ],
+           *         "active": true,
+           *         "auto_disabled_at": null,
+           *         "consecutive_failures": 0,
+           *         "created_at": "2026-01-31T09:30:00.000Z"
+           *       }
+           *     ]
+           */
+          "application/json": {
+            /** @description `wh_<uuid>` */
+            id: string;
+            /** @description `org_<uuid>` */
+            organization_id: string;
+            /** @description The https URL that receives deliveries, as it was sent. */
+            url: string;
+            events: string[];
+            /** @description False once the subscription was auto-disabled. */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds.
+             */
+            auto_disabled_at: string | null;
+            /** @description Failed attempts since the last success. */
+            consecutive_failures: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds.
+             */
+            created_at: string;
+          }[];
+        };
+      };
+    };
+  };
+  createSubscription: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "url": "https://hooks.example.com/partner-api",
+         *       "events": [
+         *         "vc.test.ping"
+         *       ]
+         *     }
+         */
+        "application/json": {
+          /** @description Where to deliver: an https URL of a public host, at most 2,048 characters. */
+          url: string;
+          /** @description One or more event types, each once. Known types: vc.test.ping. */
+          events: "vc.test.ping"[];
+        };
+      };
+    };
+    responses: {
+      /** @description The subscription, with its signing secret. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
+           *       "organization_id": "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+           *       "url": "https://hooks.example.com/partner-api",
+           *       "events": [
+           *         "vc.test.ping"
+           *       ],
+           *       "active": true,
+           *       "auto_disabled_at": null,
+           *       "consecutive_failures": 0,
+           *       "created_at": "2026-01-31T09:30:00.000Z",
+           *       "secret": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+           *     }
+           */
+          "application/json": {
+            /** @description `wh_<uuid>` */
+            id: string;
+            /** @description `org_<uuid>` */
+            organization_id: string;
+            /** @description The https URL that receives deliveries, as it was sent. */
+            url: string;
+            events: string[];
+            /** @description False once the subscription was auto-disabled. */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds.
+             */
+            auto_disabled_at: string | null;
+            /** @description Failed attempts since the last success. */
+            consecutive_failures: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, with milliseconds.
+             */
+            created_at: string;
+            /** @description `whsec_…`, the signing secret. It is in this answer and in no other. */
+            secret: string;
+          };
+        };
+      };
+    };
+  };
+  deleteSubscription: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description `wh_<uuid>` */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The subscription is gone. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  sendTestEvent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description `wh_<uuid>` */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "secret": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+         *     }
+         */
+        "application/json": {
+          /** @description The subscription's own signing secret, as proof. */
+          secret: string;
+        };
+      };
+    };
+    responses: {
+      /** @description The event is stored and on its way. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "event_id": "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b",
+           *       "enqueued": true
+           *     }
+           */
+          "application/json": {
+            /** @description `evt_<uuid>`, the `id` of the envelope to come */
+            event_id: string;
+            enqueued: boolean;
+          };
+        };
+      };
+    };
+  };
+  listFailures: {
+    parameters: {
+      query?: {
+        /** @description How many items a page holds at the most. */
+        limit?: number;
+        /** @description The `next_cursor` of the page before; absent for the first page. */
+        cursor?: string;
+      };
+      header?: never;
+      path: {
+        /** @description `wh_<uuid>` */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Failed attempts, newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            items: {
+              /** @description `att_<uuid>` */
+              id: string;
+              /** @description `wh_<uuid>` */
+              subscription_id: string;
+              /** @description `evt_<uuid>`, as in the envelope */
+              event_id: string;
+              event_type: string;
+              /** @description The first attempt of a delivery is number 1. */
+              attempt: number;
+              /** @enum {string} */
+              status: "failed" | "dead_lettered";
+              /** @description What the receiver returned; 0 if nothing. */
+              http_status: number;
+              /** @description `http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
+              reason: string;
+              duration_ms: number;
+              /**
+               * Format: date-time
+               * @description ISO 8601, UTC, with milliseconds.
+               */
+              attempted_at: string;
+              /**
+               * Format: date-time
+               * @description ISO 8601, UTC, with milliseconds.
+               */
+              next_attempt_at: string | null;
+            }[];
+            /** @description What to ask for next; null on the last page. */
+            next_cursor: string | null;
+          };
+        };
+      };
+    };
+  };
+}
+
+/** The codes of the errors that each operation is known to answer. */
+export const codes = {
+  getIdentity: ["unauthenticated", "insufficient_scope", "rate_limited", "internal", "unavailable"],
+  createSubscription: [
+    "malformed_request",
+    "unauthenticated",
+    "insufficient_scope",
+    "subscription_limit",
+    "payload_too_large",
+    "unsupported_media_type",
+    "invalid_request",
+    "url_rejected",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  ],
+  listSubscriptions: [
+    "unauthenticated",
+    "insufficient_scope",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  ],
+  deleteSubscription: [
+    "unauthenticated",
+    "insufficient_scope",
+    "not_found",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  ],
+  sendTestEvent: [
+    "malformed_request",
+    "unauthenticated",
+    "insufficient_scope",
+    "secret_mismatch",
+    "not_found",
+    "subscription_inactive",
+    "payload_too_large",
+    "unsupported_media_type",
+    "invalid_request",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  ],
+  listFailures: [
+    "unauthenticated",
+    "insufficient_scope",
+    "not_found",
+    "invalid_request",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  ],
+} as const;

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import {
+  createPartnerClient,
+  orThrow,
+  PartnerApiError,
+  type PartnerClientOptions,
+  type Problem,
+} from "../../src/client/partner-client.ts";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+
+const db = await createDatabase();
+const URL_OF_OURS = "https://hooks.example.com/";
+
+/** A client of a real service, and what it takes to look behind it. */
+async function aClient(
+  t: TestContext,
+  scopes = ["webhooks:manage"],
+  options: Partial<PartnerClientOptions> = {},
+) {
+  const api = startPartnerApi(t, db);
+  const baseUrl = await api.listen();
+  const organization = await api.anOrganization({ rateLimitPerMinute: 20 });
+  const { token } = await api.aKeyOf(organization, ...scopes);
+  return { baseUrl, token, client: createPartnerClient({ baseUrl, token, ...options }) };
+}
+
+/** A client of something else: whatever it asks is answered so. */
+function aClientOf(answer: () => Response) {
+  return createPartnerClient({
+    baseUrl: "https://partners.example.com",
+    token: "vck_x.y",
+    fetch: () => Promise.resolve(answer()),
+  });
+}
+
+async function addFailures(subscriptionId: string, count: number): Promise<void> {
+  for (let attempt = 1; attempt <= count; attempt++) {
+    await db`
+      insert into attempts (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason,
+                            dead_lettered, duration_ms, attempted_at)
+      select ${`00000000-0000-7000-8000-00000000000${attempt}`}, gen_random_uuid(), ${subscriptionId.slice(3)}, gen_random_uuid(), 'vc.test.ping',
+             ${attempt}, 503, 'http_503', false, 1, ${new Date(Date.UTC(2026, 0, 1, 0, attempt))}`;
+  }
+}
+
+test("the six calls, each with its answer", async (t) => {
+  const { client } = await aClient(t);
+  assert.equal(orThrow(await client.getIdentity()).rate_limit_per_minute, 20);
+
+  const request = { url: URL_OF_OURS, events: ["vc.test.ping" as const] };
+  const { id, secret } = orThrow(await client.createSubscription(request));
+  const [listed] = orThrow(await client.listSubscriptions());
+  assert.equal(listed?.id, id);
+  assert.match(orThrow(await client.sendTestEvent(id, secret)).event_id, /^evt_/);
+  assert.deepEqual(orThrow(await client.listFailures(id)), { items: [], next_cursor: null });
+
+  assert.deepEqual(await client.deleteSubscription(id), { data: undefined, error: null });
+  assert.deepEqual(orThrow(await client.listSubscriptions()), []);
+});
+
+test("the failures audit is fetched page by page, as far as it is read", async (t) => {
+  let requests = 0;
+  const { client } = await aClient(t, ["webhooks:manage"], {
+    fetch: (request) => {
+      requests++;
+      return fetch(request);
+    },
+  });
+  const { id } = orThrow(
+    await client.createSubscription({ url: URL_OF_OURS, events: ["vc.test.ping"] }),
+  );
+  await addFailures(id, 5);
+
+  requests = 0;
+  const attempts: number[] = [];
+  for await (const { attempt } of client.failures(id, { limit: 2 })) attempts.push(attempt);
+  assert.deepEqual(attempts, [5, 4, 3, 2, 1]);
+  assert.equal(requests, 3);
+
+  requests = 0;
+  for await (const { attempt } of client.failures(id, { limit: 2 })) if (attempt === 4) break;
+  assert.equal(requests, 1);
+});
+
+test("a refusal is told apart by its code, and says what the service said", async (t) => {
+  const { baseUrl, client } = await aClient(t);
+  const nobody = createPartnerClient({ baseUrl, token: "vck_nobody.nothing" });
+  assert.equal((await nobody.getIdentity()).error?.code, "unauthenticated");
+  const weak = (await aClient(t, [])).client;
+  assert.equal((await weak.listSubscriptions()).error?.code, "insufficient_scope");
+
+  const { id } = orThrow(
+    await client.createSubscription({ url: URL_OF_OURS, events: ["vc.test.ping"] }),
+  );
+  assert.equal((await client.sendTestEvent(id, "whsec_other")).error?.code, "secret_mismatch");
+  assert.equal((await client.deleteSubscription(`wh_${randomUUID()}`)).error?.code, "not_found");
+
+  const { error } = await client.createSubscription({
+    url: "http://localhost/",
+    events: ["vc.test.ping"],
+  });
+  assert.equal(error?.code, "url_rejected");
+  const wrong = (await client.listFailures(id, { limit: 1000 })).error;
+  assert.equal(wrong?.code, "invalid_request");
+  assert.deepEqual(
+    wrong.errors.map(({ pointer }) => pointer),
+    ["/limit"],
+  );
+  assert.match(wrong.request_id, /./);
+});
+
+test("a used-up rate limit says when to try again", async (t) => {
+  const { client } = await aClient(t);
+  let problem: Problem<"getIdentity"> | null = null;
+  for (let i = 0; i <= 20; i++) problem = (await client.getIdentity()).error;
+  assert.equal(problem?.code, "rate_limited");
+  assert.ok(Number(problem.retryAfter) > 0);
+});
+
+test("reading on after a refusal throws it", async (t) => {
+  const { client } = await aClient(t);
+  await assert.rejects(
+    async () => {
+      for await (const failure of client.failures(`wh_${randomUUID()}`)) {
+        assert.fail(failure.id);
+      }
+    },
+    (error) => error instanceof PartnerApiError && error.problem.code === "not_found",
+  );
+});
+
+test("a code that came later, and a proxy's answer, are unrecognized", async () => {
+  const newer = { code: "on_holiday", title: "On holiday", detail: "Back on Monday.", status: 503 };
+  const { error } = await aClientOf(() =>
+    Response.json(newer, { status: 503, headers: { "retry-after": "60" } }),
+  ).getIdentity();
+  assert.deepEqual(
+    [error?.code, error?.detail, error?.retryAfter],
+    ["unrecognized", "Back on Monday.", 60],
+  );
+
+  for (const body of ["<h1>Bad gateway</h1>", "", "null", '"text"']) {
+    const answer = () => new Response(body, { status: 502, headers: { "x-request-id": "r1" } });
+    const { error } = await aClientOf(answer).listSubscriptions();
+    assert.deepEqual([error?.code, error?.status, error?.request_id], ["unrecognized", 502, "r1"]);
+  }
+});
+
+test("a code that another call answers is unrecognized where it has no business", async () => {
+  const answer = () => Response.json({ code: "secret_mismatch" }, { status: 403 });
+  assert.equal((await aClientOf(answer).getIdentity()).error?.code, "unrecognized");
+  assert.equal((await aClientOf(answer).sendTestEvent("wh_1", "x")).error?.code, "secret_mismatch");
+});
+
+test("a service that never answers ends in a timeout", async () => {
+  const client = createPartnerClient({
+    baseUrl: "https://partners.example.com",
+    token: "vck_x.y",
+    timeoutMs: 1,
+    fetch: ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+      }),
+  });
+  await assert.rejects(client.getIdentity(), { name: "TimeoutError" });
+});
+
+test("the compiler knows which codes a call may answer", () => {
+  function advice({ code }: Problem<"listSubscriptions">): string {
+    switch (code) {
+      case "unauthenticated":
+      case "insufficient_scope":
+        return "ask for a key";
+      case "rate_limited":
+      case "internal":
+      case "unavailable":
+      case "unrecognized":
+        return "try again";
+    }
+  }
+  assert.equal(advice({ code: "internal" } as Problem<"listSubscriptions">), "try again");
+});
