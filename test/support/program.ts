@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 
-const ENTRY = new URL("../../src/cli.js", import.meta.url).href;
+export const ENTRY = new URL("../../src/cli.js", import.meta.url).href;
 export const ADMIN_TOKEN = "operator-token-for-the-tests-0123456789";
 
 export interface Program {

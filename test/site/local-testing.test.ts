@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN_TOKEN } from "../support/program.ts";
+import { requireProgram } from "../support/required.ts";
+import { aRig } from "../support/rig.ts";
+import { aShell } from "../support/shell.ts";
+
+test("a partner with listener and service on one machine sees an event arrive, and then in their own receiver", async (t) => {
+  if (!(await requireProgram(t, "curl", ["--version"]))) return;
+  const { DATABASE_URL = "" } = await aRig(t);
+  const shell = await aShell(t, { DATABASE_URL, ADMIN_TOKEN });
+
+  const listener = await shell.start("listen.sh", { PARTNER_API_ARGS: "--port 0" });
+  const [url] = await listener.heard(/https:\/\/localhost:\d+\S*/);
+  const service = await shell.start("serve.sh", { PORT: "0", OPERATOR_PORT: "0" });
+  const [, partnerUrl] = await service.heard(/"partners":"([^"]+)".*"ready"/);
+  const [, token] = /(vck_\S+\.\S+)/.exec(await shell.run("local-key.sh")) ?? [];
+  assert.ok(partnerUrl && token);
+
+  Object.assign(shell.env, { PARTNER_API: partnerUrl, PARTNER_TOKEN: token, RECEIVER_URL: url });
+  const { id, secret } = await shell.json("reference/createSubscription.sh");
+  Object.assign(shell.env, { SUBSCRIPTION_ID: id, PARTNER_SECRET: secret });
+  const first = await shell.json("reference/sendTestEvent.sh");
+  await listener.heard(new RegExp(String(first["event_id"])));
+  await listener.stop();
+
+  await shell.run("get-receiver-mjs.sh");
+  const receiver = await shell.start("own-receiver.sh", {}, (text) =>
+    text.replace("9443", new URL(url).port),
+  );
+  await receiver.heard(/^receiving on port/);
+  const second = await shell.json("reference/sendTestEvent.sh");
+  await receiver.heard(new RegExp(`^received vc\\.test\\.ping ${String(second["event_id"])}`));
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startProgram } from "../support/program.ts";
+import { requireProgram } from "../support/required.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+import { ROOT } from "../support/root.ts";
+import { aShell, type Shell } from "../support/shell.ts";
+import { aTunnel } from "../support/tunnel.ts";
+
+const LANGUAGES = [
+  { language: "JavaScript", program: "node", ending: "mjs" },
+  { language: "Python", program: "python3", ending: "py" },
+];
+
+/** A newcomer: a key, an https address, and an empty folder. */
+async function aNewcomer(t: TestContext) {
+  const service = await startProgram(t, await aRig(t));
+  const partner = await aPartner(service, "acme");
+  const tunnel = await aTunnel(t);
+  const shell = await aShell(t, {
+    PARTNER_API: service.partnerUrl,
+    PARTNER_TOKEN: partner.token,
+    RECEIVER_URL: tunnel.url,
+  });
+  return { shell, tunnel };
+}
+
+async function subscribe(shell: Shell): Promise<void> {
+  const { id, secret } = await shell.json("reference/createSubscription.sh");
+  shell.env["SUBSCRIPTION_ID"] = String(id);
+  shell.env["PARTNER_SECRET"] = String(secret);
+}
+
+const shown = async (sample: string) =>
+  JSON.parse(await readFile(join(ROOT, "site/samples", sample), "utf8")) as object;
+
+for (const { language, program, ending } of LANGUAGES) {
+  test(`the quickstart in ${language} ends with a verified event in the partner's own code`, async (t) => {
+    if (!(await requireProgram(t, "curl", ["--version"]))) return;
+    if (!(await requireProgram(t, program, ["--version"]))) return;
+    const { shell, tunnel } = await aNewcomer(t);
+
+    const identity = await shell.json("reference/getIdentity.sh");
+    assert.equal(identity["partner_org"], "acme");
+    assert.deepEqual(Object.keys(identity), Object.keys(await shown("identity.json")));
+
+    await shell.run(`get-receiver-${ending}.sh`);
+    await subscribe(shell);
+    const start = async (more: Record<string, string>) => {
+      const receiver = await shell.start(`start-receiver-${ending}.sh`, { PORT: "0", ...more });
+      const [, port] = await receiver.heard(/^receiving on port (\d+)$/);
+      tunnel.leadTo(Number(port));
+      return receiver;
+    };
+
+    const mistaken = await start({ PARTNER_SECRET: "whsec_of-another-subscription" });
+    const refused = await shell.json("reference/sendTestEvent.sh");
+    assert.deepEqual(Object.keys(refused), Object.keys(await shown("accepted.json")));
+    await mistaken.heard(/^refused, forged$/);
+    await tunnel.passed.until((all) => all.find(({ status }) => status === 400));
+    await mistaken.stop();
+
+    const receiver = await start({});
+    const { event_id } = await shell.json("reference/sendTestEvent.sh");
+    await receiver.heard(
+      new RegExp(`^received vc\\.test\\.ping ${String(event_id)}: integration test$`),
+    );
+
+    const { items } = (await shell.json("reference/listFailures.sh")) as { items: object[] };
+    const [failure] = items as { event_id: string; reason: string }[];
+    assert.deepEqual([failure?.event_id, failure?.reason], [refused["event_id"], "http_400"]);
+  });
+}
+
+test("a receiver that gets an event twice acts on it once, and acknowledges both", async (t) => {
+  const { shell, tunnel } = await aNewcomer(t);
+  await shell.run("get-receiver-mjs.sh");
+  await subscribe(shell);
+  const receiver = await shell.start("start-receiver-mjs.sh", { PORT: "0" });
+  const [, port = ""] = await receiver.heard(/^receiving on port (\d+)$/);
+  tunnel.leadTo(Number(port));
+  await shell.json("reference/sendTestEvent.sh");
+  await receiver.heard(/^received/);
+
+  const first = await tunnel.passed.until(([one]) => one);
+  const again = await fetch(`http://127.0.0.1:${port}/`, {
+    method: "POST",
+    headers: first.headers as Record<string, string>,
+    body: first.body,
+  });
+  assert.equal(again.status, 204);
+  assert.equal(receiver.lines.all.filter((line) => line.startsWith("received")).length, 1);
+});
+
+test("a delivery looks as the documentation shows it", async (t) => {
+  const { shell, tunnel } = await aNewcomer(t);
+  await subscribe(shell);
+  await shell.json("reference/sendTestEvent.sh");
+  const text = await readFile(join(ROOT, "site/samples/delivery.http"), "utf8");
+  const [head = "", body = ""] = text.split("\n\n");
+  const names = head
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split(":")[0]?.toLowerCase() ?? "");
+  const arrived = await tunnel.passed.until(([one]) => one);
+  const UNTOLD = ["connection", "content-length"];
+  const actual = Object.keys(arrived.headers).filter((name) => !UNTOLD.includes(name));
+  assert.deepEqual(names.sort(), actual.sort());
+  const envelope = JSON.parse(arrived.body.toString()) as object;
+  assert.deepEqual(Object.keys(JSON.parse(body) as object), Object.keys(envelope));
+});
+
+test("the calls of the reference list and delete what the quickstart has made", async (t) => {
+  const { shell } = await aNewcomer(t);
+  await subscribe(shell);
+  const list = async () =>
+    JSON.parse(await shell.run("reference/listSubscriptions.sh")) as unknown[];
+  assert.equal((await list()).length, 1);
+  assert.equal(await shell.run("reference/deleteSubscription.sh"), "");
+  assert.deepEqual(await list(), []);
+});

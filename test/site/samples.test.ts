@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { Lexer, type Token, type Tokens } from "marked";
+import { downloads } from "../../site/downloads.ts";
+import { infoOf } from "../../site/info.ts";
+import { signatureHeaders } from "../../src/webhook/sign.ts";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { ROOT } from "../support/root.ts";
+
+const db = await createDatabase();
+const PAGES = join(ROOT, "site/pages");
+const SAMPLES = join(ROOT, "site/samples");
+const read = (name: string) => readFile(join(SAMPLES, name), "utf8");
+
+/** Every block of code that is written in a page. */
+async function codeBlocks() {
+  const names = await readdir(PAGES);
+  const texts = await Promise.all(names.map((name) => readFile(join(PAGES, name), "utf8")));
+  return texts.flatMap((text, i) => {
+    const plain = text.replace(/^:::.*$/gm, "");
+    const tokens: Token[] = new Lexer().lex(plain);
+    return tokens.flatMap((token) =>
+      token.type === "code" ? [{ page: names[i] ?? "", ...infoOf(token as Tokens.Code) }] : [],
+    );
+  });
+}
+
+test("every sample that can be run is a file, and every file is shown somewhere", async () => {
+  const blocks = await codeBlocks();
+  for (const { page, language, file } of blocks) {
+    assert.ok(file !== undefined || language === "text", `${page} has ${language} of its own`);
+  }
+  const shown = new Set(blocks.map(({ file }) => file));
+  const files = await readdir(SAMPLES, { recursive: true });
+  const own = files.filter((name) => /^[^/]+\.\w+$/.test(name));
+  for (const name of own) assert.ok(shown.has(`site/samples/${name}`), name);
+});
+
+test("the samples use the settings that the quickstart has one make, and no other", async () => {
+  const settings = (await read("settings.sh")) + (await read("settings-subscription.sh"));
+  const made = [...settings.matchAll(/^export ([A-Z_]+)=/gm)].map(([, name]) => name);
+  const files = (await readdir(SAMPLES, { recursive: true })).filter((name) =>
+    name.endsWith(".sh"),
+  );
+  for (const name of files) {
+    const used = [...(await read(name)).matchAll(/\$([A-Z_]+)/g)].map(([, variable]) => variable);
+    assert.deepEqual(
+      used.filter((variable) => !made.includes(variable)),
+      [],
+      name,
+    );
+  }
+});
+
+test("the snippets with which partners verify tell a genuine delivery from a forged one", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await copyFile(join(SAMPLES, "verify-delivery.mjs"), join(folder, "verify-delivery.mjs"));
+  const library = downloads().find(({ name }) => name === "webhook.mjs");
+  await writeFile(join(folder, "webhook.mjs"), library?.content ?? "");
+
+  const secret = `whsec_${"A".repeat(44)}`;
+  process.env["PARTNER_SECRET"] = secret;
+  const [, envelope = ""] = (await read("delivery.http")).split("\n\n");
+  const body = Buffer.from(envelope.trim());
+  const headers = signatureHeaders({
+    signingSecret: secret,
+    eventId: "evt_1",
+    timestampMs: Date.now(),
+    body,
+  });
+
+  const ours = (await import(pathToFileURL(join(folder, "verify-delivery.mjs")).href)) as {
+    check: (headers: object, body: Buffer) => Promise<{ status: number; verdict?: string }>;
+  };
+  assert.equal((await ours.check(headers, body)).status, 204);
+  assert.deepEqual(await ours.check(headers, Buffer.from(`${envelope.trim()} `)), {
+    status: 400,
+    verdict: "forged",
+  });
+
+  const standard = (await import(pathToFileURL(join(SAMPLES, "standard-webhooks.mjs")).href)) as {
+    check: (headers: object, body: Buffer) => { event: string };
+  };
+  assert.equal(standard.check(headers, body).event, "vc.test.ping");
+  assert.throws(() => standard.check(headers, Buffer.from("{}")));
+});
+
+test("an error looks as the documentation shows it", async (t) => {
+  const api = startPartnerApi(t, db);
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const shown = JSON.parse(await read("error.json")) as { request_id: string };
+  const answer = await api.inject({
+    method: "POST",
+    url: "/api/v1/partner/webhooks",
+    headers: { authorization, "x-request-id": shown.request_id },
+    payload: { url: "https://hooks.example.com/", events: [] },
+  });
+  assert.deepEqual(answer.json(), shown);
+});
+
+test("the headers of the rate limit look as the documentation shows them", async (t) => {
+  const api = startPartnerApi(t, db);
+  const { authorization } = await api.aKeyWith();
+  const { headers } = await api.inject({ url: "/api/v1/partner/me", headers: { authorization } });
+  const [policy, left = ""] = (await read("rate-limit.http")).trimEnd().split("\n");
+  assert.equal(`RateLimit-Policy: ${String(headers["ratelimit-policy"])}`, policy);
+  const form = new RegExp(`^${left.replace(/\d+/g, "\\d+")}$`);
+  assert.match(`RateLimit: ${String(headers["ratelimit"])}`, form);
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+import { Arrivals } from "./arrivals.ts";
+import { ENTRY } from "./program.ts";
+import { ROOT } from "./root.ts";
+
+const SAMPLES = join(ROOT, "site/samples");
+
+export type Shell = Awaited<ReturnType<typeof aShell>>;
+
+/** A partner's shell in an empty folder, with curl and `partner-api`, which runs the samples of the documentation. */
+export async function aShell(t: TestContext, settings: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const bin = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(bin, { recursive: true, force: true }));
+  await writeFile(join(bin, "partner-api"), PROGRAM);
+  await chmod(join(bin, "partner-api"), 0o755);
+
+  const env: Record<string, string> = {
+    PATH: [bin, process.env["PATH"] ?? ""].join(delimiter),
+    HOME: folder,
+    ...settings,
+  };
+  const open = async (sample: string, more: Record<string, string> = {}, edit = unchanged) => {
+    const text = edit(await readFile(join(SAMPLES, sample), "utf8"));
+    return spawn("bash", ["-euo", "pipefail", "-c", text], {
+      cwd: folder,
+      env: { ...env, ...more },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true, // A group: what the shell has started ends with it.
+    });
+  };
+
+  return {
+    folder,
+    /** What the samples find in their environment. */
+    env,
+    /** Runs a sample to its end and answers what it printed. */
+    async run(sample: string): Promise<string> {
+      const child = await open(sample);
+      const output: Buffer[] = [];
+      const complaints: Buffer[] = [];
+      child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+      child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
+      const [status] = (await once(child, "close")) as [number | null];
+      assert.equal(status, 0, `${sample}: ${Buffer.concat(complaints).toString()}`);
+      return Buffer.concat(output).toString();
+    },
+    async json(sample: string): Promise<Record<string, unknown>> {
+      return JSON.parse(await this.run(sample)) as Record<string, unknown>;
+    },
+    /** Starts a sample that runs until it is stopped. */
+    async start(sample: string, more?: Record<string, string>, edit?: (text: string) => string) {
+      const child = await open(sample, more, edit);
+      child.stderr.resume();
+      const exited = once(child, "exit");
+      const lines = new Arrivals<string>();
+      createInterface(child.stdout).on("line", (line) => lines.add(line));
+      const stop = async () => {
+        if (child.exitCode === null && child.signalCode === null) kill(child.pid);
+        await exited;
+      };
+      t.after(stop);
+      const heard = (pattern: RegExp) =>
+        lines.until((all) => all.map((line) => pattern.exec(line)).find((match) => match !== null));
+      return { lines, heard, stop };
+    },
+  };
+}
+
+/** PARTNER_API_ARGS adds what a test needs beside the words of the documentation, a free port say. */
+const PROGRAM = `#!/usr/bin/env bash
+exec "${process.execPath}" --input-type=module \\
+  -e 'import("${ENTRY}").then(({ main }) => main(process.argv.slice(1)))' -- "$@" \${PARTNER_API_ARGS-}
+`;
+
+const unchanged = (text: string) => text;
+
+function kill(pid: number | undefined): void {
+  assert.ok(pid);
+  process.kill(-pid, "SIGTERM");
+}
