@@ -42,7 +42,7 @@ export async function install(root, signal) {
 }
 
 /** The npm that started us, else the one beside this Node.js, else the one on the path. */
-function findNpm() {
+export function findNpm() {
   const folder = dirname(process.execPath);
   const candidates = [
     process.env.npm_execpath ?? "",

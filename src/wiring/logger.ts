@@ -1,17 +1,18 @@
-import { type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
 
 /** JSON lines on standard output. What could carry a token or a secret is cut out here, whoever logs it. */
-export function createLogger(level: string): Logger {
-  return pino({
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
-      paths: SECRET_PATHS,
+      paths: [...SECRET_PATHS, ...ROW_PATHS],
       censor: "[redacted]",
     },
-  });
+  };
+  return pino(options, destination);
 }
 
 const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
@@ -21,6 +22,9 @@ const SECRET_PATHS = NAMES.flatMap((name) => [
   `*.*.${name}`,
   `*.headers.${name}`,
 ]);
+
+/** Where PostgreSQL quotes the row that it refuses. */
+const ROW_PATHS = ["err.detail", "err.where"];
 
 /** Says aloud at start what a test rig may have and production should not. */
 export function warnOfExceptions({ egress, egressCaFile }: Config, log: Logger): void {

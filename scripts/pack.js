@@ -1,0 +1,17 @@
+import "../bin/node-version.js";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { billOfMaterials } from "./bill-of-materials.js";
+import { findNpm } from "./packages.js";
+import { makeReady, ROOT } from "./ready.js";
+import { runNode } from "./run.js";
+
+await makeReady({ dev: true });
+
+const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const { signal } = new AbortController();
+await runNode("npm pack", [findNpm(), "pack"], { cwd: ROOT, signal });
+
+const bill = await billOfMaterials(ROOT);
+writeFileSync(join(ROOT, `${name}-${version}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);
+console.log(`${name}-${version}.tgz and its bill of materials, ${name}-${version}.cdx.json`);

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+interface Bill {
+  metadata: { component: { name: string; version: string } };
+  components: { name: string; version: string; hashes: { alg: string }[] }[];
+}
+
+const root = new URL("../../../", import.meta.url);
+const script = new URL("scripts/bill-of-materials.js", root);
+const { billOfMaterials } = (await import(script.href)) as {
+  billOfMaterials: (root: string) => Promise<Bill>;
+};
+
+/** The packages of package-lock.json that are not for development alone, each as name@version. */
+async function runTimePackages(): Promise<string[]> {
+  const text = await readFile(new URL("package-lock.json", root), "utf8");
+  const { packages } = JSON.parse(text) as {
+    packages: Record<string, { version: string; dev?: true }>;
+  };
+  const wanted = Object.entries(packages).filter(([path, entry]) => path !== "" && !entry.dev);
+  return wanted.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")}@${version}`);
+}
+
+test("the bill of materials names each package that runs in production, with its hash, and no other", async () => {
+  const { metadata, components } = await billOfMaterials(fileURLToPath(root));
+  assert.equal(metadata.component.name, "partner-api");
+  assert.deepEqual(
+    components.map(({ name, version }) => `${name}@${version}`).sort(),
+    [...new Set(await runTimePackages())].sort(),
+  );
+  assert.deepEqual(
+    components.filter(({ hashes }) => hashes.length === 0),
+    [],
+  );
+});

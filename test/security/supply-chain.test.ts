@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+const root = new URL("../../../", import.meta.url);
+const read = (path: string) => readFile(new URL(path, root), "utf8");
+
+interface Package {
+  dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+}
+
+test("docs/dependencies.md gives a reason for each package that runs in production, and for no other", async () => {
+  const { dependencies, optionalDependencies } = JSON.parse(await read("package.json")) as Package;
+  const rows = (await read("docs/dependencies.md")).matchAll(/^\| `([^`]+)` \|.*\| .{20,} \|$/gm);
+  assert.deepEqual(
+    [...rows].map(([, name]) => name).sort(),
+    Object.keys({ ...dependencies, ...optionalDependencies }).sort(),
+  );
+});
+
+test("the lock file pins every package by its hash and names no registry", async () => {
+  const { packages } = JSON.parse(await read("package-lock.json")) as {
+    packages: Record<string, { integrity?: string; resolved?: string }>;
+  };
+  const entries = Object.entries(packages).filter(([path]) => path !== "");
+  assert.ok(entries.length > 100);
+  for (const [path, { integrity, resolved }] of entries) {
+    assert.match(integrity ?? "", /^sha512-/, path);
+    assert.equal(resolved, undefined, path);
+  }
+});
+
+test("no package's install script runs, in CI or anywhere else", async () => {
+  assert.match(await read(".npmrc"), /^ignore-scripts=true$/m);
+  for (const path of [".ci/run", "scripts/packages.js"]) {
+    assert.match(await read(path), /--ignore-scripts/, path);
+  }
+});

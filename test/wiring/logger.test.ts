@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { createLogger } from "../../src/wiring/logger.ts";
+import { createDatabase } from "../support/database.ts";
+
+const db = await createDatabase();
+
+test("of a row that the database refuses nothing is logged, and of the refusal all else", async () => {
+  const lines: string[] = [];
+  const log = createLogger("trace", { write: (line) => lines.push(line) });
+  const data = `{"private":"${randomUUID()}"}`;
+  const refused = await db`
+    insert into events (id, organization_id, type, occurred_at, data)
+    values (${randomUUID()}, ${randomUUID()}, ${"x".repeat(101)}, now(), ${data})`.catch(
+    (error: unknown) => error,
+  );
+  assert.ok(String((refused as { detail?: unknown }).detail).includes("private"));
+
+  log.error({ err: refused }, "a request failed");
+  assert.match(lines.join(""), /events.*_type_check/);
+  assert.doesNotMatch(lines.join(""), /private/);
+});
