@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { Socket } from "node:net";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { Deadline } from "../../src/delivery/deadline.ts";
 import { dial } from "../../src/delivery/dial.ts";
+import { onConnect } from "../support/network.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { aPost, names, startSender } from "../support/sender.ts";
@@ -172,18 +172,3 @@ test("an address that keeps silent does not keep the next from being tried", asy
   );
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
 });
-
-/** Lets a test be the network: what it does is done instead of connecting. */
-function onConnect(
-  t: TestContext,
-  instead: (
-    socket: Socket,
-    options: { host?: string },
-    connect: (options: object) => Socket,
-  ) => Socket,
-): void {
-  const original = Reflect.get(Socket.prototype, "connect") as (options: object) => Socket;
-  t.mock.method(Socket.prototype, "connect", function (this: Socket, [options]: [object]) {
-    return instead(this, options, (changed) => Reflect.apply(original, this, [changed]));
-  });
-}

@@ -4,22 +4,12 @@ import fc from "fast-check";
 import { parseCidr } from "../../src/domain/cidr.ts";
 import { checkUrl, type Destination } from "../../src/domain/destination-url.ts";
 import type { AddressPolicy } from "../../src/domain/public-address.ts";
-import { fixture } from "../support/fixture.ts";
 import { isPublicByTheList, text4 } from "../support/special-addresses.ts";
+import { URLS } from "../support/urls.ts";
 
 const nothing: AddressPolicy = { allow: [], deny: [] };
 
-interface Row {
-  url: string;
-  accepted: boolean;
-  /** What the partner is told, or null. */
-  reason: string | null;
-  note: string;
-}
-
-const urls = JSON.parse(fixture("urls.json")) as Row[];
-
-for (const { url, accepted, reason, note } of urls) {
+for (const { url, accepted, reason, note } of URLS) {
   test(`${accepted ? "accepts" : "refuses"} ${note}`, () => {
     const verdict = checkUrl(url, nothing);
     assert.equal(verdict.ok, accepted);
@@ -28,7 +18,7 @@ for (const { url, accepted, reason, note } of urls) {
 }
 
 test("what a partner is told repeats nothing of the URL", () => {
-  const reasons = new Set(urls.map(({ reason }) => reason));
+  const reasons = new Set(URLS.map(({ reason }) => reason));
   assert.ok(reasons.size < 20, "one sentence for each rule, whatever the URL");
 });
 
@@ -160,6 +150,7 @@ test("no text makes the check throw, and what it accepts always has a host and a
       assert.match(host, /^[a-z0-9_.:-]+$/);
       assert.match(hostHeader, /^[a-z0-9_.:[\]-]+$/);
       assert.match(path, /^\/[\x21-\x7e]*$/);
+      assert.equal(new URL(`https://${hostHeader}`).host, hostHeader, "a host of its own making");
       assert.ok(port >= 1 && port <= 65_535);
     }),
     { numRuns: 3_000 },

@@ -15,7 +15,8 @@ export interface Records {
   ttl?: number;
 }
 
-export type Failure = "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "silence";
+/** `endless`: an answer over TCP that goes on and on. */
+export type Failure = "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "silence" | "endless";
 
 const RCODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 const UDP_BYTES_MAX = 512;
@@ -40,7 +41,7 @@ export async function startDnsServer(t: TestContext | undefined) {
   const udp = dgram.createSocket("udp4");
   udp.on("message", (message, peer) => {
     const answer = respond(message, UDP_BYTES_MAX);
-    if (answer !== null) udp.send(answer, peer.port, peer.address);
+    if (Buffer.isBuffer(answer)) udp.send(answer, peer.port, peer.address);
   });
   udp.bind(port, "127.0.0.1");
   await once(udp, "listening");
@@ -73,7 +74,8 @@ export async function startDnsServer(t: TestContext | undefined) {
         const length = received.readUInt16BE(0);
         const answer = respond(received.subarray(2, 2 + length), 65_535);
         received = received.subarray(2 + length);
-        if (answer !== null) {
+        if (answer === "endless") dripForEver(socket);
+        else if (answer !== null) {
           const prefix = Buffer.alloc(2);
           prefix.writeUInt16BE(answer.length);
           socket.write(Buffer.concat([prefix, answer]));
@@ -82,7 +84,7 @@ export async function startDnsServer(t: TestContext | undefined) {
     });
   }
 
-  function respond(message: Buffer, bytesMax: number): Buffer | null {
+  function respond(message: Buffer, bytesMax: number): Buffer | "endless" | null {
     const { id, questions = [] } = decode(message);
     const [question] = questions;
     if (question === undefined) return null;
@@ -91,11 +93,13 @@ export async function startDnsServer(t: TestContext | undefined) {
 
     const answers = type === "A" || type === "AAAA" ? find(name, type) : [];
     if (answers === "silence") return null;
+    const isEndless = answers === "endless";
+    if (isEndless && bytesMax > UDP_BYTES_MAX) return answers;
     const failed = typeof answers === "string";
     const packet = {
       type: "response" as const,
       ...(id !== undefined && { id }),
-      flags: AUTHORITATIVE_ANSWER | (failed ? RCODES[answers] : 0),
+      flags: AUTHORITATIVE_ANSWER | (isEndless ? TRUNCATED_RESPONSE : failed ? RCODES[answers] : 0),
       questions,
     };
     const whole = encode({ ...packet, answers: failed ? [] : answers });
@@ -128,4 +132,13 @@ export async function startDnsServer(t: TestContext | undefined) {
       new Promise<void>((resolve) => udp.close(resolve)),
     ]);
   }
+}
+
+/** As many bytes as an answer can say that it has, one at a time. */
+function dripForEver(socket: net.Socket): void {
+  socket.write(Buffer.from([0xff, 0xff]));
+  const timer = setInterval(() => socket.write(Buffer.alloc(1)), 10);
+  socket.once("close", () => {
+    clearInterval(timer);
+  });
 }

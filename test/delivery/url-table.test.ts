@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AddressPolicy } from "../../src/domain/public-address.ts";
+import { onConnect } from "../support/network.ts";
+import { aPost, startSender } from "../support/sender.ts";
+import { URLS } from "../support/urls.ts";
+
+const REFUSED = { kind: "unreachable", reason: "address_not_public" } as const;
+const NOBODY_THERE = { kind: "unreachable", reason: "connection_refused" } as const;
+
+/** What every name resolves to here. */
+const ADDRESS = "93.184.215.14";
+
+test("every URL is judged again at delivery, and a connection leads nowhere but to a vetted address", async (t) => {
+  const { send, asked, dialled } = await anObservedSender(t, { allow: [], deny: [] });
+  for (const { url, accepted, note } of URLS) {
+    asked.length = dialled.length = 0;
+    assert.deepEqual(await send(url), accepted ? NOBODY_THERE : REFUSED, note);
+    assert.equal(dialled.length, accepted ? 1 : 0, note);
+    if (!accepted) assert.deepEqual(asked, [], note);
+    else {
+      const { hostname, port } = new URL(url);
+      const address = asked.length > 0 ? ADDRESS : hostname.replace(/^\[|\]$/g, "");
+      assert.deepEqual(dialled, [{ host: address, port: Number(port || 443) }], note);
+    }
+  }
+});
+
+test("a denied block keeps every URL from being contacted", async (t) => {
+  const all = [0, 0, 0, 0] as const;
+  const deny = ([4, 6] as const).map((family) => ({ family, network: all, mask: all }));
+  const { send, dialled } = await anObservedSender(t, { allow: deny, deny });
+  for (const { url, note } of URLS) assert.deepEqual(await send(url), REFUSED, note);
+  assert.deepEqual(dialled, []);
+});
+
+/** A sender whose look-ups and connections are noted down; nobody answers the connections. */
+async function anObservedSender(t: Parameters<typeof startSender>[0], egress: AddressPolicy) {
+  const asked: string[] = [];
+  const dialled: object[] = [];
+  onConnect(t, (socket, { host, port }) => {
+    dialled.push({ host, port });
+    return socket.destroy(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+  });
+  const sender = await startSender(t, {
+    egress,
+    lookup: (host) => {
+      asked.push(host);
+      return Promise.resolve({ kind: "addresses", addresses: [ADDRESS] });
+    },
+  });
+  return { asked, dialled, send: (url: string) => sender.send(aPost(url)) };
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkDestination } from "../../src/actions/destination.ts";
+import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
+import { createDatabase } from "../support/database.ts";
+import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
+import { URLS } from "../support/urls.ts";
+
+const db = await createDatabase();
+
+interface Answer {
+  url?: string;
+  code?: string;
+  detail?: string;
+  errors?: { pointer: string; detail: string }[];
+}
+
+test("every URL gets its verdict at creation, with the rule that it breaks and nothing of itself", async (t) => {
+  const lookup = () =>
+    Promise.resolve({ kind: "addresses" as const, addresses: ["93.184.215.14"] });
+  const api = startPartnerApi(t, db, {
+    checkDestination: (url) => checkDestination({ lookup, egress: { allow: [], deny: [] } }, url),
+    rules: {
+      retryDelaysMs: RETRY_DELAYS_MS,
+      autoDisableAfter: 20,
+      maxSubscriptions: 1_000,
+      leaseMs: 30_000,
+    },
+  });
+  const base = await api.listen();
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+
+  for (const { url, accepted, reason, note } of URLS) {
+    const response = await fetch(`${base}/api/v1/partner/webhooks`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ url, events: EVENTS }),
+    });
+    const answer = (await response.json()) as Answer;
+    assert.equal(response.status, accepted ? 201 : 422, note);
+    if (accepted) assert.equal(answer.url, url, note);
+    else {
+      // The shape of the body has the length's limit too, and comes first.
+      const isTooLong = reason === "The URL must not be longer than 2,048 characters.";
+      const { code, detail, errors } = answer;
+      assert.equal(code, isTooLong ? "invalid_request" : "url_rejected", note);
+      assert.deepEqual(
+        errors?.map(({ pointer }) => pointer),
+        ["/url"],
+        note,
+      );
+      if (!isTooLong) assert.deepEqual([detail, errors[0]?.detail], [reason, reason], note);
+    }
+  }
+});

@@ -1,0 +1,18 @@
+import { Socket } from "node:net";
+import type { TestContext } from "node:test";
+
+export interface Dialled {
+  host?: string;
+  port?: number;
+}
+
+/** Lets a test be the network: what it does is done instead of connecting. */
+export function onConnect(
+  t: TestContext,
+  instead: (socket: Socket, options: Dialled, connect: (options: object) => Socket) => Socket,
+): void {
+  const original = Reflect.get(Socket.prototype, "connect") as (options: object) => Socket;
+  t.mock.method(Socket.prototype, "connect", function (this: Socket, [options]: [object]) {
+    return instead(this, options, (changed) => Reflect.apply(original, this, [changed]));
+  });
+}
