@@ -7,7 +7,7 @@ const FILES: Record<string, () => string> = {
   "receiver.mjs": () => readSource("site/samples/receiver.mjs"),
   "receiver.py": () => readSource("site/samples/receiver.py"),
   ...Object.fromEntries(
-    ["verify.py", "verify.go", "verify.php", "verify.rb"].map((name) => [
+    ["partner-api.http", "verify.py", "verify.go", "verify.php", "verify.rb"].map((name) => [
       name,
       () => readSource(`examples/${name}`),
     ]),
