@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import ts from "typescript";
+import { installPackage } from "../support/installed-package.ts";
+
+const installed = await installPackage();
+const README = new URL("../../../README.md", import.meta.url);
+
+test("the package holds the program, what partners import, and nothing of the workshop", () => {
+  const places = new Set(installed.files.map((path) => path.split("/").slice(0, 2).join("/")));
+  for (const path of [...places]) if (/^(examples|vectors|bin)\//.test(path)) places.delete(path);
+  assert.deepEqual([...places].sort(), [
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "dist/docs",
+    "dist/src",
+    "package.json",
+    "src/postgres",
+  ]);
+  for (const path of ["bin/partner-api.js", "src/postgres/migrations/0001_initial.sql"]) {
+    assert.ok(installed.files.includes(path), path);
+  }
+  assert.deepEqual(
+    installed.files.filter((path) => /\.(test\.js|map|tsbuildinfo)$/.test(path)),
+    [],
+  );
+});
+
+test("npx runs the program from wherever it is installed", async () => {
+  assert.match(await installed.npx("partner-api", "--help"), /^Usage: partner-api/);
+});
+
+test("partners import the webhook library and the client, and nothing else of ours", async () => {
+  const program = `
+    import { verify } from "partner-api/webhook";
+    import { createPartnerClient } from "partner-api/client";
+    const { verdict } = await verify({ secret: "whsec_x", headers: {}, body: "{}" });
+    const client = createPartnerClient({ baseUrl: "https://partners.example.com", token: "vck_x.y" });
+    const inside = await import("partner-api/dist/src/main.js").catch(({ code }) => code);
+    console.log(verdict, typeof client.failures, inside);`;
+  const said = await installed.node("--input-type=module", "--eval", program);
+  assert.equal(said, "malformed function ERR_PACKAGE_PATH_NOT_EXPORTED\n");
+});
+
+test("the README's samples compile against the published types, in the strictest of projects", async () => {
+  const blocks = (await readFile(README, "utf8")).match(/(?:^ {6}.*\n)+/gm) ?? [];
+  const samples = blocks.filter((block) => block.includes("partner-api/"));
+  assert.equal(samples.length, 2);
+  const given = [
+    "declare const secret: string, token: string, url: string;",
+    "declare const request: { headers: Record<string, string | string[] | undefined> };",
+    "declare const rawBytes: Uint8Array;",
+  ];
+  const file = join(installed.folder, "sample.ts");
+  await writeFile(file, [...given, ...samples].join("\n"));
+  const program = ts.createProgram([file], {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+    types: [],
+    strict: true,
+    noEmit: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipDefaultLibCheck: true,
+  });
+  const faults = ts
+    .getPreEmitDiagnostics(program)
+    .map(
+      ({ messageText, file }) =>
+        `${file?.fileName ?? ""} ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+    );
+  assert.deepEqual(faults, []);
+});

@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { after } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const { findNpm } = (await import(new URL("scripts/packages.js", `file://${ROOT}`).href)) as {
+  findNpm: () => string;
+};
+
+export interface InstalledPackage {
+  /** An empty project, but for the package. */
+  folder: string;
+  /** Every file of the tarball. */
+  files: string[];
+  node: (...args: string[]) => Promise<string>;
+  npx: (...args: string[]) => Promise<string>;
+}
+
+/** Packs this checkout and installs the tarball in an empty project, without a network. */
+export async function installPackage(): Promise<InstalledPackage> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  after(() => rm(folder, { recursive: true, force: true }));
+  const env = {
+    HOME: folder,
+    PATH: [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
+    npm_config_cache: join(folder, ".cache"),
+    npm_config_offline: "true",
+    npm_config_update_notifier: "false",
+  };
+  const run = async (cwd: string, ...args: string[]) =>
+    (await promisify(execFile)(process.execPath, args, { cwd, env })).stdout;
+  const npm = (cwd: string, ...args: string[]) => run(cwd, findNpm(), ...args);
+
+  const packed = await npm(
+    ROOT,
+    "pack",
+    "--ignore-scripts",
+    "--json",
+    "--pack-destination",
+    folder,
+  );
+  const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  await provideDependencies(join(folder, "node_modules"));
+  await npm(folder, "install", "--ignore-scripts", "--omit=optional", tarball.filename);
+
+  return {
+    folder,
+    files: tarball.files.map(({ path }) => path),
+    node: (...args) => run(folder, ...args),
+    npx: (...args) => npm(folder, "exec", "--no", "--", ...args),
+  };
+}
+
+/** Puts there what the package depends on, as npm would have fetched it: what is there already, it does not fetch. */
+async function provideDependencies(folder: string): Promise<void> {
+  const lock = await readFile(join(ROOT, "package-lock.json"), "utf8");
+  const { packages } = JSON.parse(lock) as {
+    packages: Record<string, { dev?: true; optional?: true }>;
+  };
+  const names = Object.entries(packages)
+    .filter(([, { dev, optional }]) => !dev && !optional)
+    .flatMap(([path]) => /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []);
+
+  const from = join(ROOT, "node_modules");
+  await mkdir(join(folder, ".bin"), { recursive: true });
+  for (const name of names) await cp(join(from, name), join(folder, name), { recursive: true });
+  for (const name of await readdir(join(from, ".bin"))) {
+    const target = await readlink(join(from, ".bin", name)).catch(() => "");
+    if (!names.some((owner) => target.startsWith(`../${owner}/`))) continue;
+    await cp(join(from, ".bin", name), join(folder, ".bin", name), { verbatimSymlinks: true });
+  }
+}
