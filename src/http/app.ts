@@ -49,6 +49,7 @@ export interface AppOptions {
   /** Where we are reached, without a final slash. Asked anew for each answer: a port may be known late. */
   baseUrl: () => string;
   timeouts?: Partial<typeof TIMEOUTS_MS>;
+  maxConnections?: number;
 }
 
 /** How long a client may take over the head of a request and over all of it, and we over the answer. */
@@ -58,11 +59,14 @@ const TIMEOUT_CHECKS_MAX_MS = 5_000;
 /** A connection on which nothing moves ends after this long, between two requests or within one. */
 const IDLE_MS = 75_000;
 
+/** One more is closed as it comes in: beyond this they would cost the deliveries their memory and descriptors. */
+const CONNECTIONS_MAX = 20_000;
+
 const HEADERS_MAX = 16 * 1024;
 const BODY_MAX = 64 * 1024;
 
 /** What both listeners share: how requests are bounded, checked, logged and refused. */
-export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
+export function buildApp({ logger, baseUrl, timeouts, maxConnections }: AppOptions): App {
   const ms = { ...TIMEOUTS_MS, ...timeouts };
   const sendError = createErrorHandler(baseUrl);
   const turns = new Turns();
@@ -104,6 +108,7 @@ export function buildApp({ logger, baseUrl, timeouts }: AppOptions): App {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  app.server.maxConnections = maxConnections ?? CONNECTIONS_MAX;
   const routeTable: RouteOptions[] = [];
   app.decorate("routeTable", routeTable);
   app.addHook("onRoute", (route) => {

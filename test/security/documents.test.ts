@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+
+const root = new URL("../../../", import.meta.url);
+const read = (path: string) => readFile(new URL(path, root), "utf8");
+
+test("every test file that SECURITY.md calls as a witness is there", async () => {
+  const named = (await read("SECURITY.md")).matchAll(/`(test\/[^`]+)`/g);
+  const paths = [...named].map(([, path = ""]) => path);
+  assert.ok(paths.length > 20);
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(new URL(path, root))),
+    [],
+  );
+});
+
+test("every bound in docs/bounds.md is set where it says", async () => {
+  const clauses = (await read("docs/bounds.md")).matchAll(/((?:`[^`]+`,? ?)+) in `(src\/[^`]+)`/g);
+  const bounds = [...clauses].flatMap(([, names = "", path = ""]) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => ({ name, path })),
+  );
+  assert.ok(bounds.length > 40);
+  for (const { name, path } of bounds) {
+    assert.ok((await read(path)).includes(name), `${name} in ${path}`);
+  }
+});
