@@ -6,7 +6,10 @@ export function escapeHtml(text: string): string {
 
 /** What a reader sees of some HTML, in one line. */
 export function textOf(html: string): string {
-  const text = html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
+  const text = html
+    .replace(/<\/?(?:a|code|em|small|span|strong)\b[^>]*>/g, "") // Within words, or beside a full stop.
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
   return Object.entries(ENTITIES)
     .reverse() // `&amp;` last, or `&amp;lt;` would be undone twice.
     .reduce((done, [character, entity]) => done.replaceAll(entity, character), text)

@@ -1,6 +1,6 @@
 import { Marked, Renderer, type Tokens } from "marked";
 import { codeBlock } from "./code-block.ts";
-import { escapeHtml, textOf } from "./html.ts";
+import { textOf } from "./html.ts";
 import { tabs } from "./tabs.ts";
 
 export interface Heading {
@@ -28,7 +28,8 @@ class DocsRenderer extends Renderer {
     const text = textOf(html);
     const id = this.#unusedId(text);
     this.headings.push({ depth, id, text });
-    const link = `<a class="anchor" href="#${id}" aria-label="Link to ${escapeHtml(text)}">#</a>`;
+    // For the mouse: on the way of the keyboard, and in the heading's name, it would be noise.
+    const link = `<a class="anchor" href="#${id}" tabindex="-1" aria-hidden="true">#</a>`;
     return `<h${depth} id="${id}">${html} ${link}</h${depth}>\n`;
   }
 

@@ -47,10 +47,7 @@ function searchBox() {
   }
 
   function show(all) {
-    const words = input.value
-      .toLowerCase()
-      .split(/[^a-z0-9_]+/)
-      .filter(Boolean);
+    const words = wordsOf(input.value);
     const best = words.length === 0 ? [] : ranked(all, words).slice(0, 8);
     results.replaceChildren(...best.map((section) => entry(section, words)));
     if (words.length > 0 && best.length === 0) results.append(element("p", "Nothing found."));
@@ -65,6 +62,15 @@ function searchBox() {
     link.append(snippet(text, words));
     return link;
   }
+}
+
+/** What was typed, without the endings in which one word differs from the next: retry, retries. */
+function wordsOf(typed) {
+  const words = typed
+    .toLowerCase()
+    .split(/[^a-z0-9_]+/)
+    .filter(Boolean);
+  return words.map((word) => word.replace(/(?<=...)(ies|ing|ied|es|ed|s|y)$/, ""));
 }
 
 /** Sections that hold every word, those that have them in their titles first. */

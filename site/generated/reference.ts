@@ -29,7 +29,7 @@ function call(line: string, operation: Operation): string {
     `## ${summary}`,
     `\`${line}\``,
     description,
-    `\`\`\`bash file=site/samples/reference/${operationId}.sh\n\`\`\``,
+    examples(operationId),
     ...table("It takes", [...query, ...(body ? members(body.schema) : [])]),
     `### It answers ${status}`,
     answer?.description ?? "",
@@ -37,6 +37,16 @@ function call(line: string, operation: Operation): string {
     "### Or an error",
     errorsOf(responses),
   ].join("\n\n");
+}
+
+function examples(operationId: string): string {
+  const file = `site/samples/reference/${operationId}`;
+  return [
+    ":::tabs Example",
+    `\`\`\`bash title="curl" file=${file}.sh\n\`\`\``,
+    `\`\`\`javascript title="JavaScript" file=${file}.mjs\n\`\`\``,
+    ":::",
+  ].join("\n");
 }
 
 function answerOf(media: Media | undefined): string[] {

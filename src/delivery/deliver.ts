@@ -17,12 +17,6 @@ export interface DelivererOptions {
   onEnded: (ended: Ended) => void;
 }
 
-/** An attempt that is over: its receiver is free for another. */
-export interface Attempted {
-  /** Resolves when what came of it is durable. */
-  recorded: Promise<void>;
-}
-
 /** Makes the one function that takes a claimed delivery through its attempt: send, then record. */
 export function createDeliverer({
   send,
@@ -31,18 +25,19 @@ export function createDeliverer({
   postpone,
   onOurFault,
   onEnded,
-}: DelivererOptions): (claim: Claim) => Promise<Attempted> {
+}: DelivererOptions): (claim: Claim) => Promise<void> {
   return async (claim) => {
     const startedAt = clock();
     const outcome = await attempt(claim);
     if (outcome.kind === "our-fault") {
       onOurFault(outcome.fault, claim);
-      return { recorded: postpone(claim) };
+      await postpone(claim);
+      return;
     }
 
     const ended = { claim, outcome, startedAt, endedAt: clock() };
     onEnded(ended);
-    return { recorded: record(ended) };
+    await record(ended);
   };
 
   async function attempt(claim: Claim): Promise<Outcome> {

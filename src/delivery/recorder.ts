@@ -4,8 +4,6 @@ import { gather } from "../actions/gather.ts";
 /** Attempts that one statement records at the most. */
 const BATCH_MAX = 500;
 const RETRY_MS = 250;
-/** Nobody waits for a record: the hand that made the attempt is free already. */
-const PACE_MS = 10;
 
 /**
  * Writes what ended together, one batch at a time, so that outcomes apply in the order in which they came. While
@@ -24,7 +22,7 @@ export function createRecorder<Item>(
       await persist(items);
       return items.map(() => undefined);
     },
-    { max: BATCH_MAX, paceMs: PACE_MS },
+    { max: BATCH_MAX },
   );
 
   async function persist(items: Item[]): Promise<void> {

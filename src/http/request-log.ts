@@ -1,21 +1,8 @@
-import {
-  type FastifyBaseLogger,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from "fastify";
+import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Caller } from "../domain/scope.ts";
 
 /** One line for each request: no address, no header, no body, and the route's pattern instead of the URL. */
 export class RequestLog extends LogController {
-  readonly #plain: FastifyBaseLogger;
-
-  constructor(logger: FastifyBaseLogger) {
-    super();
-    // There is nothing to redact in a line without an error, and searching it would cost more than writing it.
-    this.#plain = logger.child({}, { redact: [] });
-  }
-
   override incomingRequest(): void {
     // The line that tells the outcome is enough.
   }
@@ -26,7 +13,7 @@ export class RequestLog extends LogController {
     reply: FastifyReply,
   ): void {
     const caller = request.caller as Caller | undefined;
-    (error ? request.log : this.#plain).info(
+    request.log.info(
       {
         method: request.method,
         route: request.routeOptions.url ?? null,

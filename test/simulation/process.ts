@@ -85,11 +85,9 @@ export class Process {
       return;
     }
     this.#world.send(claim);
-    const end = async (come: Outcome) => {
+    const end = (come: Outcome) => {
       resolve(come);
-      await (
-        await delivered
-      ).recorded;
+      return delivered;
     };
     this.underWay.push({ claim, startedAt: this.now, end });
   }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { EVENT_TYPES } from "../../src/domain/event.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import { downloads } from "../../site/downloads.ts";
+import { openApiDocument } from "../../site/generated/openapi-document.ts";
 import { renderPage } from "../../site/page.ts";
 import { NOT_FOUND, PAGES } from "../../site/pages.ts";
 import { searchIndex } from "../../site/search-index.ts";
@@ -32,9 +33,22 @@ test("the events page lists every type there is", () => {
   }
 });
 
-test("the reference has the six calls", () => {
-  const calls = page("reference").headings.filter(({ depth }) => depth === 2);
+test("the reference has the six calls, each with the errors that it may answer", async () => {
+  const { paths } = await openApiDocument();
+  const calls = Object.values(paths).flatMap((methods) => Object.values(methods));
   assert.equal(calls.length, 6);
+  const sections = page("reference").html.split("<h2 ").slice(1);
+  for (const [i, { summary, responses }] of calls.entries()) {
+    const section = sections[i] ?? "";
+    assert.ok(section.includes(`>${summary} <a`), summary);
+    const refusals = Object.values(responses).flatMap(({ description }) => [
+      ...description.matchAll(/\(`(\w+)`\)/g),
+    ]);
+    assert.ok(refusals.length >= 5, summary);
+    for (const [, code = ""] of refusals) {
+      assert.ok(section.includes(`href="/docs/errors#${code}"`), `${summary}: ${code}`);
+    }
+  }
 });
 
 test("every link within the documentation leads to a page and to an anchor that exist", () => {

@@ -121,3 +121,16 @@ test("the calls of the reference list and delete what the quickstart has made", 
   assert.equal(await shell.run("reference/deleteSubscription.sh"), "");
   assert.deepEqual(await list(), []);
 });
+
+test("the reference shows each call with our client, and each works", async (t) => {
+  const { shell } = await aNewcomer(t);
+  await subscribe(shell);
+  const run = (call: string) => shell.runModule(`reference/${call}.mjs`);
+  assert.match(await run("getIdentity"), /partner_org: 'acme'/);
+  assert.match(await run("createSubscription"), /secret: 'whsec_/);
+  assert.match(await run("listSubscriptions"), /id: 'wh_[^]+id: 'wh_/);
+  assert.match(await run("sendTestEvent"), /event_id: 'evt_/);
+  assert.match(await run("listFailures"), /^$|http_502/);
+  assert.equal(await run("deleteSubscription"), "undefined\n");
+  assert.equal(await run("sendTestEvent"), "not_found\n");
+});

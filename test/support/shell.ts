@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
+import { promisify } from "node:util";
 import { Arrivals } from "./arrivals.ts";
 import { ENTRY } from "./program.ts";
 import { ROOT } from "./root.ts";
@@ -52,6 +53,11 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
       const [status] = (await once(child, "close")) as [number | null];
       assert.equal(status, 0, `${sample}: ${Buffer.concat(complaints).toString()}`);
       return Buffer.concat(output).toString();
+    },
+    /** Runs a sample that uses our package, which it finds as the one that it lies in. */
+    async runModule(sample: string): Promise<string> {
+      const node = promisify(execFile)(process.execPath, [join(SAMPLES, sample)], { env });
+      return (await node).stdout;
     },
     async json(sample: string): Promise<Record<string, unknown>> {
       return JSON.parse(await this.run(sample)) as Record<string, unknown>;

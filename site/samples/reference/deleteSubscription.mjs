@@ -1,0 +1,7 @@
+import { createPartnerClient } from "partner-api/client";
+
+const { PARTNER_API, PARTNER_TOKEN, SUBSCRIPTION_ID } = process.env;
+const partner = createPartnerClient({ baseUrl: PARTNER_API, token: PARTNER_TOKEN });
+
+const { data, error } = await partner.deleteSubscription(SUBSCRIPTION_ID);
+console.log(error ? error.code : data);

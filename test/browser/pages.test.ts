@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { AxeResults } from "axe-core";
+import { NOT_FOUND, PAGES } from "../../site/pages.ts";
+import { aServedSite, DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
+import { ROOT } from "../support/root.ts";
+
+const VIEWS: Record<string, View> = {
+  "wide and light": { ...DESKTOP, colorScheme: "light" },
+  "wide and dark": { ...DESKTOP, colorScheme: "dark" },
+  "on a phone, light": { ...PHONE, colorScheme: "light" },
+  "on a phone, dark": { ...PHONE, colorScheme: "dark" },
+};
+const ALL = [...PAGES, NOT_FOUND];
+
+describe("in a browser", { skip }, async () => {
+  const site = skip === false ? await aServedSite() : undefined;
+  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+  for (const [name, view] of Object.entries(VIEWS)) {
+    test(`every page, ${name}: complete, not too wide, and nothing that axe finds`, async (t) => {
+      assert.ok(site);
+      const { page, complaints } = await site.open(t, view);
+      for (const { path } of PAGES) {
+        await page.goto(path);
+        const excess = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        assert.equal(excess, 0, `${path} is too wide`);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate<AxeResults>("axe.run()");
+        const found = violations.map(
+          ({ id, impact, nodes }) => `${impact} ${id} ${nodes[0]?.html}`,
+        );
+        assert.deepEqual(found, [], path);
+        assert.deepEqual(complaints, [], `${path} keeps to its policy and to our own files`);
+      }
+    });
+  }
+
+  for (const { name, path } of ALL) {
+    test(`assistive technology meets ${path} as before`, async (t) => {
+      assert.ok(site);
+      const { page } = await site.open(t, DESKTOP);
+      await page.goto(path);
+      const tree = outline(await page.locator("body").ariaSnapshot(), site.base);
+      const file = join(ROOT, "test/browser/trees", `${name}.yaml`);
+      if (process.env["UPDATE_TREES"]) writeFileSync(file, tree);
+      assert.equal(tree, readFileSync(file, "utf8"), "UPDATE_TREES=1 writes it anew");
+    });
+  }
+});
+
+/** The landmarks, headings and controls of a tree. Its text changes with every sentence, and says nothing of roles. */
+function outline(tree: string, base: string): string {
+  const KEPT =
+    /^\s*- '?(banner|main|navigation|search|heading|link|button|tab|tablist|tabpanel|searchbox|img|status|table)\b/;
+  const lines = tree.split("\n").filter((line) => KEPT.test(line));
+  return `${lines.join("\n")}\n`.replaceAll(base, "");
+}

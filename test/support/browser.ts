@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { after, type TestContext } from "node:test";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { pino } from "pino";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { buildPartnerApp } from "../../src/http/partner/app.ts";
+import { aBuiltSite } from "./built-site.ts";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** Where a browser is that the tests can drive; undefined if this machine has none. */
+export const CHROMIUM = [process.env["CHROMIUM"] ?? "", ...PLACES].find((path) => existsSync(path));
+
+/** For the options of tests that need a browser. The gate has one, or fails. */
+export const skip =
+  CHROMIUM === undefined && !process.env["CI"] && "this machine has no Chromium: set CHROMIUM";
+
+export type View = NonNullable<Parameters<Browser["newContext"]>[0]>;
+
+export const DESKTOP: View = { viewport: { width: 1280, height: 900 } };
+export const PHONE: View = { viewport: { width: 390, height: 844 }, hasTouch: true };
+
+/** The documentation, served for browsers; all of it goes when the tests of the file have ended. */
+export async function aServedSite() {
+  const docs = await aBuiltSite();
+  let base = "";
+  const app = buildPartnerApp({} as Dependencies, {
+    logger: pino({ level: "silent" }),
+    baseUrl: () => base,
+    health: { ready: () => Promise.resolve([]) },
+    docs,
+  });
+  base = await app.listen({ host: "127.0.0.1", port: 0 });
+  // As root, as in containers, Chromium runs only without its sandbox; it sees our own pages alone.
+  const args = ["--no-sandbox", "--disable-dev-shm-usage"];
+  const browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args });
+  after(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  return {
+    base,
+    /** A page as a reader sees it, and whatever it complains of or asks elsewhere for. */
+    async open(t: TestContext, view: View): Promise<{ page: Page; complaints: string[] }> {
+      const context: BrowserContext = await browser.newContext({ baseURL: base, ...view });
+      t.after(() => context.close());
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on("pageerror", ({ message }) => complaints.push(message));
+      page.on("console", (entry) => {
+        if (entry.type() !== "log") complaints.push(entry.text());
+      });
+      page.on("request", (request) => {
+        if (!request.url().startsWith(base)) complaints.push(`asks for ${request.url()}`);
+      });
+      return { page, complaints };
+    },
+  };
+}
