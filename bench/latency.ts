@@ -13,7 +13,7 @@ export const latency: Scenario = {
     const service = await rig.service(stage);
     const latencies = await latenciesOf(rig, service, stage.subscriptions, {
       perSecond: PER_SECOND,
-      warmUpMs: rig.size(3_000, 500),
+      warmUpMs: rig.size(10_000, 500),
       ms: rig.size(20_000, 2_000),
     });
 

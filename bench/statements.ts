@@ -45,7 +45,7 @@ async function underLoad(rig: Rig, stage: Stage, service: Service) {
     const answered = await load.ask("saturate", {
       url: service.partnerUrl,
       requests: testRequests(stage.subscriptions),
-      connections: 64,
+      connections: 256,
       warmUpMs: 0,
       ms: rig.size(5_000, 500),
     });

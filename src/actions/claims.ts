@@ -1,7 +1,6 @@
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
 import { randomId } from "../domain/ids.ts";
-import { open } from "../domain/sealed-secret.ts";
 import {
   cancelWaiting,
   claimDue,
@@ -9,6 +8,7 @@ import {
   type Lease,
 } from "../postgres/waiting-deliveries.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { openOnce } from "./opened-secrets.ts";
 
 /** A delivery that this process may attempt until the lease ends. */
 export interface Claim extends Lease {
@@ -42,16 +42,11 @@ export async function claimDeliveries(
   const orphans = new Set(claimed.filter((d) => !d.active).map((d) => d.subscription_id));
   if (orphans.size > 0) await cancelWaiting(db, [...orphans], now);
 
-  const secrets = new Map<string, string | null>(); // Opened once for all deliveries of a subscription.
   return claimed.filter((d) => d.active).map((d) => toClaim(d));
 
   function toClaim({ sealed_secret, occurred_at, data, ...delivery }: ClaimedDelivery): Claim {
     const { event_id: id, type, subscription_id } = delivery;
-    let signingSecret = secrets.get(subscription_id);
-    if (signingSecret === undefined) {
-      signingSecret = sealed_secret && open(ring, subscription_id, sealed_secret);
-      secrets.set(subscription_id, signingSecret);
-    }
+    const signingSecret = sealed_secret && openOnce(ring, subscription_id, sealed_secret);
     const event = { id, type, occurredAt: occurred_at, data };
     return { ...delivery, signingSecret, body: encodeEnvelope(event, subscription_id) };
   }

@@ -6,11 +6,14 @@ const WAITING_MAX = 10_000;
 /**
  * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
  *
+ * A call that comes alone goes at once. Where calls come together, the next batch starts no sooner than `paceMs`
+ * after the one before, so that it holds more of them: a statement costs more than a row.
+ *
  * `run` answers as many results as it got items, in their order; when it throws, every call of that batch throws.
  */
 export function gather<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { max, concurrency = 1 }: { max: number; concurrency?: number },
+  { max, paceMs = 0 }: { max: number; paceMs?: number },
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
@@ -18,8 +21,8 @@ export function gather<Item, Result>(
     reject: (error: unknown) => void;
   }
   const waiting: Call[] = [];
-  let running = 0;
-  let scheduled = false;
+  let busy = false;
+  let nextStartMs = 0;
 
   return (item) =>
     new Promise<Result>((resolve, reject) => {
@@ -32,17 +35,16 @@ export function gather<Item, Result>(
     });
 
   function schedule(): void {
-    if (scheduled || running >= concurrency || waiting.length === 0) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      void runBatch(waiting.splice(0, max));
-      schedule();
-    });
+    if (busy || waiting.length === 0) return;
+    busy = true;
+    const leftMs = nextStartMs - performance.now();
+    if (leftMs > 0 && waiting.length < max) setTimeout(() => void runBatch(), leftMs);
+    else setImmediate(() => void runBatch());
   }
 
-  async function runBatch(calls: Call[]): Promise<void> {
-    running++;
+  async function runBatch(): Promise<void> {
+    const calls = waiting.splice(0, max);
+    nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
     try {
       const results = await run(calls.map((call) => call.item));
       calls.forEach((call, index) => {
@@ -51,7 +53,7 @@ export function gather<Item, Result>(
     } catch (error) {
       for (const call of calls) call.reject(error);
     } finally {
-      running--;
+      busy = false;
       schedule();
     }
   }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { PartnerError } from "../domain/errors.ts";
 import { publicId, randomId } from "../domain/ids.ts";
-import { open, seal, whySealed } from "../domain/sealed-secret.ts";
+import { seal, whySealed } from "../domain/sealed-secret.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { lockOrganization } from "../postgres/organizations.ts";
 import {
@@ -16,6 +16,7 @@ import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { openOnce } from "./opened-secrets.ts";
 
 /** Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. */
 export async function createSubscription(
@@ -99,7 +100,7 @@ export function requireProof(
   subscription: SealedSubscriptionRow,
   secret: string,
 ): void {
-  const stored = open(ring, subscription.id, subscription.sealed_secret);
+  const stored = openOnce(ring, subscription.id, subscription.sealed_secret);
   if (stored === null) {
     const why = whySealed(ring, subscription.sealed_secret);
     throw new Error(`the secret of ${publicId("wh", subscription.id)} ${why}`);

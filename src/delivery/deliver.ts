@@ -17,6 +17,12 @@ export interface DelivererOptions {
   onEnded: (ended: Ended) => void;
 }
 
+/** An attempt that is over: its receiver is free for another. */
+export interface Attempted {
+  /** Resolves when what came of it is durable. */
+  recorded: Promise<void>;
+}
+
 /** Makes the one function that takes a claimed delivery through its attempt: send, then record. */
 export function createDeliverer({
   send,
@@ -25,19 +31,18 @@ export function createDeliverer({
   postpone,
   onOurFault,
   onEnded,
-}: DelivererOptions): (claim: Claim) => Promise<void> {
+}: DelivererOptions): (claim: Claim) => Promise<Attempted> {
   return async (claim) => {
     const startedAt = clock();
     const outcome = await attempt(claim);
     if (outcome.kind === "our-fault") {
       onOurFault(outcome.fault, claim);
-      await postpone(claim);
-      return;
+      return { recorded: postpone(claim) };
     }
 
     const ended = { claim, outcome, startedAt, endedAt: clock() };
     onEnded(ended);
-    await record(ended);
+    return { recorded: record(ended) };
   };
 
   async function attempt(claim: Claim): Promise<Outcome> {

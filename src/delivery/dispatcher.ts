@@ -1,4 +1,5 @@
 import type { Claim, Share } from "../actions/claims.ts";
+import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
 import { Hands } from "./hands.ts";
 
@@ -7,8 +8,8 @@ export interface DispatcherOptions {
   listDue: (page: { after: string | null; limit: number }) => Promise<string[]>;
   /** Leases due deliveries to us, of each subscription up to its share. */
   claim: (wanted: Share[]) => Promise<Claim[]>;
-  /** Makes one attempt and records what came of it. */
-  deliver: (claim: Claim) => Promise<void>;
+  /** Makes one attempt, and has what came of it recorded. */
+  deliver: (claim: Claim) => Promise<Attempted>;
   concurrency: number;
   subscriptionConcurrency: number;
   pollIntervalMs: number;
@@ -20,6 +21,8 @@ const LOOK_MAX = 1_000;
 const LOOK_PAUSE_MAX_MS = 1_000;
 /** Subscriptions that are kept in mind. What is forgotten beyond that, a later look finds again. */
 const DUE_MAX = 10_000;
+/** Claims for each hand whose outcome may still have to be recorded: a slow database slows us down. */
+const OPEN_PER_HAND = 2;
 
 /**
  * Keeps attempts going while deliveries are due.
@@ -30,7 +33,8 @@ const DUE_MAX = 10_000;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #hands: Hands;
-  readonly #underWay = new Set<Promise<void>>();
+  /** Claims whose outcome is not recorded yet. */
+  readonly #open = new Set<Promise<void>>();
   readonly #bell = new Doorbell();
   /** Subscriptions that may have something due, the longest waiting first. */
   readonly #due = new Set<string>();
@@ -75,7 +79,7 @@ export class Dispatcher {
       }
       await this.#bell.wait(this.#options.pollIntervalMs);
     }
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#open);
   }
 
   /**
@@ -101,6 +105,7 @@ export class Dispatcher {
   }
 
   async #fillFreeHands(): Promise<void> {
+    if (this.#open.size >= OPEN_PER_HAND * this.#options.concurrency) return;
     const wanted = this.#hands.share(this.#due);
     if (wanted.length === 0 || this.#stopping) return;
 
@@ -114,15 +119,29 @@ export class Dispatcher {
 
   #begin(claim: Claim): void {
     this.#hands.take(claim.subscription_id);
-    const attempt = this.#options
-      .deliver(claim)
+    const work = this.#deliver(claim)
       .catch(this.#options.onError) // Not recorded: the lease runs out and it is tried again.
       .finally(() => {
-        this.#underWay.delete(attempt);
-        this.#hands.give(claim.subscription_id);
-        if (this.#due.size > 0 || this.#stopping) this.#bell.ring();
+        this.#open.delete(work);
+        this.#ringForMore();
       });
-    this.#underWay.add(attempt);
+    this.#open.add(work);
+  }
+
+  /** A hand is free again once the attempt is over: what it came to is recorded together with others. */
+  async #deliver(claim: Claim): Promise<void> {
+    let attempted: Attempted;
+    try {
+      attempted = await this.#options.deliver(claim);
+    } finally {
+      this.#hands.give(claim.subscription_id);
+      this.#ringForMore();
+    }
+    await attempted.recorded;
+  }
+
+  #ringForMore(): void {
+    if (this.#due.size > 0 || this.#stopping) this.#bell.ring();
   }
 }
 

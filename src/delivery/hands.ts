@@ -1,7 +1,7 @@
 import type { Share } from "../actions/claims.ts";
 
 /** Hands that a subscription gets together where it has that much due: attempts at one name share its look-up. */
-const HANDFUL = 4;
+const HANDFUL = 8;
 
 /**
  * How many attempts are under way, in all and for each subscription, and so how many more may begin.

@@ -4,6 +4,8 @@ import { gather } from "../actions/gather.ts";
 /** Attempts that one statement records at the most. */
 const BATCH_MAX = 500;
 const RETRY_MS = 250;
+/** Nobody waits for a record: the hand that made the attempt is free already. */
+const PACE_MS = 10;
 
 /**
  * Writes what ended together, one batch at a time, so that outcomes apply in the order in which they came. While
@@ -22,7 +24,7 @@ export function createRecorder<Item>(
       await persist(items);
       return items.map(() => undefined);
     },
-    { max: BATCH_MAX },
+    { max: BATCH_MAX, paceMs: PACE_MS },
   );
 
   async function persist(items: Item[]): Promise<void> {

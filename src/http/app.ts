@@ -73,7 +73,7 @@ export function buildApp({ logger, baseUrl, timeouts, maxConnections }: AppOptio
 
   const app = Fastify({
     loggerInstance: logger,
-    logController: new RequestLog(),
+    logController: new RequestLog(logger),
     // No child logger for each request: the few lines that we write name the request themselves.
     childLoggerFactory: (parent) => parent,
     genReqId: requestIdOf,

@@ -1,8 +1,21 @@
-import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import type { Caller } from "../domain/scope.ts";
 
 /** One line for each request: no address, no header, no body, and the route's pattern instead of the URL. */
 export class RequestLog extends LogController {
+  readonly #plain: FastifyBaseLogger;
+
+  constructor(logger: FastifyBaseLogger) {
+    super();
+    // There is nothing to redact in a line without an error, and searching it would cost more than writing it.
+    this.#plain = logger.child({}, { redact: [] });
+  }
+
   override incomingRequest(): void {
     // The line that tells the outcome is enough.
   }
@@ -13,7 +26,7 @@ export class RequestLog extends LogController {
     reply: FastifyReply,
   ): void {
     const caller = request.caller as Caller | undefined;
-    request.log.info(
+    (error ? request.log : this.#plain).info(
       {
         method: request.method,
         route: request.routeOptions.url ?? null,

@@ -33,14 +33,8 @@ export async function insertDirectEvents(db: Queryable, rows: DirectEventRow[]):
   const inserted = await db<{ event_id: string }[]>`
     with new as (
       select n.*, s.organization_id
-        from unnest(
-               ${rows.map((r) => r.id)}::uuid[],
-               ${rows.map((r) => r.delivery_id)}::uuid[],
-               ${rows.map((r) => r.subscription_id)}::uuid[],
-               ${rows.map((r) => r.type)}::text[],
-               ${rows.map((r) => r.occurred_at.toISOString())}::timestamptz[],
-               ${rows.map((r) => r.data)}::text[]
-             ) as n (id, delivery_id, subscription_id, type, occurred_at, data)
+        from json_to_recordset(${JSON.stringify(rows)}::text::json)
+             as n (id uuid, delivery_id uuid, subscription_id uuid, type text, occurred_at timestamptz, data text)
         join subscriptions s on s.id = n.subscription_id
        where s.deleted_at is null and s.auto_disabled_at is null
     ),

@@ -37,7 +37,8 @@ export interface ClaimedDelivery {
  * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share.
  *
  * Claiming moves `due_at` to the end of the lease, so a delivery whose process dies becomes due again by itself:
- * there is no separate state to leave behind and nothing to sweep up.
+ * there is no separate state to leave behind and nothing to sweep up. It waits for no disk: a claim that a crash of
+ * the database takes back is made again.
  */
 export async function claimDue(
   db: Queryable,
@@ -47,7 +48,8 @@ export async function claimDue(
   return db<ClaimedDelivery[]>`
     with due as (
       select d.id
-        from unnest(${wanted.map((w) => w.subscription_id)}::uuid[], ${wanted.map((w) => w.share)}::int[])
+        from set_config('synchronous_commit', 'off', true),
+             unnest(${wanted.map((w) => w.subscription_id)}::uuid[], ${wanted.map((w) => w.share)}::int[])
              as w (subscription_id, share)
        cross join lateral (
          select q.id

@@ -26,11 +26,13 @@ function aDispatcher(
           return Array.from({ length: taken }, () => ({ subscription_id }) as Claim);
         }),
       ),
-    deliver: ({ subscription_id: subscription }) =>
-      new Promise((end) => {
+    deliver: async ({ subscription_id: subscription }) => {
+      await new Promise<void>((end) => {
         underWay.push({ subscription, end });
         begun();
-      }),
+      });
+      return { recorded: Promise.resolve() };
+    },
     concurrency,
     subscriptionConcurrency,
     pollIntervalMs,
@@ -127,7 +129,7 @@ test("no more subscriptions are kept in mind than a process has room for, and no
   const { dispatcher, underWay, add, reaches } = aDispatcher(
     t,
     {},
-    { concurrency: 20_000, pollIntervalMs: 100 },
+    { concurrency: 20_000, pollIntervalMs: 1_000 },
   );
   dispatcher.start();
   await new Promise(setImmediate); // It has looked, and found nothing.

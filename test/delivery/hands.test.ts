@@ -7,7 +7,7 @@ function shares(hands: Hands, subscriptions: string[]): Record<string, number> {
 }
 
 test("free hands are shared out evenly", () => {
-  assert.deepEqual(shares(new Hands(9, 9), ["a", "b", "c"]), { a: 3, b: 3, c: 3 });
+  assert.deepEqual(shares(new Hands(21, 9), ["a", "b", "c"]), { a: 7, b: 7, c: 7 });
 });
 
 test("no subscription gets more than its bound, and what it may not have goes to the others", () => {
@@ -28,8 +28,8 @@ test("a saturated subscription gets nothing until one of its attempts ends", () 
 });
 
 test("the longest waiting go first, a handful each, when there are too few hands for all", () => {
-  const hands = new Hands(8, 8);
-  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 4, second: 4 });
+  const hands = new Hands(16, 16);
+  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 8, second: 8 });
 });
 
 test("no hands, no shares", () => {

@@ -15,6 +15,7 @@ test("the package holds the program, what partners import, and nothing of the wo
     "CHANGELOG.md",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "dist/docs",
     "dist/src",
     "package.json",
@@ -27,6 +28,11 @@ test("the package holds the program, what partners import, and nothing of the wo
     installed.files.filter((path) => /\.(test\.js|map|tsbuildinfo)$/.test(path)),
     [],
   );
+});
+
+test("what is installed elsewhere is what is tested here: overrides reach nobody who installs the package", async () => {
+  const manifest = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
+  assert.ok(!("overrides" in (JSON.parse(manifest) as object)));
 });
 
 test("npx runs the program from wherever it is installed", async () => {

@@ -85,9 +85,11 @@ export class Process {
       return;
     }
     this.#world.send(claim);
-    const end = (come: Outcome) => {
+    const end = async (come: Outcome) => {
       resolve(come);
-      return delivered;
+      await (
+        await delivered
+      ).recorded;
     };
     this.underWay.push({ claim, startedAt: this.now, end });
   }

@@ -77,7 +77,7 @@ export async function attemptAll(deps: Dependencies, claims: Claim[], answer: An
     onOurFault: () => undefined,
     onEnded: () => undefined,
   });
-  for (const claim of claims) await deliver(claim);
+  for (const claim of claims) await (await deliver(claim)).recorded;
   return recordEnded(deps, ended);
 }
 

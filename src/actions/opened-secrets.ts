@@ -1,0 +1,24 @@
+import { type KeyRing, open } from "../domain/sealed-secret.ts";
+
+const KEPT_MAX = 10_000;
+const kept = new WeakMap<KeyRing, Map<string, string>>();
+
+/**
+ * As `open`, but what opened once is remembered for the same subscription and the same sealed bytes: every attempt
+ * needs its subscription's secret, and opening costs more than signing. The memory of a process that holds the ring
+ * is no worse a place for a secret than the ring itself.
+ */
+export function openOnce(ring: KeyRing, subscriptionId: string, sealed: Buffer): string | null {
+  let opened = kept.get(ring);
+  if (opened === undefined) kept.set(ring, (opened = new Map<string, string>()));
+
+  const key = subscriptionId + sealed.toString("latin1");
+  const known = opened.get(key);
+  if (known !== undefined) return known;
+
+  const secret = open(ring, subscriptionId, sealed);
+  if (secret === null) return null;
+  if (opened.size >= KEPT_MAX) opened.clear();
+  opened.set(key, secret);
+  return secret;
+}
