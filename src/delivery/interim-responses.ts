@@ -57,6 +57,7 @@ export class InterimResponses {
       const end = rest.indexOf(END_OF_HEAD);
       if (end === -1) return this.#hold(rest);
       this.#interimBytes += end + END_OF_HEAD.length;
+      if (this.#interimBytes > INTERIM_BYTES_MAX) return this.#refuse(TOO_MUCH_INTERIM);
       rest = rest.subarray(end + END_OF_HEAD.length);
       if (rest.length === 0) return this.#hold(rest);
     }

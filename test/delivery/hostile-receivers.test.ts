@@ -10,7 +10,7 @@ const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 
 /** An attempt's time where a receiver uses all of it; room for a slow machine where it must not. */
 const SHORT_MS = 3_000;
-const AMPLE_MS = 60_000;
+const AMPLE_MS = 20_000;
 
 /** What the system's own buffers take of a flood before we have said that we want no more of it. */
 const BYTES_MAX = 16 * 1024 * 1024;

@@ -16,6 +16,22 @@ test("a connection is kept for the next delivery", async (t) => {
   assert.equal(receiver.connections.length, 1);
 });
 
+test("however many answers a connection brings, only each one of them is bounded", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.status(200, { body: Buffer.alloc(12 * 1024) }));
+  for (let i = 0; i < 12; i++) await sender.send(aPost(receiver.url()));
+  assert.deepEqual([receiver.connections.length, receiver.requests.length], [1, 12]);
+});
+
+test("a body of more than 64 KiB costs its connection", { timeout: 15_000 }, async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  receiver.answer(scripts.status(200, { body: Buffer.alloc(64 * 1024 + 1) }));
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
+});
+
 test("deliveries that go out at once each have a connection of their own", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);

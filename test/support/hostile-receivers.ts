@@ -64,6 +64,9 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
   "sends trailers without end": flood(`${CHUNKED}0\r\n`, "x: y\r\n".repeat(999), DELIVERED),
   "sends white space in a trailer without end": flood(`${CHUNKED}0\r\nx:`, SPACES, DELIVERED),
   "sends interim responses without end": flood("", EARLY_HINTS, NO_HTTP),
+  "sends more interim responses than any needs": nonsense(
+    `${EARLY_HINTS.repeat(500)}${OK}${NO_BODY}`,
+  ),
   "sends an interim response without end": flood(
     EARLY_HINTS.slice(0, -2),
     "link: </a>\r\n",

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { ONLY_GUARDED, startGuardedReceiver } from "../support/canaries.ts";
+import { createClock } from "../support/clock.ts";
+import type { Script } from "../support/receiver.ts";
+import * as scripts from "../support/receiver-scripts.ts";
+import { aPost, names, startSender } from "../support/sender.ts";
+
+const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
+const NO_TLS = { kind: "unreachable", reason: "tls_error" } as const;
+const HOST = "hooks.partner.test";
+const OTHER = "hooks.other.test";
+const HERE = [["127.0.0.2"]];
+const LOOKUP = names({ [HOST]: HERE, [OTHER]: HERE, "partner.test": HERE });
+
+for (const [certified, outcome] of [
+  ["*.partner.test", DELIVERED],
+  ["*.test", NO_TLS],
+  ["*", NO_TLS],
+  ["*.hooks.partner.test", NO_TLS],
+  ["partner.test", NO_TLS],
+  ["hooks.partner.test.evil.test", NO_TLS],
+] as const) {
+  test(`a certificate for ${certified} is ${outcome === DELIVERED ? "good" : "not good"} for ${HOST}`, async (t) => {
+    const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
+    const receiver = await startGuardedReceiver(t, { host: HOST, certifiedHosts: [certified] });
+    assert.deepEqual(await sender.send(aPost(receiver.url())), outcome);
+    assert.equal(receiver.requests.length, outcome === DELIVERED ? 1 : 0);
+  });
+}
+
+test("a connection made for one name serves no other, though both lead to the same address and port", async (t) => {
+  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
+  const receiver = await startGuardedReceiver(t, { host: HOST });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+
+  const elsewhere = receiver.url().replace(HOST, OTHER);
+  assert.deepEqual(await sender.send(aPost(elsewhere)), NO_TLS);
+  assert.deepEqual(await sender.send(aPost(elsewhere.replace(OTHER, "127.0.0.2"))), NO_TLS);
+  assert.deepEqual([receiver.connections.length, receiver.requests.length], [3, 1]);
+});
+
+test("nothing of an answer turns up in the next delivery", async (t) => {
+  const clock = createClock();
+  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED, clock });
+  const receiver = await startGuardedReceiver(t, { host: HOST });
+  const headers = {
+    "set-cookie": ["a=b; Path=/", "c=d; Domain=partner.test"],
+    "www-authenticate": "Basic realm=x",
+    etag: '"x"',
+    "last-modified": "Thu, 01 Jan 2026 00:00:00 GMT",
+    "accept-ch": "Sec-CH-UA",
+  };
+  receiver.answer(scripts.status(401, { headers }), scripts.status(200));
+  await sender.send(aPost(receiver.url()));
+  await sender.send(aPost(receiver.url()));
+  const [first, second] = receiver.requests;
+  assert.deepEqual(second?.headers, first?.headers);
+});
+
+test("a receiver that speaks while nobody asks loses its connection, and its words count for nothing", async (t) => {
+  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
+  const receiver = await startGuardedReceiver(t, { host: HOST });
+  let speak: () => void = () => assert.fail("no request yet");
+  const first: Script = (exchange) => {
+    speak = () => exchange.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    scripts.status(200)(exchange);
+  };
+  receiver.answer(first, scripts.status(503));
+  await sender.send(aPost(receiver.url()));
+  const [connection] = receiver.connections;
+  assert.ok(connection);
+  const closed = once(connection, "close");
+  speak();
+  await closed;
+
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "refused", httpStatus: 503 });
+});
+
+for (const [how, script] of [
+  ["closes", scripts.hangUp],
+  ["resets", scripts.reset],
+] as const) {
+  test(`a kept connection that the receiver ${how} just as we send costs no attempt`, async (t) => {
+    const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
+    const receiver = await startGuardedReceiver(t, { host: HOST });
+    receiver.answer(scripts.status(200), script, scripts.status(202));
+    await sender.send(aPost(receiver.url()));
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 202 });
+    assert.deepEqual([receiver.connections.length, receiver.requests.length], [2, 3]);
+  });
+}
+
+test("line ends in a path or a query stay encoded, so that they are part of it", async (t) => {
+  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
+  const receiver = await startGuardedReceiver(t, { host: HOST });
+  const path = "/a%0d%0aX-Evil:%201?b=%0d%0a%0d%0aGET%20/";
+  assert.deepEqual(await sender.send(aPost(receiver.url(path))), DELIVERED);
+  const { path: received, headers } = await receiver.next();
+  assert.equal(received, path);
+  assert.equal(headers["x-evil"], undefined);
+  assert.equal(receiver.requests.length, 1);
+});
+
+test("an address has no place in the handshake's server name", async (t) => {
+  const sender = await startSender(t, { egress: ONLY_GUARDED });
+  const receiver = await startGuardedReceiver(t);
+  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.equal((await receiver.next()).servername, false);
+});
