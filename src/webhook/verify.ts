@@ -7,15 +7,25 @@ export const REPLAY_WINDOW_MS = 5 * 60_000;
  */
 export type Verdict = "valid" | "malformed" | "stale" | "forged";
 
-/** The body of a delivery. The same `id` may arrive more than once: act on it the first time only. */
-export interface ReceivedEvent {
-  event: string;
-  id: string;
-  subscription_id: string;
-  /** ISO 8601, UTC. */
-  occurred_at: string;
-  data: Record<string, unknown>;
+/** What `data` holds, for each type of event. */
+export interface EventData {
+  "vc.test.ping": { message: string };
 }
+
+/**
+ * The body of a delivery: narrow it by `event`. A type that is newer than this library is passed on
+ * as it came, so give a `switch` a `default`. The same `id` may arrive more than once: `handleOnce`.
+ */
+export type ReceivedEvent<Type extends keyof EventData = keyof EventData> = {
+  [T in Type]: {
+    event: T;
+    id: string;
+    subscription_id: string;
+    /** ISO 8601, UTC. */
+    occurred_at: string;
+    data: EventData[T];
+  };
+}[Type];
 
 /** Fetch's `Headers`, or anything that looks headers up in any letter case. */
 export interface HeadersLike {
@@ -33,9 +43,16 @@ export interface Delivery {
 }
 
 export type Verification =
-  { verdict: "valid"; event: ReceivedEvent } | { verdict: Exclude<Verdict, "valid"> };
+  // `event` on both sides, so that it can be taken out before the verdict is looked at.
+  | { verdict: "valid"; event: ReceivedEvent }
+  | { verdict: Exclude<Verdict, "valid">; event?: undefined };
 
 const SCHEME = "sha256=";
+
+const READ_IT =
+  "with express.raw({ type: () => true }) on the route in Express, a content type parser with " +
+  'parseAs "buffer" in Fastify, await c.req.arrayBuffer() in Hono, await request.arrayBuffer() of ' +
+  "a Fetch Request, await buffer(request) from node:stream/consumers in Node.js";
 
 /**
  * Checks a received delivery and reads its event. Answer `valid` with 2xx, the rest with 400.
@@ -85,9 +102,20 @@ function rawBytes(body: unknown): Uint8Array {
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   }
   if (isArrayBuffer(body)) return new Uint8Array(body);
-  throw new TypeError(
-    "verify needs the raw bytes of the request body: a parsed and re-serialized body has other " +
-      "bytes than those that were signed, so read the body before any JSON middleware does",
+  throw new TypeError(`verify needs the raw bytes of the request body, but ${whatElse(body)}`);
+}
+
+/** What stands in the place of the bytes, and how to get at them. */
+function whatElse(body: unknown): string {
+  if (body === undefined || body === null) return `there is none: ${READ_IT}`;
+  if (typeof body !== "object") return `this is a ${typeof body}: ${READ_IT}`;
+  if ("then" in body) return "this is a promise: await it";
+  if ("getReader" in body || "pipe" in body || "arrayBuffer" in body) {
+    return `this has yet to be read: ${READ_IT}`;
+  }
+  return (
+    "this was parsed already: written as JSON again it has other bytes than those that were " +
+    `signed, so read it before any JSON middleware does: ${READ_IT}`
   );
 }
 

@@ -2,18 +2,52 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import ts from "typescript";
+import { EVENT_TYPES } from "../../src/domain/event.ts";
+import type { EventData } from "../../src/webhook/verify.ts";
 
-test("the published declarations need neither Node's types nor the DOM's", () => {
-  const declarations = fileURLToPath(new URL("../../src/webhook/verify.d.ts", import.meta.url));
-  const program = ts.createProgram([declarations], {
-    lib: ["lib.es2020.d.ts"],
-    types: [],
-    strict: true,
-    noEmit: true,
-  });
-  const messages = ts
-    .getPreEmitDiagnostics(program)
+const declarations = fileURLToPath(new URL("../../src/webhook/index.d.ts", import.meta.url));
+
+/** What the compiler says to a partner who has neither Node's types nor the DOM's. */
+function complaints(program: string): string[] {
+  const options = { lib: ["lib.es2020.d.ts"], types: [], strict: true, noEmit: true };
+  const host = ts.createCompilerHost(options);
+  const read = host.getSourceFile.bind(host);
+  const path = declarations.replace("index.d.ts", "partner.ts");
+  host.getSourceFile = (name, ...rest) =>
+    name === path
+      ? ts.createSourceFile(name, program, ts.ScriptTarget.ES2020)
+      : read(name, ...rest);
+  const compiled = ts.createProgram([path], options, host);
+  return ts
+    .getPreEmitDiagnostics(compiled)
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-  assert.ok(program.getSourceFile(declarations));
-  assert.deepEqual(messages, []);
+}
+
+const RECEIVER = `
+  import { createMemoryStore, handleOnce, verify, type Delivery } from "./index.js";
+  export async function receive(delivery: Delivery): Promise<string> {
+    const { verdict, event } = await verify(delivery);
+    if (verdict !== "valid") return verdict;
+    await handleOnce({ store: createMemoryStore(), event, handle: ({ id }) => id.length });
+    switch (event.event) {
+      case "vc.test.ping": return event.data.message;
+      default: return "newer than this library";
+    }
+  }`;
+
+test("a partner's receiver compiles with neither Node's types nor the DOM's, its event typed", () => {
+  assert.deepEqual(complaints(RECEIVER), []);
+});
+
+test("a receiver that takes an event without looking at the verdict does not compile", () => {
+  const careless = RECEIVER.replace('if (verdict !== "valid") return verdict;', "");
+  assert.match(complaints(careless).join("\n"), /undefined/);
+});
+
+test("the library's types know the events that the service knows, and no others", () => {
+  const known: Record<keyof typeof EVENT_TYPES, object> & EventData = {
+    "vc.test.ping": EVENT_TYPES["vc.test.ping"].example,
+  };
+  const alike: Record<keyof EventData, object> = EVENT_TYPES;
+  assert.deepEqual(Object.keys(alike), Object.keys(known));
 });

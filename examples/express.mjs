@@ -1,0 +1,26 @@
+import express from "express";
+import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
+
+const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
+const store = createMemoryStore(); // In production: your database, shared by all processes.
+const app = express();
+
+// The raw bytes, whatever their type. It must come before app.use(express.json()).
+const rawBody = express.raw({ type: () => true, limit: "1mb" });
+
+app.post("/hooks", rawBody, async (request, response) => {
+  const { headers, body } = request;
+  const { verdict, event } = await verify({ secret, headers, body });
+  if (verdict !== "valid") return response.status(400).send(verdict);
+
+  const outcome = await handleOnce({ store, event, handle });
+  return response.status(outcome === "under_way" ? 503 : 204).end();
+});
+
+app.use(express.json()); // For your other routes.
+
+async function handle(event) {
+  console.log(`received ${event.event} ${event.id}`);
+}
+
+const server = app.listen(Number(PORT), () => console.log(`listening on ${server.address().port}`));

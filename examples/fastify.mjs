@@ -1,0 +1,28 @@
+import Fastify from "fastify";
+import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
+
+const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
+const store = createMemoryStore(); // In production: your database, shared by all processes.
+const app = Fastify();
+
+// A plugin of its own: only in here does a body stay raw, whatever its type.
+app.register(async (hooks) => {
+  hooks.removeAllContentTypeParsers();
+  hooks.addContentTypeParser("*", { parseAs: "buffer" }, async (_, body) => body);
+
+  hooks.post("/hooks", async (request, reply) => {
+    const { headers, body } = request;
+    const { verdict, event } = await verify({ secret, headers, body });
+    if (verdict !== "valid") return reply.code(400).send(verdict);
+
+    const outcome = await handleOnce({ store, event, handle });
+    return reply.code(outcome === "under_way" ? 503 : 204).send();
+  });
+});
+
+async function handle(event) {
+  console.log(`received ${event.event} ${event.id}`);
+}
+
+await app.listen({ port: Number(PORT) });
+console.log(`listening on ${app.server.address().port}`);

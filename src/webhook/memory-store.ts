@@ -1,0 +1,30 @@
+import type { EventState, EventStore } from "./handle-once.ts";
+
+/**
+ * A store for a single process, and for a first try: a restart forgets everything. It forgets the
+ * oldest, too, once it holds `maxEvents`.
+ */
+export function createMemoryStore({ maxEvents = 100_000, now = Date.now } = {}): EventStore {
+  const entries = new Map<string, { state: EventState; until: number }>();
+
+  const write = (id: string, state: EventState, forMs: number) => {
+    entries.delete(id); // A Map keeps the order of first insertion.
+    entries.set(id, { state, until: now() + forMs });
+    const [oldest] = entries.keys();
+    if (entries.size > maxEvents && oldest !== undefined) entries.delete(oldest);
+  };
+
+  return {
+    add: (id, state, forMs) => {
+      const entry = entries.get(id);
+      if (entry !== undefined && entry.until > now()) return Promise.resolve(entry.state);
+      write(id, state, forMs);
+      return Promise.resolve(null);
+    },
+    set: (id, state, forMs) => {
+      write(id, state, forMs);
+      return Promise.resolve();
+    },
+    delete: (id) => Promise.resolve(entries.delete(id)),
+  };
+}

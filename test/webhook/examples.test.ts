@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "../support/root.ts";
+import { aDelivery, SECRET } from "./delivery.ts";
+import { proveReceiver } from "./prove-receiver.ts";
+import { startReceiving } from "./start-receiving.ts";
+
+/** By the name that partners use, so that it is package.json that says where it lies. */
+const LIBRARY = "partner-api/webhook";
+
+for (const example of ["node-http", "express", "fastify", "hono"]) {
+  test(`examples/${example}.mjs receives each event once, and refuses the rest`, async (t) => {
+    const { port, output } = await startReceiving(t, process.execPath, {
+      args: [join(ROOT, "examples", `${example}.mjs`)],
+      env: { PARTNER_SECRET: SECRET, PORT: "0" },
+    });
+    await proveReceiver(port, output);
+  });
+}
+
+test("examples/fetch.mjs receives in Node.js what Workers, Deno and Bun receive", async (t) => {
+  t.mock.method(console, "log", () => undefined);
+  const { default: worker } = (await import(join(ROOT, "examples/fetch.mjs"))) as {
+    default: { fetch: (request: Request, env: object) => Promise<Response> };
+  };
+  const answer = async (change: object = {}) => {
+    const request = new Request("https://localhost/hooks", {
+      method: "POST",
+      ...aDelivery(),
+      ...change,
+    });
+    const response = await worker.fetch(request, { PARTNER_SECRET: SECRET });
+    return `${response.status} ${await response.text()}`;
+  };
+  assert.equal(await answer(), "204 ");
+  assert.equal(await answer({ body: "{}" }), "400 forged");
+});
+
+test("what partners import is what the examples import", async () => {
+  const library = (await import(LIBRARY)) as object;
+  assert.deepEqual(Object.keys(library).sort(), [
+    "REPLAY_WINDOW_MS",
+    "createMemoryStore",
+    "handleOnce",
+    "verify",
+    "verifySignature",
+  ]);
+});

@@ -1,0 +1,13 @@
+"""Says of each delivery on standard input what the Standard Webhooks library says of it."""
+
+import base64, json, sys
+
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+for delivery in json.load(sys.stdin):
+    try:
+        body = base64.b64decode(delivery["body"])
+        Webhook(delivery["secret"]).verify(body, delivery["headers"])
+        print("valid")
+    except WebhookVerificationError:
+        print("refused")

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { Database } from "../../src/postgres/database.ts";
+import { handleOnce, type EventStore } from "../../src/webhook/handle-once.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import { ROOT } from "../support/root.ts";
+
+const example = join(ROOT, "examples/postgres-store.mjs");
+const sql = ownerOf(await createDatabase());
+const store = await aStore();
+
+test("with the store in PostgreSQL, ten processes at once handle an event a single time", async () => {
+  let times = 0;
+  const arrivals = Array.from({ length: 10 }, () =>
+    handleOnce({ store, event: { id: "evt_1" }, handle: () => times++ }),
+  );
+  const outcomes = await Promise.all(arrivals);
+  assert.equal(times, 1);
+  assert.equal(outcomes.filter((outcome) => outcome === "handled").length, 1);
+  const again = await handleOnce({ store, event: { id: "evt_1" }, handle: mustNot });
+  assert.equal(again, "duplicate");
+});
+
+test("with the store in PostgreSQL, failed and lost work gets another chance", async () => {
+  const event = { id: "evt_2" };
+  const failing = handleOnce({ store, event, handle: () => Promise.reject(new Error("no stock")) });
+  await assert.rejects(failing, /no stock/);
+
+  assert.equal(await store.add(event.id, "under_way", 60_000), null);
+  assert.equal(await handleOnce({ store, event, handle: mustNot }), "under_way");
+  await sql`update received_events set until = ${new Date(0)} where id = ${event.id}`;
+  assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
+});
+
+/** The example, with the table that its comment tells partners to make. */
+async function aStore(): Promise<EventStore> {
+  const [table = ""] = /create table [^;]*/.exec(readFileSync(example, "utf8")) ?? [];
+  await sql.unsafe(table);
+  const { createPostgresStore } = (await import(pathToFileURL(example).href)) as {
+    createPostgresStore: (sql: Database) => EventStore;
+  };
+  return createPostgresStore(sql);
+}
+
+function mustNot(): never {
+  assert.fail("handled a second time");
+}

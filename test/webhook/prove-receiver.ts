@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { mintSigningSecret } from "../../src/webhook/sign.ts";
+import { aDelivery } from "./delivery.ts";
+
+/** Puts a receiver that prints `received <type> <id>` through what a receiver must stand. */
+export async function proveReceiver(port: number, output: () => string): Promise<void> {
+  // Other bytes than JSON.stringify(JSON.parse(…)) makes of it.
+  const delivery = aDelivery({ data: '{"message": "Zürich \\u00e9", "n": 1.0}' });
+  assert.equal(await post(port, delivery), "204 ");
+  assert.equal(await post(port, delivery), "204 ");
+  assert.equal(await post(port, aDelivery()), "204 ");
+
+  const forged = aDelivery({ signingSecret: mintSigningSecret() });
+  assert.equal(await post(port, forged), "400 forged");
+  assert.equal(await post(port, { ...delivery, body: Buffer.from("{}") }), "400 forged");
+  assert.equal(await post(port, { ...delivery, body: new Uint8Array() }), "400 forged");
+
+  const { headers } = delivery;
+  const signature = headers["X-VC-Signature" as keyof typeof headers];
+  const twice = { ...headers, "X-VC-Signature": [signature, signature] };
+  assert.equal(await post(port, { ...delivery, headers: twice }), "400 malformed");
+  const old = { ...headers, "X-VC-Timestamp": String(Date.now() - 300_001) };
+  assert.equal(await post(port, { ...delivery, headers: old }), "400 stale");
+
+  const times = output().split(`received vc.test.ping ${delivery.eventId}`).length - 1;
+  assert.equal(times, 1, output());
+  assert.doesNotMatch(output(), new RegExp(forged.eventId));
+}
+
+function post(
+  port: number,
+  { headers, body }: { headers: Record<string, string | string[]>; body: Uint8Array },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: "127.0.0.1", path: "/hooks", method: "POST", agent: false };
+    const length = { "content-length": body.length };
+    const outgoing = request({ ...options, headers: { ...headers, ...length } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        resolve(`${response.statusCode ?? 0} ${Buffer.concat(chunks).toString()}`);
+      });
+    });
+    outgoing.on("error", reject).end(body);
+  });
+}

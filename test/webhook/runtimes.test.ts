@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "../support/root.ts";
+import { SECRET } from "./delivery.ts";
+import { proveReceiver } from "./prove-receiver.ts";
+import { startReceiving } from "./start-receiving.ts";
+import { readVectors } from "./vectors/read.ts";
+
+const installed = join(ROOT, "runtimes/node_modules");
+
+const runtimes = [
+  {
+    name: "workerd",
+    platforms: "@cloudflare",
+    program: "bin/workerd",
+    args: ["serve", "--control-fd=1", "workerd.capnp"],
+    pattern: /"event":"listen".*"port":(\d+)/,
+  },
+  {
+    name: "Deno",
+    platforms: "@deno",
+    program: "deno",
+    args: ["run", "--no-remote", "--no-npm", "--import-map=imports.json"].concat(
+      ["--allow-net=127.0.0.1", "--allow-env"],
+      ["deno.mjs"],
+    ),
+  },
+  { name: "Bun", platforms: "@oven", program: "bin/bun", args: ["bun.mjs"] },
+];
+
+for (const { name, platforms, program, ...options } of runtimes) {
+  test(`${name} runs the receiver library: every vector, and a receiver`, async (t) => {
+    if (!existsSync(installed)) {
+      t.skip(`npm ci --prefix runtimes installs ${name}`);
+      return;
+    }
+    const cwd = await aFolder(t);
+    const [platform = ""] = await readdir(join(installed, platforms));
+    const path = join(installed, platforms, platform, program);
+    const env = { PARTNER_SECRET: SECRET, DENO_DIR: join(cwd, "cache"), DENO_NO_UPDATE_CHECK: "1" };
+    const { port, output } = await startReceiving(t, path, { ...options, cwd, env });
+
+    const vectors = await readFile(join(ROOT, "vectors/signature.json"), "utf8");
+    const url = `http://127.0.0.1:${port}/vectors`;
+    const verdicts = await (await fetch(url, { method: "POST", body: vectors })).json();
+    assert.deepEqual(
+      verdicts,
+      readVectors().map(({ verdict }) => verdict),
+    );
+    await proveReceiver(port, output);
+  });
+}
+
+/** The example and the library alone, so that nothing of Node.js's is in reach. */
+async function aFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "runtime-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const library = fileURLToPath(new URL("../../src/webhook", import.meta.url));
+  await cp(join(ROOT, "test/webhook/runtimes"), folder, { recursive: true });
+  await cp(join(ROOT, "examples/fetch.mjs"), join(folder, "fetch.mjs"));
+  await cp(library, join(folder, "library"), { recursive: true });
+
+  const imports = { "partner-api/webhook": "./library/index.js" };
+  await writeFile(join(folder, "imports.json"), JSON.stringify({ imports }));
+  await writeFile(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { paths: paths(imports) } }),
+  );
+  return folder;
+}
+
+/** Where Bun looks. */
+function paths(imports: Record<string, string>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(imports).map(([name, path]) => [name, [path]]));
+}
