@@ -130,7 +130,6 @@ function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): 
     reason,
     duration_ms: Math.max(0, endedAt.getTime() - startedAt.getTime()),
     attempted_at: startedAt,
-    ended_at: endedAt,
     state: next.state,
     due_at: next.dueAt,
   };

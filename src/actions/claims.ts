@@ -1,6 +1,7 @@
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
 import { randomId } from "../domain/ids.ts";
+import type { KeyRing } from "../domain/sealed-secret.ts";
 import {
   cancelWaiting,
   claimDue,
@@ -42,12 +43,23 @@ export async function claimDeliveries(
   const orphans = new Set(claimed.filter((d) => !d.active).map((d) => d.subscription_id));
   if (orphans.size > 0) await cancelWaiting(db, [...orphans], now);
 
-  return claimed.filter((d) => d.active).map((d) => toClaim(d));
+  return claimed.filter((d) => d.active).map((d) => toClaim(ring, d));
+}
 
-  function toClaim({ sealed_secret, occurred_at, data, ...delivery }: ClaimedDelivery): Claim {
-    const { event_id: id, type, subscription_id } = delivery;
-    const signingSecret = sealed_secret && openOnce(ring, subscription_id, sealed_secret);
-    const event = { id, type, occurredAt: occurred_at, data };
-    return { ...delivery, signingSecret, body: encodeEnvelope(event, subscription_id) };
-  }
+// Named one by one: copying the rest of a row costs a sixth of all that we spend on it.
+function toClaim(ring: KeyRing, row: ClaimedDelivery): Claim {
+  const { id, lease_id, event_id, type, subscription_id, url, attempts, lost_leases } = row;
+  const event = { id: event_id, type, occurredAt: row.occurred_at, data: row.data };
+  return {
+    id,
+    lease_id,
+    event_id,
+    type,
+    subscription_id,
+    url,
+    attempts,
+    lost_leases,
+    signingSecret: row.sealed_secret && openOnce(ring, subscription_id, row.sealed_secret),
+    body: encodeEnvelope(event, subscription_id),
+  };
 }

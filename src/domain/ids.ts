@@ -27,6 +27,7 @@ export function randomId(): string {
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 let lastMs = 0;
+let stamp = "";
 let sequence = 0;
 
 /**
@@ -36,6 +37,7 @@ let sequence = 0;
 export function timeOrderedId(time: Date): string {
   const ms = time.getTime();
   sequence = ms === lastMs ? (sequence + 1) & 0xfff : 0;
+  if (ms !== lastMs) stamp = ms.toString(16).padStart(12, "0");
   lastMs = ms;
 
   if (used + 8 > pool.length) {
@@ -45,7 +47,6 @@ export function timeOrderedId(time: Date): string {
   const random = pool.toString("hex", used, used + 8);
   used += 8;
 
-  const stamp = ms.toString(16).padStart(12, "0");
   const variant = ((Number.parseInt(random.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
   const count = sequence.toString(16).padStart(3, "0");
   return `${stamp.slice(0, 8)}-${stamp.slice(8)}-7${count}-${variant}${random.slice(1, 4)}-${random.slice(4)}`;

@@ -12,7 +12,6 @@ export interface EndedAttempt {
   reason: string | null;
   duration_ms: number;
   attempted_at: Date;
-  ended_at: Date;
   state: "waiting" | "delivered" | "dead_lettered" | "cancelled";
   /** Exactly while the state is `waiting`. */
   due_at: Date | null;
@@ -63,7 +62,8 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
          and (select count(*) from recovering) >= 0 -- Which makes it come first.
       returning q.id, q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts,
-                q.last_reason, e.id as attempt_id, e.ended_at, e.state, e.reason
+                q.last_reason, e.id as attempt_id, e.state, e.reason,
+                e.attempted_at + e.duration_ms * interval '1 millisecond' as ended_at
     ),
     finished as (
       insert into finished_deliveries
@@ -122,7 +122,7 @@ function rowsOf(db: Queryable, ended: EndedAttempt[]) {
     select *
       from json_to_recordset(${JSON.stringify(sorted)}::text::json)
            as e (id uuid, delivery_id uuid, lease_id uuid, subscription_id uuid, event_type text, http_status int, reason text,
-                 duration_ms int, attempted_at timestamptz, ended_at timestamptz, state text, due_at timestamptz)`;
+                 duration_ms int, attempted_at timestamptz, state text, due_at timestamptz)`;
 }
 
 /** Failed attempts of one subscription, newest first, beginning behind `after`. */
