@@ -3,6 +3,9 @@ import type { Share } from "../actions/claims.ts";
 /** Hands that a subscription gets together where it has that much due: attempts at one name share its look-up. */
 const HANDFUL = 8;
 
+/** Attempts that begin together at the most. More would wait for each other, and then for one record. */
+const BURST_MAX = 64;
+
 /**
  * How many attempts are under way, in all and for each subscription, and so how many more may begin.
  *
@@ -41,16 +44,17 @@ export class Hands {
 
   /** Shares the free hands out evenly, but not too thinly, over subscriptions that have not reached their bound. */
   share(subscriptionIds: Iterable<string>): Share[] {
+    const total = Math.min(this.free, BURST_MAX);
     const open: Share[] = [];
     let promised = 0;
     for (const subscription_id of subscriptionIds) {
-      if (promised >= this.free) break;
+      if (promised >= total) break;
       const share = this.#perSubscription - this.#busyFor(subscription_id);
       if (share <= 0) continue;
       open.push({ subscription_id, share });
       promised += Math.min(share, HANDFUL);
     }
-    return evenOut(open, this.free);
+    return evenOut(open, total);
   }
 
   #busyFor(subscriptionId: string): number {

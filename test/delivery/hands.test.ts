@@ -32,6 +32,15 @@ test("the longest waiting go first, a handful each, when there are too few hands
   assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 8, second: 8 });
 });
 
+test("no more than a burst begins together, however many hands are free", () => {
+  const many = Array.from({ length: 100 }, (_, i) => `s${i}`);
+  const given = Object.values(shares(new Hands(1_000, 16), many));
+  assert.equal(
+    given.reduce((sum, share) => sum + share),
+    64,
+  );
+});
+
 test("no hands, no shares", () => {
   const hands = new Hands(1, 1);
   hands.take("a");
