@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
+import { isUnavailable } from "./postgres/database.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { type OpenDatabase, openDatabase } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
@@ -12,6 +13,7 @@ import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
 import { listen, measure } from "./wiring/listener.ts";
 import { createMetrics } from "./wiring/metrics.ts";
+import { Outage } from "./wiring/outage.ts";
 import { USER_AGENT } from "./wiring/product.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 
@@ -38,6 +40,11 @@ export async function start(config: Config): Promise<Service> {
 }
 
 async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger): Promise<Service> {
+  const outage = new Outage(db, log);
+  const orElse = (message: string) => (err: unknown) => {
+    if (isUnavailable(err)) outage.note(err);
+    else log.error({ err }, message);
+  };
   const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
@@ -49,7 +56,7 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
   const maintenance = startMaintenance(deps, clock, {
     retentionMs: config.retentionMs,
     onInUse,
-    onError: (err) => log.error({ err }, "maintenance failed"),
+    onError: orElse("maintenance failed"),
   });
 
   const sender = createSender({
@@ -70,10 +77,18 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
             health.noteFault(fault);
             metrics.noteFault(fault);
           },
+          onError: orElse("dispatching failed"),
         });
 
   const ownUrl = `http://${config.host}:${config.port}`;
-  const options = { logger: log, health, baseUrl: () => config.baseUrl ?? partnerUrl ?? ownUrl };
+  const options = {
+    logger: log,
+    health,
+    baseUrl: () => config.baseUrl ?? partnerUrl ?? ownUrl,
+    onUnavailable: (err: unknown) => {
+      outage.note(err);
+    },
+  };
   const operatorApp = buildOperatorApp(deps, {
     ...options,
     adminTokens,
@@ -98,6 +113,7 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
       await operatorApp.close();
       destinations.close();
       await Promise.all([sender.close(), maintenance.stop()]);
+      outage.stop();
       await close();
       log.info("stopped");
     },

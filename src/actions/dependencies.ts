@@ -36,8 +36,8 @@ export interface Dependencies extends Parts {
   keysUsed: Map<string, Date>;
 }
 
-/** The most calls that one statement takes, and how long one that takes several keeps off the next. */
-const BATCH = { max: 200, paceMs: 4 };
+/** The most calls that one statement takes, how long one that takes several keeps off the next, and how long callers wait. */
+const BATCH = { max: 200, paceMs: 4, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
   const { db, clock } = parts;

@@ -1,7 +1,16 @@
 import { PartnerError } from "../domain/errors.ts";
 
+export interface GatherOptions {
+  /** Calls in one batch at the most. */
+  max: number;
+  paceMs?: number;
+  /** How long a batch may take until its callers are told that it takes too long; without it they wait. */
+  patienceMs?: number;
+}
+
 /** More calls than this wait for nothing but a database that has come to a halt. */
 const WAITING_MAX = 10_000;
+const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
@@ -10,10 +19,11 @@ const WAITING_MAX = 10_000;
  * after the one before, so that it holds more of them: a statement costs more than a row.
  *
  * `run` answers as many results as it got items, in their order; when it throws, every call of that batch throws.
+ * While one takes longer than `patienceMs`, every call throws at once: nothing piles up.
  */
 export function gather<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { max, paceMs = 0 }: { max: number; paceMs?: number },
+  { max, paceMs = 0, patienceMs }: GatherOptions,
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
@@ -22,12 +32,13 @@ export function gather<Item, Result>(
   }
   const waiting: Call[] = [];
   let busy = false;
+  let overdue = false;
   let nextStartMs = 0;
 
   return (item) =>
     new Promise<Result>((resolve, reject) => {
-      if (waiting.length >= WAITING_MAX) {
-        reject(new PartnerError("unavailable", "Too many requests wait.", { retryAfter: 5 }));
+      if (waiting.length >= WAITING_MAX || overdue) {
+        reject(halted());
         return;
       }
       waiting.push({ item, resolve, reject });
@@ -45,6 +56,7 @@ export function gather<Item, Result>(
   async function runBatch(): Promise<void> {
     const calls = waiting.splice(0, max);
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
+    const patience = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
     try {
       const results = await run(calls.map((call) => call.item));
       calls.forEach((call, index) => {
@@ -53,8 +65,21 @@ export function gather<Item, Result>(
     } catch (error) {
       for (const call of calls) call.reject(error);
     } finally {
-      busy = false;
+      clearTimeout(patience);
+      busy = overdue = false;
       schedule();
     }
+
+    /** Whatever `run` still comes to, nobody waits for it any more. */
+    function giveUp(): void {
+      overdue = true;
+      for (const call of [...calls, ...waiting.splice(0)]) call.reject(halted());
+    }
   }
+}
+
+function halted(): PartnerError {
+  return new PartnerError("unavailable", "The service cannot answer just now: try again.", {
+    retryAfter: RETRY_AFTER_SECONDS,
+  });
 }

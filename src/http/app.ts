@@ -48,6 +48,8 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   /** Where we are reached, without a final slash. Asked anew for each answer: a port may be known late. */
   baseUrl: () => string;
+  /** Told of each request that is refused because the database is away or overwhelmed. */
+  onUnavailable?: (error: unknown) => void;
   timeouts?: Partial<typeof TIMEOUTS_MS>;
   maxConnections?: number;
 }
@@ -66,9 +68,15 @@ const HEADERS_MAX = 16 * 1024;
 const BODY_MAX = 64 * 1024;
 
 /** What both listeners share: how requests are bounded, checked, logged and refused. */
-export function buildApp({ logger, baseUrl, timeouts, maxConnections }: AppOptions): App {
+export function buildApp({
+  logger,
+  baseUrl,
+  onUnavailable,
+  timeouts,
+  maxConnections,
+}: AppOptions): App {
   const ms = { ...TIMEOUTS_MS, ...timeouts };
-  const sendError = createErrorHandler(baseUrl);
+  const sendError = createErrorHandler(baseUrl, onUnavailable);
   const turns = new Turns();
 
   const app = Fastify({

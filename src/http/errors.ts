@@ -26,13 +26,17 @@ const FRAMEWORK = new Map<string, [ErrorCode, string]>([
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Answers whatever was thrown, as a problem. What is not the caller's fault is logged in full and told in general. */
-export function createErrorHandler(baseUrl: () => string): ErrorHandler {
+export function createErrorHandler(
+  baseUrl: () => string,
+  onUnavailable?: (error: unknown) => void,
+): ErrorHandler {
   return function sendError(thrown, request, reply) {
     const error = toPartnerError(thrown, request);
     if (error.code === "internal") {
       request.log.error({ err: thrown, request_id: request.id }, "a request failed");
     } else if (error.code === "unavailable") {
-      request.log.warn({ err: thrown, request_id: request.id }, "a request had to be refused");
+      onUnavailable?.(thrown);
+      request.log.debug({ err: thrown, request_id: request.id }, "a request had to be refused");
     }
 
     keepConnection(reply);

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { createSockets } from "./socket.ts";
 
 /** A pool of connections. */
 export type Database = postgres.Sql;
@@ -11,18 +12,31 @@ export interface DatabaseOptions {
   max: number;
   /** What `pg_stat_activity` calls us. */
   name: string;
+  /** How long the server may say nothing before we take it for gone; longer than a statement may take. */
+  silenceMs?: number;
 }
 
 /** How long a transaction of ours may sit idle, and how long a statement may take, before the server ends it. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 const STATEMENT_MS = 30_000;
+/** Whoever does not even end a statement that took too long is not there any more. */
+const SILENCE_MS = 35_000;
+/** We hang up ourselves before an idle connection passes for a silent one. */
+const IDLE_SECONDS = 20;
+/** A statement waits this long at the most before it finds out that the database is still away. */
+const BACKOFF_MAX_SECONDS = 0.25;
 
-export function connect(url: string, { max, name }: DatabaseOptions): Database {
+export function connect(
+  url: string,
+  { max, name, silenceMs = SILENCE_MS }: DatabaseOptions,
+): Database {
+  const untyped: object = { socket: createSockets(silenceMs) }; // The driver's types do not know it.
   return postgres(url, {
+    ...untyped,
     max,
-    idle_timeout: 60,
+    idle_timeout: IDLE_SECONDS,
     connect_timeout: 5,
-    backoff: (retries) => Math.min(0.05 * 2 ** retries, 1),
+    backoff: (retries) => Math.min(0.05 * 2 ** retries, BACKOFF_MAX_SECONDS),
     onnotice: () => undefined,
     transform: { undefined: null },
     connection: {

@@ -14,3 +14,11 @@ export async function findServer(db: Queryable): Promise<ServerRow> {
            current_setting('synchronous_commit') as synchronous_commit`;
   return row;
 }
+
+/** Whether it answers at all, however long that takes. */
+export async function answers(db: Queryable): Promise<boolean> {
+  return db`select 1`.then(
+    () => true,
+    () => false,
+  );
+}

@@ -12,6 +12,8 @@ export interface OpenDatabase {
 
 /** Connections of the service: enough to keep two cores of PostgreSQL busy, and no more. */
 const CONNECTIONS_MAX = 10;
+/** One migration may rewrite a large table, or wait for another process that does. */
+const MIGRATION_MS = 24 * 3_600_000;
 
 /** Opens the configured database or starts the built-in one, and brings its schema up to date. */
 export async function openDatabase(
@@ -49,6 +51,7 @@ export async function updateSchema(
   const owner = connect(config.migrationDatabaseUrl ?? url, {
     max: 1,
     name: "partner-api migrate",
+    silenceMs: MIGRATION_MS,
   });
   try {
     const pending = await findPendingMigrations(owner);

@@ -8,7 +8,7 @@ import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
 import type { OurFault } from "../domain/outcome.ts";
-import { isTransient, isUnavailable } from "../postgres/database.ts";
+import { isTransient } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
 
 /** How often we look for what other processes accepted and for what became due. */
@@ -23,11 +23,13 @@ export function createEngine(
     log,
     onEnded,
     onOurFault,
+    onError,
   }: {
     send: Sender["send"];
     log: Logger;
     onEnded: (ended: Ended) => void;
     onOurFault: (fault: OurFault) => void;
+    onError: (error: unknown) => void;
   },
 ): Dispatcher {
   const record = createRecorder<Ended>(
@@ -60,9 +62,6 @@ export function createEngine(
     concurrency: config.dispatchConcurrency,
     subscriptionConcurrency: config.subscriptionConcurrency,
     pollIntervalMs: POLL_INTERVAL_MS,
-    onError: (err) => {
-      if (isUnavailable(err)) log.error({ err }, "the database is away");
-      else log.error({ err }, "dispatching failed");
-    },
+    onError,
   });
 }

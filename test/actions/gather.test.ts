@@ -65,3 +65,27 @@ test("when nothing comes back, calls beyond ten thousand are refused instead of 
     (error) => error instanceof PartnerError && error.code === "unavailable",
   );
 });
+
+test("callers of a batch that takes too long are told so, and later ones at once, until it is over", async () => {
+  const isRefused = (error: unknown) =>
+    error instanceof PartnerError && error.code === "unavailable" && error.retryAfter === 5;
+  let batches = 0;
+  let end: (() => void) | undefined;
+  const call = gather(
+    async (items: string[]) => {
+      if (++batches === 1) await new Promise<void>((resolve) => (end = resolve));
+      return items;
+    },
+    { max: 1, patienceMs: 10 },
+  );
+
+  const [stuck, behind] = await Promise.allSettled([call("stuck"), call("behind it")]);
+  assert.ok(stuck.status === "rejected" && isRefused(stuck.reason));
+  assert.ok(behind.status === "rejected" && isRefused(behind.reason));
+  await assert.rejects(call("later"), isRefused);
+  assert.equal(batches, 1);
+
+  end?.();
+  await new Promise(setImmediate);
+  assert.equal(await call("afterwards"), "afterwards");
+});

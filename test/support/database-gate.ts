@@ -3,6 +3,8 @@ import { connect, type Database } from "../../src/postgres/database.ts";
 
 /** A way to a database that can be closed and opened again, or left open without letting anything through. */
 export interface Gate {
+  /** Of the database as it is behind the gate. */
+  url: string;
   db: Database;
   /** Connections break off and new ones are refused. */
   close: () => Promise<void>;
@@ -16,6 +18,7 @@ export interface Gate {
 export async function aGate(
   t: { after: (work: () => Promise<void>) => void },
   { options }: Database,
+  connecting: { silenceMs?: number } = {},
 ): Promise<Gate> {
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;
@@ -39,9 +42,10 @@ export async function aGate(
   const url = new URL(`postgres://127.0.0.1:${port}/${options.database}`);
   url.username = options.user;
   url.password = typeof options.pass === "string" ? options.pass : "";
-  const db = connect(url.href, { max: 4, name: "test behind a gate" });
+  const db = connect(url.href, { max: 4, name: "test behind a gate", ...connecting });
 
   const gate: Gate = {
+    url: url.href,
     db,
     close: () =>
       new Promise((resolve) => {

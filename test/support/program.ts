@@ -17,7 +17,10 @@ export interface Program {
 }
 
 /** Runs the built program as a process of its own and resolves once it is ready. */
-export async function startProgram(t: TestContext, env: Record<string, string>): Promise<Program> {
+export async function startProgram(
+  t: Pick<TestContext, "after">,
+  env: Record<string, string>,
+): Promise<Program> {
   const child = run(["serve"], { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env });
   t.after(() => child.kill("SIGKILL"));
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;

@@ -1,0 +1,56 @@
+import { Socket } from "node:net";
+
+/** What the driver tells of where the database is: one path, or hosts that are tried in turn. */
+export interface Where {
+  path?: string | false | undefined;
+  host: string[];
+  port: number[];
+}
+
+const CHECKS = 4;
+
+/**
+ * Makes the sockets of a pool. One on which nothing has come in for `silenceMs` is destroyed, and what waits for it
+ * fails: behind a server that is frozen, or a network that swallows everything, the driver itself would wait for ever.
+ */
+export function createSockets(silenceMs: number): (where: Where) => Socket {
+  let next = 0;
+  return ({ path, host, port }) => {
+    const socket = new Socket();
+    const turn = next++ % host.length;
+    // Not before the driver listens: some addresses fail at once.
+    setImmediate(() => {
+      if (path) socket.connect(path);
+      else socket.connect(port[turn] ?? 0, host[turn] ?? "");
+    });
+    failWhenTurnedAway(socket);
+    destroyWhenSilent(socket, silenceMs);
+    return Object.assign(socket, { host: host[turn] }); // By which the driver names the server in TLS.
+  };
+}
+
+/** A proxy without a server behind it hangs up at once. The driver would dial again and again, and tell nobody. */
+function failWhenTurnedAway(socket: Socket): void {
+  socket.once("end", () => {
+    if (socket.bytesRead > 0) return;
+    const error = new Error("the database's address hangs up without a word");
+    socket.destroy(Object.assign(error, { code: "ECONNRESET" }));
+  });
+}
+
+/**
+ * Counts bytes and keeps no listener, since the driver takes all of them away where it puts TLS on top. Until the
+ * first byte the driver's own limit holds.
+ */
+function destroyWhenSilent(socket: Socket, silenceMs: number): void {
+  let read = 0;
+  let silent = 0;
+  const timer = setInterval(check, silenceMs / CHECKS).unref();
+
+  function check(): void {
+    silent = socket.bytesRead === read ? silent + 1 : 0;
+    read = socket.bytesRead;
+    if (read > 0 && silent >= CHECKS) socket.destroy();
+    if (socket.destroyed) clearInterval(timer);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Logger } from "pino";
+import type { Database } from "../postgres/database.ts";
+import { answers } from "../postgres/server.ts";
+
+interface Timing {
+  /** How often an outage is looked at. */
+  checkMs: number;
+  /** It is over once nothing has failed for so long. */
+  quietMs: number;
+  /** How often it is told of while it lasts. */
+  remindMs: number;
+}
+
+const TIMING: Timing = { checkMs: 1_000, quietMs: 3_000, remindMs: 60_000 };
+
+/**
+ * Tells of a database that is away or overwhelmed: once when it begins, now and then while it lasts, and once when it
+ * is over. Everything fails then, hundreds of times a second, and a line for each would fill the disk.
+ */
+export class Outage {
+  readonly #db: Database;
+  readonly #log: Logger;
+  readonly #timing: Timing;
+  #failures = 0;
+  #lastFailureMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(db: Database, log: Logger, timing: Partial<Timing> = {}) {
+    this.#db = db;
+    this.#log = log;
+    this.#timing = { ...TIMING, ...timing };
+  }
+
+  /** Notes something that failed because of the database. */
+  note(err: unknown): void {
+    this.#failures++;
+    this.#lastFailureMs = performance.now();
+    if (this.#timer) return;
+    this.#log.error({ err }, "the database does not serve us: what needs it waits or is refused");
+    this.#watch();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #watch(): void {
+    const { checkMs, quietMs, remindMs } = this.#timing;
+    const beganMs = performance.now();
+    let toldMs = beganMs;
+    let isAsking = false;
+    const check = async () => {
+      if (isAsking) return;
+      isAsking = true;
+      const isWell = await answers(this.#db);
+      isAsking = false;
+      const now = performance.now();
+      if (!isWell) this.#lastFailureMs = now;
+      if (now - this.#lastFailureMs >= quietMs) this.#end(now - beganMs);
+      else if (now - toldMs >= remindMs) {
+        toldMs = now;
+        this.#log.error(this.#account(now - beganMs), "the database still does not serve us");
+      }
+    };
+    this.#timer = setInterval(() => void check(), checkMs).unref();
+  }
+
+  #end(lastedMs: number): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#log.info(this.#account(lastedMs), "the database serves us again");
+    this.#failures = 0;
+  }
+
+  #account(ms: number): { seconds: number; failures: number } {
+    return { seconds: Math.round(ms / 1000), failures: this.#failures };
+  }
+}

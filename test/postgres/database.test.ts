@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { test } from "node:test";
+import { connect, isUnavailable } from "../../src/postgres/database.ts";
+import { createDatabase } from "../support/database.ts";
+import { aGate } from "../support/database-gate.ts";
+
+const db = await createDatabase({ max: 1 });
+
+test("a server that neither answers nor hangs up is taken for gone, and used again when it is back", async (t) => {
+  const gate = await aGate(t, db, { silenceMs: 100 });
+  await gate.db`select 1`;
+  gate.freeze();
+  await assert.rejects(async () => gate.db`select 1`, isUnavailable);
+
+  gate.thaw();
+  const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
+  assert.equal(row?.one, 1);
+});
+
+test("a statement may take its time while the server says something now and then", async (t) => {
+  const gate = await aGate(t, db, { silenceMs: 1_000 });
+  const [row] = await gate.db<{ n: string }[]>`
+    select count(*) as n from (select pg_sleep(0.1) from generate_series(1, 5)) as slow`;
+  assert.equal(row?.n, "5");
+});
+
+test("a proxy that hangs up, since there is no server behind it, is an outage and no endless dialling", async (t) => {
+  let calls = 0;
+  const proxy = createServer((socket) => {
+    calls++;
+    socket.end();
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const { port } = proxy.address() as AddressInfo;
+  const behind = connect(`postgres://nobody@127.0.0.1:${port}/none`, { max: 1, name: "test" });
+  t.after(async () => {
+    await behind.end({ timeout: 1 });
+    proxy.close();
+  });
+
+  await assert.rejects(async () => behind`select 1`, isUnavailable);
+  assert.equal(calls, 1);
+});

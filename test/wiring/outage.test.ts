@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger, pino } from "pino";
+import { Outage } from "../../src/wiring/outage.ts";
+import { createDatabase } from "../support/database.ts";
+import { aGate } from "../support/database-gate.ts";
+
+const db = await createDatabase();
+
+interface Line {
+  level: number;
+  msg: string;
+  failures?: number;
+  err?: { message: string };
+}
+
+function aLog() {
+  const lines: Line[] = [];
+  const log: Logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
+  return { log, lines, told };
+
+  /** By polling: an outage keeps no process alive, and so no test either. */
+  async function told(what: string): Promise<Line> {
+    for (;;) {
+      const line = lines.find(({ msg }) => msg.includes(what));
+      if (line) return line;
+      await sleep(2);
+    }
+  }
+}
+
+test("an outage is told when it begins, now and then while it lasts, and when it is over", async (t) => {
+  const gate = await aGate(t, db);
+  const { log, lines, told } = aLog();
+  const outage = new Outage(gate.db, log, { checkMs: 5, quietMs: 10, remindMs: 20 });
+
+  await gate.close();
+  for (let i = 0; i < 500; i++) outage.note(new Error("connect ECONNREFUSED"));
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]?.err?.message, "connect ECONNREFUSED");
+
+  await told("still does not serve");
+  await gate.open();
+  const end = await told("serves us again");
+  assert.equal(end.failures, 500);
+
+  outage.note(new Error("once more"));
+  assert.equal(lines.at(-1)?.err?.message, "once more");
+  outage.stop();
+});
+
+test("what fails again and again is one outage, even while the database answers", async () => {
+  const { log, lines, told } = aLog();
+  const outage = new Outage(db, log, { checkMs: 1, quietMs: 50, remindMs: 60_000 });
+  const again = setInterval(() => outage.note(new Error("disk full")), 2);
+  await sleep(150);
+  clearInterval(again);
+  await told("serves us again");
+  assert.equal(lines.length, 2);
+});
