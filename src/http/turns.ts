@@ -11,40 +11,44 @@ interface Turn {
   begin: () => void;
 }
 
+/** What waits for an answer on one connection: the first is under way. */
+interface Line {
+  turns: Turn[];
+  latest?: IncomingMessage;
+}
+
 /**
  * Serves the requests of a connection one after the other, as their answers have to leave anyway. So a client that
  * sends thousands ahead has one of them served at a time, like everybody, and no answer overtakes another.
  */
 export class Turns {
-  readonly #lines = new WeakMap<Socket, Turn[]>();
-  readonly #latest = new WeakMap<Socket, IncomingMessage>();
+  readonly #lines = new WeakMap<Socket, Line>();
 
   /** Begins at once, or when the requests before it on the same connection are answered. */
   take(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
     const { socket } = request;
     const line = this.#lineOf(socket);
-    this.#latest.set(socket, request);
-    if (line.length > AHEAD_MAX) {
+    line.latest = request;
+    if (line.turns.length > AHEAD_MAX) {
       socket.destroy();
       return;
     }
-    line.push({ request, response, begin });
-    if (line.length === 1) begin();
+    line.turns.push({ request, response, begin });
+    if (line.turns.length === 1) begin();
     else socket.pause(); // What is read already keeps arriving, but nothing after it.
   }
 
   /** The request is answered, or never will be. */
   end(request: IncomingMessage): void {
     const { socket } = request;
-    const line = this.#lineOf(socket);
-    const place = line.findIndex((turn) => turn.request === request);
+    const { turns } = this.#lineOf(socket);
+    const place = turns.findIndex((turn) => turn.request === request);
     if (place === -1) return;
-    line.splice(place, 1);
+    turns.splice(place, 1);
     if (place > 0 || socket.destroyed) return;
 
-    const next = line[0];
-    if (next) next.begin();
-    else if (socket.isPaused()) socket.resume();
+    if (turns.length === 1) socket.resume();
+    turns[0]?.begin();
   }
 
   /**
@@ -52,23 +56,27 @@ export class Turns {
    * answered that way, too, unless its own answer is out already: then the connection ends without a second one.
    */
   takeLast(socket: Socket, begin: () => void): void {
-    const line = this.#lineOf(socket);
-    const latest = this.#latest.get(socket);
+    const { turns, latest } = this.#lineOf(socket);
     if (latest && !latest.complete) {
-      const place = line.findIndex((turn) => turn.request === latest);
-      const [broken] = place === -1 ? [] : line.splice(place, 1);
+      const place = turns.findIndex((turn) => turn.request === latest);
+      const [broken] = place === -1 ? [] : turns.splice(place, 1);
       if (!broken || broken.response?.headersSent) {
         socket.destroy();
         return;
       }
     }
-    line.push({ begin });
-    if (line.length === 1) begin();
+    turns.push({ begin });
+    if (turns.length === 1) begin();
   }
 
-  #lineOf(socket: Socket): Turn[] {
+  #lineOf(socket: Socket): Line {
     let line = this.#lines.get(socket);
-    if (!line) this.#lines.set(socket, (line = []));
+    if (!line) {
+      const { turns } = (line = { turns: [] });
+      this.#lines.set(socket, line);
+      // Node itself goes on reading when a request is over.
+      socket.on("resume", () => turns.length > 1 && socket.pause());
+    }
     return line;
   }
 }

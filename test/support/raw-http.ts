@@ -30,8 +30,15 @@ export async function sendRaw(baseUrl: string, request: string): Promise<RawAnsw
   throw new Error(`the connection closed after ${JSON.stringify(text)}`);
 }
 
-/** Sends bytes as they are and answers everything that comes back until the server closes the connection. */
-export async function converse(baseUrl: string, bytes: string): Promise<RawAnswer[]> {
+/**
+ * Sends bytes as they are and answers everything that comes back until the server closes the connection. Answers to
+ * HEAD have no bodies, whatever their heads say.
+ */
+export async function converse(
+  baseUrl: string,
+  bytes: string,
+  { hasBodies = true }: { hasBodies?: boolean } = {},
+): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined); // A reset is one way to close.
@@ -39,7 +46,8 @@ export async function converse(baseUrl: string, bytes: string): Promise<RawAnswe
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   await new Promise((resolve) => socket.once("close", resolve));
-  return parseAll(Buffer.concat(chunks).toString("latin1"));
+  const text = Buffer.concat(chunks).toString("latin1");
+  return parseAll(hasBodies ? text : text.replace(/^content-length: .*\r\n/gim, ""));
 }
 
 /** A request's head and body as text, so that each line can be bent. */
