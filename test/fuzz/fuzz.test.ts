@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { converse, type RawAnswer } from "../support/raw-http.ts";
+import { createJudge } from "./judge.ts";
+import { type Shot, shotAt } from "./shots.ts";
+import { shotsAtEveryPlace } from "./sweep.ts";
+import { aWorld, type Listener, ROUTE_HEADER } from "./world.ts";
+
+/** Requests to each route; `FUZZ_RUNS=2000 FUZZ_SEED=1 npm test -- fuzz` sends others, and more of them. */
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 40);
+const SEED = Number(process.env["FUZZ_SEED"] ?? 4);
+
+test("whatever is sent to whichever route: an answer as published, no fault of ours, nothing repeated", async (t) => {
+  const listeners = await aWorld(t);
+  const tally: Record<string, number> = {};
+  for (const listener of listeners) {
+    const judge = await createJudge(listener);
+    for (const route of listener.routes) {
+      const reached = new Set<number>();
+      const examine = async (shot: Shot) => {
+        const answer = await fire(listener, shot);
+        judge(shot.method, answer);
+        if (answer.status === 204) await listener.restore();
+        if (answer.headers[ROUTE_HEADER] === route.url && shot.method === route.method) {
+          reached.add(answer.status);
+        }
+        tally[answer.status] = (tally[answer.status] ?? 0) + 1;
+      };
+      for (const shot of shotsAtEveryPlace(route)) await examine(shot);
+      await fc.assert(fc.asyncProperty(shotAt(route), examine), { numRuns: RUNS, seed: SEED });
+      const where = `${listener.name}: ${String(route.method)} ${route.url}`;
+      assert.ok(Math.min(...reached) < 300, `${where} was never asked rightly`);
+    }
+  }
+  assert.equal(({} as { polluted?: unknown }).polluted, undefined);
+  const requests = Object.values(tally).reduce((sum, count) => sum + count, 0);
+  t.diagnostic(`${requests} requests by status: ${JSON.stringify(tally)}`);
+});
+
+async function fire({ base, names }: Listener, shot: Shot): Promise<RawAnswer> {
+  const fill = (text: string) => text.replace(/«(\w+)»/g, (_, name: string) => names[name] ?? name);
+  const head = shot.headers.map(([name, value]) => `${name}: ${fill(value)}`);
+  const request = [`${shot.method} ${fill(shot.target)} HTTP/1.1`, "Host: localhost", ...head];
+  const bytes = [...request, "Connection: close", ...framed(shot, fill)].join("\r\n");
+
+  const answers = await converse(base, bytes, { hasBodies: shot.method !== "HEAD" });
+  const [answer, ...more] = answers.filter(({ status }) => status >= 200);
+  assert.ok(answer, "there was no answer");
+  assert.deepEqual(more, [], "there was more than one answer");
+  return answer;
+}
+
+/** The last header, an empty line and the body, as UTF-8. */
+function framed({ body, isChunked }: Shot, fill: (text: string) => string): string[] {
+  if (body === null) return ["", ""];
+  const bytes = Buffer.from(fill(body)).toString("latin1");
+  if (!isChunked) return [`Content-Length: ${bytes.length}`, "", bytes];
+  const chunk = bytes === "" ? [] : [bytes.length.toString(16), bytes];
+  return ["Transfer-Encoding: chunked", "", ...chunk, "0", "", ""];
+}

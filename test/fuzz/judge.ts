@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { PROBLEMS, type Problem } from "../../src/http/problem.ts";
+import type { RawAnswer } from "../support/raw-http.ts";
+import { MARK } from "./junk.ts";
+import { type Listener, ROUTE_HEADER } from "./world.ts";
+
+type Schema = Record<string, unknown>;
+
+interface Document {
+  components: { schemas: { Problem: object } };
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content?: Record<string, { schema: Schema }> }> }>
+  >;
+}
+
+/** What any request may be answered, as the documents say once for all operations. */
+const ANY_TIME = [400, 404, 405, 408, 431];
+
+export type Judge = (method: string, answer: RawAnswer) => void;
+
+/** Holds every answer of a listener against what it publishes about itself. */
+export async function createJudge({ base, document: path, routes }: Listener): Promise<Judge> {
+  const document = (await (await fetch(base + path)).json()) as Document;
+  const { components, paths } = document;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const compiled = new Map<string, ValidateFunction>();
+  const isProblem = ajv.compile(components.schemas.Problem);
+
+  return (method, { status, headers, body }) => {
+    assert.ok(status < 500, "our fault");
+    assert.match(headers["x-request-id"] ?? "", /^[A-Za-z0-9_-]{1,64}$/);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+    assert.equal(headers["x-injected"], undefined);
+    judgeReflection(status, headers, body);
+
+    const url = headers[ROUTE_HEADER] ?? "";
+    const operation = paths[url.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+    if (status === 404 && !operation && headers["content-type"]?.startsWith("text/html")) return;
+    if (status >= 400) {
+      judgeProblem(status, headers, method === "HEAD" ? null : body);
+      const told = Object.keys(operation?.responses ?? {}).map(Number);
+      assert.ok([...told, ...ANY_TIME].includes(status), `${status} is not in the document`);
+      return;
+    }
+    if (operation) assert.ok(String(status) in operation.responses, `${status} is not published`);
+    const published = operation
+      ? operation.responses[String(status)]?.content?.["application/json"]?.schema
+      : schemaOf(method, url, status);
+    if (published) fits(`${method} ${url} ${status}`, published, JSON.parse(body));
+  };
+
+  /** What a route that is in no document promises. */
+  function schemaOf(method: string, url: string, status: number): Schema | undefined {
+    const route = routes.find((one) => one.url === url && one.method === method);
+    return (route?.schema?.response as Record<number, Schema> | undefined)?.[status];
+  }
+
+  function judgeProblem(status: number, headers: RawAnswer["headers"], body: string | null): void {
+    assert.equal(headers["content-type"], "application/problem+json");
+    assert.equal(headers["cache-control"], "no-store");
+    if (body === null) return;
+    const problem = JSON.parse(body) as Problem;
+    assert.ok(isProblem(problem), JSON.stringify(isProblem.errors));
+    assert.equal(problem.status, status);
+    assert.equal(PROBLEMS[problem.code].status, status);
+    assert.equal(problem.request_id, headers["x-request-id"]);
+  }
+
+  function fits(name: string, schema: Schema, value: unknown): void {
+    let isFit = compiled.get(name);
+    if (!isFit) compiled.set(name, (isFit = ajv.compile({ components, ...closed(schema) })));
+    assert.ok(isFit(value), JSON.stringify(isFit.errors));
+  }
+}
+
+/** No header and no error repeats what was sent; but for an id of the client's own, which is harmless. */
+function judgeReflection(status: number, headers: RawAnswer["headers"], body: string): void {
+  const { "x-request-id": id = "", "content-type": type = "", ...others } = headers;
+  assert.ok(!JSON.stringify(others).includes(MARK), "a header repeats the request");
+  const isData = status < 400 && type.startsWith("application/json");
+  const text = id === MARK ? body.replace(`"request_id":"${MARK}"`, "") : body;
+  assert.ok(isData || !text.includes(MARK), "the answer repeats the request");
+}
+
+/** The same schema with no room for members that it does not list. */
+function closed(schema: Schema): Schema {
+  const text = JSON.stringify(schema);
+  return JSON.parse(
+    text.replaceAll('"type":"object"', '"type":"object","additionalProperties":false'),
+  ) as Schema;
+}

@@ -1,0 +1,34 @@
+import type { RouteOptions } from "fastify";
+import { schemasOf } from "./fitting.ts";
+import { MARK, NASTY } from "./junk.ts";
+import type { Shot } from "./shots.ts";
+import { escape, isOpen } from "./targets.ts";
+
+/** Each nasty text in each place of a route that takes one, one at a time. */
+export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
+  const { body, querystring } = schemasOf(route);
+  const [example = {}] = body?.examples ?? [];
+  const right: Shot = {
+    method: String(route.method),
+    target: route.url,
+    headers: [
+      ["Authorization", "«authorization»"],
+      ["Content-Type", "application/json"],
+    ],
+    body: body ? JSON.stringify(example) : null,
+    isChunked: false,
+  };
+  const parts = route.url.split("/").filter(isOpen);
+  return NASTY.map((nasty) => nasty + MARK).flatMap((text) => [
+    ...parts.map((part) => ({ ...right, target: route.url.replace(part, escape(text)) })),
+    ...Object.keys(querystring?.properties ?? {}).map((name) => ({
+      ...right,
+      target: `${route.url}?${name}=${escape(text)}`,
+    })),
+    ...Object.keys(body?.properties ?? {}).map((name) => ({
+      ...right,
+      target: route.url.replace(":id", "«subscription»"),
+      body: JSON.stringify({ ...example, [name]: text }),
+    })),
+  ]);
+}

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { type Described, often, right } from "./fitting.ts";
+import { junkName, junkText, MARK } from "./junk.ts";
+
+export function pathOf(pattern: string): fc.Arbitrary<string> {
+  const parts = pattern
+    .split("/")
+    .map((part) =>
+      isOpen(part) ? often(3, right(part.replace(":", "")), junkPart) : fc.constant(part),
+    );
+  const path = fc.tuple(...parts).map((found) => found.join("/"));
+  return often(
+    8,
+    path,
+    fc.tuple(path, fc.constantFrom(...BENDS)).map(([p, bend]) => bend(p)),
+  );
+}
+
+/** Whether a part of a route's path stands for many. */
+export function isOpen(part: string): boolean {
+  return part.startsWith(":") || part === "*";
+}
+
+const junkPart = fc.oneof(
+  fc.constantFrom(
+    "..",
+    ".",
+    "%2e%2e",
+    "%00",
+    "%ff",
+    "%zz",
+    "",
+    "*",
+    ":id",
+    "«foreign»",
+    "«disabled»",
+  ),
+  junkText.map((text) => escape(text)),
+);
+
+const BENDS: ((path: string) => string)[] = [
+  (path) => `${path}/`,
+  (path) => `/${path}`,
+  (path) => path.replaceAll("/", "//"),
+  (path) => path.toUpperCase(),
+  (path) => `/x/..${path}`,
+  (path) => `/%2e%2e${path}`,
+  (path) => path.replaceAll(/(?<=.)\//g, "%2f"),
+  (path) => path.replaceAll("a", "%61"),
+  (path) => `${path};${MARK}=1`,
+  (path) => `${path}#${MARK}`,
+  (path) => `${path}/${MARK}`,
+  (path) => `http://${MARK}.example.com${path}`,
+];
+
+export function queryOf(schema: Described | undefined): fc.Arbitrary<string> {
+  const known = Object.keys(schema?.properties ?? {});
+  const name = known.length > 0 ? often(4, fc.constantFrom(...known), junkName) : junkName;
+  const parameter = name.chain((key) =>
+    often(2, right(key), junkText).map(
+      (value) => `${encodeURIComponent(key)}=${encode(String(value))}`,
+    ),
+  );
+  return fc.array(parameter, { maxLength: known.length > 0 ? 3 : 1 }).map((all) => all.join("&"));
+}
+
+/** Names of things stay as they are, to be filled in. */
+function encode(text: string): string {
+  return text.startsWith("«") ? text : escape(text);
+}
+
+/** Half a surrogate pair becomes the replacement character: a URL has no way to write it. */
+export function escape(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString());
+}

@@ -1,0 +1,107 @@
+import type { TestContext } from "node:test";
+import type { RouteOptions } from "fastify";
+import { createApiKey } from "../../src/actions/api-keys.ts";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import type { App } from "../../src/http/app.ts";
+import { createDatabase } from "../support/database.ts";
+import { aSubscription, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
+import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+
+/** One of the two listeners, and what can be asked of it. */
+export interface Listener {
+  name: string;
+  base: string;
+  routes: RouteOptions[];
+  /** The path of its OpenAPI document. */
+  document: string;
+  /** What there is to be named in a request, by kind. */
+  names: Record<string, string>;
+  /** Makes anew what a request may have deleted. */
+  restore: () => Promise<void>;
+}
+
+export const ROUTE_HEADER = "x-answering-route";
+
+const MANY = 1_000_000;
+const DAY_MS = 86_400_000;
+
+/** Both listeners with one of everything behind them, on real ports. */
+export async function aWorld(t: TestContext): Promise<Listener[]> {
+  const db = await createDatabase();
+  const rules = { retryDelaysMs: [DAY_MS], autoDisableAfter: 20, leaseMs: 30_000 };
+  const partners = startPartnerApi(t, db, { rules: { ...rules, maxSubscriptions: MANY } });
+  const { deps, clock } = partners;
+  const operators = startOperatorApi(t, deps);
+  for (const { app } of [partners, operators]) tellRoute(app);
+
+  const caller = await partners.aKeyOf(
+    await partners.anOrganization({ rateLimitPerMinute: MANY }),
+    "webhooks:manage",
+  );
+  const stranger = await partners.aSubscriptionOf(await partners.aKeyWith());
+  const disabled = await partners.aSubscriptionOf(caller);
+  await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${disabled.id.slice(3)}`;
+
+  const operated = await createOrganization(deps, { slug: "operated" });
+  const { id: receiving } = await aSubscription(deps, operated.id);
+  const delivery = await aDeadLetter();
+
+  const forPartners: Listener = {
+    name: "partners",
+    base: await partners.listen(),
+    routes: await partners.routes(),
+    document: "/api/v1/partner/openapi.json",
+    names: {
+      authorization: caller.authorization,
+      foreign: stranger.id,
+      disabled: disabled.id,
+      organization: publicId("org", caller.organizationId),
+    },
+    restore: async () => {
+      const { id, secret } = await partners.aSubscriptionOf(caller);
+      Object.assign(forPartners.names, { subscription: id, secret });
+    },
+  };
+
+  const forOperators: Listener = {
+    name: "operators",
+    base: await operators.app.listen({ host: "127.0.0.1", port: 0 }),
+    routes: operators.app.routeTable,
+    document: "/api/v1/admin/openapi.json",
+    names: {
+      authorization: `Bearer ${OPERATORS[0]?.token ?? ""}`,
+      organization: publicId("org", operated.id),
+      slug: operated.slug,
+      delivery,
+      receiving: publicId("wh", receiving),
+    },
+    restore: async () => {
+      const { id } = await aSubscription(deps, operated.id);
+      const { keyId } = await createApiKey(deps, { organization: operated.slug });
+      Object.assign(forOperators.names, { subscription: publicId("wh", id), key_id: keyId });
+    },
+  };
+
+  await Promise.all([forPartners.restore(), forOperators.restore()]);
+  return [forPartners, forOperators];
+
+  async function aDeadLetter(): Promise<string> {
+    await publish(deps, operated.id);
+    for (let attempts = 0; attempts < 2; attempts++) {
+      await attemptAll(deps, await claimAll(deps), () => refused);
+      clock.advance(DAY_MS);
+    }
+    const [row] = await db<{ id: string }[]>`select id from finished_deliveries`;
+    return publicId("dlv", row?.id ?? "");
+  }
+}
+
+/** Lets every answer say which route it comes from: a bent path may lead to another one. */
+function tellRoute(app: App): void {
+  app.addHook("onSend", ({ routeOptions }, reply, payload, done) => {
+    if (routeOptions.url !== undefined) reply.header(ROUTE_HEADER, routeOptions.url);
+    done(null, payload);
+  });
+}
