@@ -2,15 +2,17 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Received } from "../receiver/receiver.ts";
 
+type Delivery = Pick<Received, "headers" | "body">;
+
 /** Verdicts of verifiers that are not ours. */
-export async function verdicts(delivery: Received, secret: string): Promise<[string, string][]> {
+export async function verdicts(delivery: Delivery, secret: string): Promise<[string, string][]> {
   return [
     ["standardwebhooks", await byStandardWebhooks(delivery, secret)],
     ["openssl", await byOpenssl(delivery, secret)],
   ];
 }
 
-async function byStandardWebhooks({ headers, body }: Received, secret: string): Promise<string> {
+async function byStandardWebhooks({ headers, body }: Delivery, secret: string): Promise<string> {
   try {
     const { Webhook } = await import("standardwebhooks");
     new Webhook(secret).verify(body.toString("utf8"), headers as Record<string, string>);
@@ -21,7 +23,7 @@ async function byStandardWebhooks({ headers, body }: Received, secret: string): 
   }
 }
 
-async function byOpenssl({ headers, body }: Received, secret: string): Promise<string> {
+async function byOpenssl({ headers, body }: Delivery, secret: string): Promise<string> {
   try {
     const run = promisify(execFile)("openssl", ["dgst", "-sha256", "-hmac", secret, "-r"]);
     run.child.stdin?.end(

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { Story } from "../../src/demo/story.ts";
+import { tell } from "../../src/demo/tell.ts";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
+import { startOperatorApi } from "../support/operator-api.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { type Program, runProgram, startProgram } from "../support/program.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { status } from "../support/receiver-scripts.ts";
+import { misuse } from "./misuse.ts";
+import { filesBelow, type Place, tablesOf } from "./places.ts";
+import { spellingsOf } from "./spellings.ts";
+
+const KEPT_FILES = ["admin-token", "sealing-keys"];
+
+test("after the whole demo no secret is anywhere but in the answer that issued it", async (t) => {
+  const before = new Date();
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const { program, dataDir, env } = await aService(t, receiver.ca);
+  const operatorToken = await kept(dataDir, "admin-token");
+  const told = await playDemo(program, receiver, operatorToken);
+  const token = issued(told, "key, shown once");
+  const signingSecret = issued(told, "secret, shown once");
+  const [, sealingKey = ""] = (await kept(dataDir, "sealing-keys")).split(":");
+
+  const secrets: Record<string, (string | Buffer)[]> = {
+    "the API key's secret": inBothForms(token.split(".")[1] ?? "", "base64url"),
+    "the signing secret": [
+      signingSecret,
+      Buffer.from(signingSecret.slice("whsec_".length), "base64"),
+    ],
+    "the operator's token": inBothForms(operatorToken, "base64url"),
+    "the sealing key": inBothForms(sealingKey, "base64"),
+  };
+
+  const { db, close } = await openBuiltIn(dataDir);
+  const places: Place[] = [
+    {
+      name: "what was delivered",
+      content: jsonOf(receiver.requests.map(({ headers, body }) => [headers, body.toString()])),
+    },
+  ];
+  try {
+    places.push(...(await everyPage(t, program, { db, token, operatorToken })));
+    for (const secret of [token, signingSecret, operatorToken]) {
+      places.push(
+        { name: "errors", content: jsonOf(await misuse(program.partnerUrl, secret, token)) },
+        {
+          name: "operators' errors",
+          content: jsonOf(await misuse(program.operatorUrl, secret, `Bearer ${operatorToken}`)),
+        },
+      );
+    }
+    const commands = [["doctor"], ["key", "list", "--json"], ["subscription", "list", "--json"]];
+    for (const command of commands) {
+      places.push({ name: command.join(" "), content: jsonOf(await runProgram(command, env)) });
+    }
+    await db`checkpoint`; // Writes to the files what is in memory alone.
+    places.push(...(await tablesOf(db)));
+    places.push(...(await filesBelow(dataDir, KEPT_FILES, before)));
+    if (homeFolder(dataDir) !== dataDir) {
+      places.push(...(await filesBelow(homeFolder(dataDir), [], before)));
+    }
+  } finally {
+    await close();
+  }
+  await program.end("SIGTERM");
+  places.push({ name: "the log", content: jsonOf(program.log) });
+
+  for (const [what, forms] of Object.entries(secrets)) {
+    const spellings = forms.flatMap((form) => spellingsOf(form));
+    for (const { name, content } of places) {
+      assert.ok(!spellings.some((spelling) => content.includes(spelling)), `${what} is in ${name}`);
+    }
+  }
+  const bytes = places.reduce((sum, { content }) => sum + content.length, 0);
+  assert.ok(program.log.length > 100 && places.length > 100);
+  t.diagnostic(`${Object.keys(secrets).length} secrets in ${places.length} places, ${bytes} bytes`);
+});
+
+/** The real program with a database of its own, tokens and keys that it makes itself, and everything logged. */
+async function aService(t: TestContext, ca: string) {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  const dataDir = join(folder, "data");
+  t.after(async () => {
+    await rm(homeFolder(dataDir), { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
+  });
+  await writeFile(join(folder, "ca.pem"), ca);
+  const env = {
+    ADMIN_TOKEN: "",
+    DATA_DIR: dataDir,
+    EGRESS_ALLOW: "127.0.0.1/32",
+    EGRESS_CA_FILE: join(folder, "ca.pem"),
+    RETRY_DELAYS: "100ms,1s,1s",
+    LOG_LEVEL: "trace",
+  };
+  return { program: await startProgram(t, env), dataDir, env };
+}
+
+/** Plays the demo on a running program, and answers what it showed. */
+async function playDemo(
+  { partnerUrl, operatorUrl }: Program,
+  receiver: Receiver,
+  operatorToken: string,
+): Promise<string> {
+  let told = "";
+  const story = new Story((text) => (told += text), new AbortController().signal);
+  await tell(story, {
+    partnerUrl,
+    operatorUrl,
+    operatorToken,
+    receiverUrl: receiver.url(),
+    nextArrival: () => receiver.next(),
+    answerWith: (code) => {
+      receiver.answer(status(code));
+    },
+  });
+  return told;
+}
+
+/** What was told under this name, and told once alone. */
+function issued(told: string, name: string): string {
+  const value = new RegExp(`${name} +(\\S+)`).exec(told)?.[1] ?? "";
+  assert.ok(value.length > 40, name);
+  assert.equal(told.split(value).length, 2, name);
+  return value;
+}
+
+async function kept(dataDir: string, name: string): Promise<string> {
+  return (await readFile(join(dataDir, name), "utf8")).trim();
+}
+
+/** As text, and as the bytes that it stands for. */
+function inBothForms(text: string, encoding: "base64" | "base64url"): (string | Buffer)[] {
+  return [text, Buffer.from(text, encoding)];
+}
+
+async function openBuiltIn(dataDir: string): Promise<{ db: Database; close: () => Promise<void> }> {
+  const server = await startEmbedded({ dataDir, log: () => undefined });
+  const db = connect(server.url, { max: 2, name: "test" });
+  return {
+    db,
+    close: async () => {
+      await db.end({ timeout: 1 });
+      await server.stop();
+    },
+  };
+}
+
+/** Every page and every answer to GET that the two listeners have, for whoever may see it. */
+async function everyPage(
+  t: TestContext,
+  { partnerUrl, operatorUrl }: Program,
+  { db, token, operatorToken }: { db: Database; token: string; operatorToken: string },
+): Promise<Place[]> {
+  const partners = startPartnerApi(t, db);
+  const operators = startOperatorApi(t, partners.deps);
+  await operators.app.ready();
+  const [ids] = await db<{ wh: string; dlv: string }[]>`
+    select s.id as wh, d.id as dlv from subscriptions s, finished_deliveries d limit 1`;
+  assert.ok(ids);
+
+  const places: Place[] = [];
+  for (const [base, key, routes] of [
+    [partnerUrl, token, await partners.routes()],
+    [operatorUrl, operatorToken, operators.app.routeTable],
+  ] as const) {
+    for (const { url } of routes.filter(({ method }) => String(method).includes("GET"))) {
+      const id = url.includes("deliveries") ? `dlv_${ids.dlv}` : `wh_${ids.wh}`;
+      const page = await call(base + url.replace(/:\w+/, id), key);
+      places.push({ name: `GET ${url}`, content: jsonOf(page) });
+    }
+  }
+  return places;
+}
+
+async function call(url: string, token: string) {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  assert.ok(response.status < 500, url);
+  return { headers: [...response.headers], body: await response.text() };
+}
+
+function jsonOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,55 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { Database } from "../../src/postgres/database.ts";
+
+/** Somewhere that a secret could have got to. */
+export interface Place {
+  name: string;
+  content: Buffer;
+}
+
+/** What `COPY` shows of every table and every view of statistics that holds texts. */
+export async function tablesOf(db: Database): Promise<Place[]> {
+  const tables = await db<{ name: string }[]>`
+    select format('%I.%I', schemaname, tablename) as name
+      from pg_tables
+     where schemaname not in ('pg_catalog', 'information_schema')
+     union all
+    select 'pg_stat_activity'
+     union all
+    select 'pg_settings'
+     union all
+    select 'pg_stat_statements' where to_regclass('pg_stat_statements') is not null`;
+  const places: Place[] = [];
+  for (const { name } of tables) {
+    const rows = await db.unsafe(`copy (select * from ${name}) to stdout`).readable();
+    places.push({ name: `table ${name}`, content: await buffer(rows) });
+  }
+  return places;
+}
+
+/** Every file below a folder, but for those of these names, and those that have not been written to since. */
+export async function filesBelow(folder: string, but: string[], since: Date): Promise<Place[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !but.includes(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const places: Place[] = [];
+  for (const path of paths) {
+    const place = await read(path, since);
+    if (place) places.push(place);
+  }
+  return places;
+}
+
+async function read(path: string, since: Date): Promise<Place | null> {
+  try {
+    const { mtime } = await stat(path);
+    return mtime < since ? null : { name: path, content: await readFile(path) };
+  } catch (error) {
+    // The server makes and removes files of its own all the time.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
