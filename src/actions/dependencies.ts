@@ -37,7 +37,7 @@ export interface Dependencies extends Parts {
 }
 
 /** The most calls that one statement takes, how long one that takes several keeps off the next, and how long callers wait. */
-const BATCH = { max: 200, paceMs: 4, patienceMs: 5_000 };
+const BATCH = { max: 200, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
   const { db, clock } = parts;
