@@ -52,6 +52,15 @@ export function connect(
   });
 }
 
+/**
+ * Lets the driver ask once for the types of arrays, and not on each new connection: one that breaks just then would
+ * end the process, or hold a statement for ever.
+ */
+export async function learnTypes(db: Database): Promise<void> {
+  await db`select 1`;
+  Object.assign(db.options, { fetch_types: false });
+}
+
 /** How far the database's clock is ahead of `now`, in milliseconds. */
 export async function clockSkewMs(db: Queryable, now: () => Date): Promise<number> {
   const before = now().getTime();
@@ -73,11 +82,16 @@ const AWAY = new Set([
   "CONNECT_TIMEOUT",
   "ECONNREFUSED",
   "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "ENOENT",
   "ENOTFOUND",
   "EPIPE",
   "ETIMEDOUT",
   "EAI_AGAIN",
+  // What the driver had not sent when a connection broke, it sends before it has another one.
+  "ERR_SOCKET_CLOSED",
+  "ERR_STREAM_DESTROYED",
   "25006", // read-only: a standby during failover
   "57014", // statement timeout
   "57P01",

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
-import { connect, type Database } from "../postgres/database.ts";
+import { connect, type Database, learnTypes } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
 import { findPendingMigrations, migrate, ownsSchema, writeRetention } from "../postgres/migrate.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
@@ -29,6 +29,7 @@ export async function openDatabase(
   try {
     await updateSchema(config, url, log);
     const db = connect(url, { max, name: "partner-api" });
+    await learnTypes(db);
     return {
       db,
       close: async () => {

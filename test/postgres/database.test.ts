@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
-import { connect, isUnavailable } from "../../src/postgres/database.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect, isUnavailable, learnTypes } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 
@@ -42,4 +43,30 @@ test("a proxy that hangs up, since there is no server behind it, is an outage an
 
   await assert.rejects(async () => behind`select 1`, isUnavailable);
   assert.equal(calls, 1);
+});
+
+test("however connections break off under load, what fails is an outage and no fault of ours", async (t) => {
+  const gate = await aGate(t, db);
+  await learnTypes(gate.db);
+  const unlike: unknown[] = [];
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) {
+      // Large enough for a packet of its own, as batches are.
+      await gate.db`select ${"x".repeat(700)}::text`.catch((error: unknown) => {
+        if (!isUnavailable(error)) unlike.push(error);
+      });
+      await new Promise(setImmediate);
+    }
+  };
+  const asking = Promise.all(Array.from({ length: 20 }, ask));
+  for (let round = 0; round < 20; round++) {
+    await gate.close();
+    await new Promise(setImmediate);
+    await gate.open();
+    await sleep(30);
+  }
+  isOver = true;
+  await asking;
+  assert.deepEqual(unlike, []);
 });
