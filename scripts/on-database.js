@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { configurationNames } from "../dist/src/config.js";
+import { homeFolder, startEmbedded } from "../dist/src/postgres/embedded.js";
+import { ROOT } from "./ready.js";
+
+let endedBy = null;
+let runner = null;
+
+/** Runs Node.js with these arguments as tests, on a PostgreSQL for them alone, and answers the exit status. */
+export async function runOnDatabase(args) {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => end(name));
+  const database = await openDatabase();
+  try {
+    return await run(args, database.url);
+  } finally {
+    await database.close();
+  }
+}
+
+async function run(args, databaseUrl) {
+  if (endedBy === null) {
+    runner = spawn(process.execPath, args, {
+      cwd: ROOT,
+      env: environment(databaseUrl),
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true, // A process group: what the tests have started ends with them.
+    });
+    await once(runner, "close");
+  }
+  return endedBy === null ? (runner.exitCode ?? 1) : 128 + constants.signals[endedBy];
+}
+
+function end(signal) {
+  if (endedBy !== null) return; // Ctrl-C comes twice: from the terminal, and passed on by npm.
+  endedBy = signal;
+  if (runner === null) return;
+  signalGroup("SIGTERM");
+  setTimeout(signalGroup, 10_000, "SIGKILL").unref();
+}
+
+function signalGroup(signal) {
+  try {
+    process.kill(-runner.pid, signal);
+  } catch {
+    // All of it is gone.
+  }
+}
+
+/** The operator's database if there is one, else one for this run that nothing is left of. */
+async function openDatabase() {
+  if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
+
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  const folders = [homeFolder(dataDir), dataDir];
+  const remove = () =>
+    Promise.all(folders.map((path) => rm(path, { recursive: true, force: true })));
+  try {
+    const settings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
+    const { url, stop } = await startEmbedded({ dataDir, settings, log: console.error });
+    return { url, close: () => stop().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Ours, without what would bend the tests: the service's configuration and what libpq adds to a URL. */
+function environment(databaseUrl) {
+  const env = { ...process.env, TEST_DATABASE_URL: databaseUrl };
+  const isBuiltIn = !env.DATABASE_URL;
+  for (const name of Object.keys(env)) if (isBuiltIn && name.startsWith("PG")) delete env[name];
+  for (const name of configurationNames()) delete env[name];
+  return env;
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { balance, type Evidence, faultsOf, hitsOf } from "./balance.ts";
+import type { AttemptEntry, DeliveryEntry } from "./books.ts";
+import type { Answer, Arrival } from "./journal.ts";
+import { ATTEMPTS_MAX, LEASE_MS } from "./plan.ts";
+import type { Harm } from "./services.ts";
+
+const EVENT = "019bd1f1-0a00-7000-9b1c-5d6e7f809a1b";
+const PUBLIC = `evt_${EVENT}`;
+const SUBSCRIPTION = "6f1b9c1e-0000-4000-8000-000000000001";
+
+const delivery = (state: string, attempts: number): DeliveryEntry => ({
+  id: "d",
+  event: EVENT,
+  subscription: SUBSCRIPTION,
+  state,
+  attempts,
+});
+
+/** The first attempt begins at 1 s, the second at 2 s, and so on; each takes 100 ms. */
+const attempt = (number: number, httpStatus: number): AttemptEntry => ({
+  delivery: "d",
+  attempt: number,
+  httpStatus,
+  reason: httpStatus === 200 ? null : httpStatus === 0 ? "timeout" : `http_${httpStatus}`,
+  deadLettered: number === ATTEMPTS_MAX && httpStatus !== 200,
+  from: number * 1000,
+  until: number * 1000 + 100,
+});
+
+const arrival = (sentAt: number, answer: Answer): Arrival => ({
+  event: PUBLIC,
+  subscription: `wh_${SUBSCRIPTION}`,
+  slot: "a",
+  sentAt,
+  answer,
+});
+
+const kill = (slot: "a" | "b", at: number): Harm => ({ kind: "kill", slot, from: at, until: at });
+
+/** One event that was accepted and delivered at its second attempt, with whatever is to be different. */
+function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { books?: object }) {
+  return {
+    accepted: [{ event: PUBLIC, subscription: `wh_${SUBSCRIPTION}` }],
+    arrivals: [arrival(1010, "refuse"), arrival(2010, "accept")],
+    harms: [],
+    ...changes,
+    books: {
+      events: [EVENT],
+      deliveries: [delivery("delivered", 2)],
+      attempts: [attempt(1, 503), attempt(2, 200)],
+      ended: [],
+      ...books,
+    },
+  } satisfies Evidence;
+}
+
+const faults = (changes: Parameters<typeof evidence>[0]) => faultsOf(balance(evidence(changes)));
+
+test("an event that was delivered with a full audit balances", () => {
+  assert.deepEqual(faults({}), []);
+});
+
+const losses: [what: string, changes: Parameters<typeof evidence>[0]][] = [
+  ["is not there", { books: { events: [], deliveries: [], attempts: [] } }],
+  ["has no delivery", { books: { deliveries: [], attempts: [] } }],
+  ["still waits", { books: { deliveries: [delivery("waiting", 2)] } }],
+  ["no receiver ever accepted", { arrivals: [arrival(1010, "refuse"), arrival(2010, "refuse")] }],
+  [
+    "was dead-lettered with attempts left",
+    { books: { deliveries: [delivery("dead_lettered", 2)] } },
+  ],
+  [
+    "was cancelled though its subscription is active",
+    { books: { deliveries: [delivery("cancelled", 2)] } },
+  ],
+];
+for (const [what, changes] of losses) {
+  test(`an accepted event that ${what} is lost`, () => {
+    assert.equal(balance(evidence(changes)).lost.length, 1);
+  });
+}
+
+const flaws: [what: string, changes: Parameters<typeof evidence>[0]][] = [
+  [
+    "an audit that lacks an attempt",
+    { books: { attempts: [attempt(2, 200)] }, harms: [kill("a", 1020)] },
+  ],
+  ["an answer in the audit that no receiver gave", { arrivals: [arrival(2010, "accept")] }],
+  [
+    "an unanswered event without its delivery",
+    { accepted: [], books: { deliveries: [], attempts: [] } },
+  ],
+  ["a delivery without its event", { books: { events: [] } }],
+  [
+    "two deliveries of one event",
+    { books: { deliveries: [delivery("delivered", 2), delivery("waiting", 0)] } },
+  ],
+];
+for (const [what, changes] of flaws) {
+  test(`${what} is a flaw`, () => {
+    assert.notEqual(balance(evidence(changes)).flaws.length, 0);
+  });
+}
+
+test("an event that was stored whole without an answer is counted, and no fault", () => {
+  const found = balance(evidence({ accepted: [] }));
+  assert.equal(found.unanswered, 1);
+  assert.deepEqual(faultsOf(found), []);
+});
+
+test("a duplicate is explained by the kill of the very process that had it under way, and by no other", () => {
+  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const explained = balance(evidence({ arrivals, harms: [kill("a", 550)] }));
+  assert.deepEqual(faultsOf(explained), []);
+  assert.equal(explained.duplicates.length, 1);
+  assert.equal(hitsOf(explained, "kill"), 1);
+
+  const innocent = [[], [kill("b", 550)], [kill("a", 450)], [kill("a", 501 + LEASE_MS)]];
+  for (const harms of innocent) assert.equal(faults({ arrivals, harms }).length, 1);
+});
+
+test("a request that came twice within one attempt, after a reset, is a repeat and no duplicate", () => {
+  const arrivals = [arrival(1010, "refuse"), arrival(2010, "reset"), arrival(2010, "accept")];
+  const found = balance(evidence({ arrivals }));
+  assert.deepEqual([found.repeats, found.duplicates.length, faultsOf(found).length], [1, 0, 0]);
+});

@@ -1,0 +1,89 @@
+import { groupBy } from "../../src/domain/group-by.ts";
+import { parseId, publicId } from "../../src/domain/ids.ts";
+import type { Books } from "./books.ts";
+import type { Accepted } from "./callers.ts";
+import { explain } from "./duplicates.ts";
+import { flawOf, lossOf } from "./fate.ts";
+import type { Arrival } from "./journal.ts";
+import type { Harm } from "./services.ts";
+import { match, type Sighting, sightingsOf } from "./sightings.ts";
+
+export interface Evidence {
+  accepted: readonly Accepted[];
+  arrivals: readonly Arrival[];
+  books: Books;
+  harms: readonly Harm[];
+}
+
+export interface Balance {
+  /** Accepted events that are neither delivered nor dead-lettered nor cancelled by a rule, each with what is wrong. */
+  lost: string[];
+  /** Events that are half there, and audits that do not add up. */
+  flaws: string[];
+  /** Events that are there, whole, though nobody got a 200 for them. */
+  unanswered: number;
+  /** How many deliveries ended how. */
+  ends: Map<string, number>;
+  /** Attempts whose request came twice, since a kept connection was reset under the first. */
+  repeats: number;
+  /** Attempts that receivers saw and nobody recorded. */
+  duplicates: { sighting: Sighting; because: Harm | null }[];
+}
+
+/** Weighs what the service says against what callers were told and receivers saw. */
+export function balance({ accepted, arrivals, books, harms }: Evidence): Balance {
+  const stored = new Set(books.events);
+  const ended = new Set(books.ended);
+  const promised = new Set(accepted.map(({ event }) => parseId("evt", event) ?? event));
+  const deliveries = groupBy(books.deliveries, ({ event }) => event);
+  const attempts = groupBy(books.attempts, ({ delivery }) => delivery);
+  const sightings = sightingsOf(arrivals);
+
+  const found: Balance = {
+    lost: [],
+    flaws: [],
+    unanswered: [...stored].filter((event) => !promised.has(event)).length,
+    ends: new Map(),
+    repeats: [...sightings.values()].flat().filter(({ answers }) => answers.length > 1).length,
+    duplicates: [],
+  };
+  for (const event of new Set([...promised, ...stored, ...deliveries.keys()])) weigh(event);
+  return found;
+
+  function weigh(event: string): void {
+    const [delivery, ...others] = deliveries.get(event) ?? [];
+    const blame = promised.has(event) ? found.lost : found.flaws;
+    if (!delivery) {
+      blame.push(`${event}: ${stored.has(event) ? "it has no delivery" : "it is not there"}`);
+      return;
+    }
+    if (!stored.has(event)) found.flaws.push(`${event}: its delivery is without it`);
+    if (others.length > 0) found.flaws.push(`${event}: it has ${others.length + 1} deliveries`);
+
+    const audit = attempts.get(delivery.id) ?? [];
+    const { seen, unrecorded } = match(audit, sightings.get(publicId("evt", event)) ?? []);
+    const known = { delivery, attempts: audit, seen, hasEnded: ended.has(delivery.subscription) };
+    const [loss, flaw] = [lossOf(known), flawOf(known)];
+    if (loss !== null) blame.push(`${event}: ${loss}`);
+    if (flaw !== null) found.flaws.push(`${event}: ${flaw}`);
+
+    found.ends.set(delivery.state, (found.ends.get(delivery.state) ?? 0) + 1);
+    const because = unrecorded.map((sighting) => ({ sighting, because: explain(sighting, harms) }));
+    found.duplicates.push(...because);
+  }
+}
+
+/** Everything for which the service is to blame. */
+export function faultsOf({ lost, flaws, duplicates }: Balance): string[] {
+  const unexplained = duplicates
+    .filter(({ because }) => because === null)
+    .map(({ sighting: { event, slot, sentAt } }) => {
+      return `${event}: nothing explains the attempt by ${slot} at ${sentAt}`;
+    });
+  return [...lost.map((one) => `lost: ${one}`), ...flaws, ...unexplained];
+}
+
+/** The harms that hit attempts under way, of a kind. */
+export function hitsOf({ duplicates }: Balance, kind: Harm["kind"]): number {
+  return new Set(duplicates.map(({ because }) => because).filter((one) => one?.kind === kind)).size;
+}

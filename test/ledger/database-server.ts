@@ -1,0 +1,42 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
+import { readPostmaster } from "../../src/postgres/embedded/postmaster.ts";
+import type { Afterwards } from "./afterwards.ts";
+
+const POLL_MS = 20;
+
+/** A PostgreSQL of the ledger's own, which is started again whenever it is found dead. */
+export interface DatabaseServer {
+  url: string;
+  db: Database;
+  /** Ends it as `pg_ctl stop -m immediate` does, and resolves when there is another one. */
+  kill: () => Promise<void>;
+}
+
+export async function openDatabaseServer(
+  afterwards: Afterwards,
+  folder: string,
+): Promise<DatabaseServer> {
+  const dataDir = join(folder, "data");
+  afterwards.after(() => rm(homeFolder(dataDir), { recursive: true, force: true }));
+  const embedded = await startEmbedded({ dataDir, log: () => undefined });
+  afterwards.after(() => embedded.stop());
+  const db = connect(embedded.url, { max: 2, name: "ledger" });
+  afterwards.after(() => db.end({ timeout: 1 }));
+  return { url: embedded.url, db, kill };
+
+  async function kill(): Promise<void> {
+    const data = join(homeFolder(dataDir), "data");
+    const before = readPostmaster(data)?.pid;
+    if (before === undefined) throw new Error("there is no PostgreSQL to kill");
+    process.kill(before, "SIGQUIT");
+    for (;;) {
+      await sleep(POLL_MS);
+      const now = readPostmaster(data);
+      if (now !== null && now.pid !== before && now.state === "ready") return;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DatabaseServer } from "./database-server.ts";
+import { LEASE_MS, type Plan } from "./plan.ts";
+import { between, pick, type Random } from "./random.ts";
+import type { Harm, Service } from "./services.ts";
+
+/** A pause outlasts the lease by this much at the least and at the most. */
+const OVERSLEPT_MS = { least: 500, most: 2_000 };
+
+/** Kills and pauses everything as planned, at random moments, and answers what was done when. */
+export async function doHarm(
+  { kills, pauses, databaseKills, overMs }: Plan,
+  random: Random,
+  services: readonly Service[],
+  database: DatabaseServer,
+): Promise<Harm[]> {
+  const began = performance.now();
+  const busy = new Map<object, Promise<unknown>>();
+  const harms = [
+    ...times(kills, () => onService((service) => service.kill())),
+    ...times(pauses, () => {
+      const ms = LEASE_MS + between(random, OVERSLEPT_MS.least, OVERSLEPT_MS.most);
+      return onService((service) => service.pause(ms));
+    }),
+    ...times(databaseKills, () => ({ victim: database, harm: () => killDatabase(database) })),
+  ];
+  return Promise.all(harms.map((harm) => inTurn(harm)));
+
+  function onService(harm: (service: Service) => Promise<Harm>) {
+    const victim = pick(random, services);
+    return { victim, harm: () => harm(victim) };
+  }
+
+  /** At a random moment, and after whatever is being done to the same one: nothing is killed twice. */
+  async function inTurn({ victim, harm }: { victim: object; harm: () => Promise<Harm> }) {
+    await sleep(between(random, 0, overMs) - (performance.now() - began));
+    const done = Promise.resolve(busy.get(victim)).then(harm);
+    busy.set(victim, done);
+    return done;
+  }
+}
+
+async function killDatabase(database: DatabaseServer): Promise<Harm> {
+  const from = Date.now();
+  await database.kill();
+  return { kind: "database", slot: null, from, until: Date.now() };
+}
+
+function times<Item>(count: number, make: () => Item): Item[] {
+  return Array.from({ length: count }, make);
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Afterwards } from "./afterwards.ts";
+import { type Balance, balance } from "./balance.ts";
+import { readBooks, settled } from "./books.ts";
+import { call, type Called } from "./callers.ts";
+import { openDatabaseServer } from "./database-server.ts";
+import { doHarm } from "./harms.ts";
+import { type Slot, SLOTS } from "./journal.ts";
+import { makePartner, unsubscribe } from "./partner.ts";
+import { ATTEMPT_TIMEOUT_MS, type Plan, RETRY_DELAYS } from "./plan.ts";
+import { between, randomFrom } from "./random.ts";
+import { openReceivers } from "./receivers.ts";
+import { type Harm, Service } from "./services.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Run {
+  called: Called;
+  harms: Harm[];
+  arrivals: number;
+  attempts: number;
+  balance: Balance;
+  /** What the services logged of errors that are not the database's. */
+  errors: string[];
+}
+
+/**
+ * Accepts events at two services on one database while everything is killed at random moments, waits until nothing
+ * waits any more, and weighs what became of each event. Stops whatever it has started, also when `stop` aborts it.
+ */
+export async function runLedger(plan: Plan, stop: AbortSignal): Promise<Run> {
+  const afterwards = new Afterwards();
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(plan.limitMs)]);
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener("abort", () => {
+      reject(signal.reason as Error);
+    });
+  });
+  try {
+    return await Promise.race([run(plan, afterwards, signal), aborted]);
+  } finally {
+    await afterwards.run();
+  }
+}
+
+async function run(plan: Plan, afterwards: Afterwards, signal: AbortSignal): Promise<Run> {
+  const random = randomFrom(plan.seed);
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-ledger-"));
+  afterwards.after(() => rm(folder, { recursive: true, force: true }));
+  const database = await openDatabaseServer(afterwards, folder);
+  const receivers = await openReceivers(afterwards, folder, plan.seed);
+
+  const environment = (slot: Slot) => ({
+    DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    SEALING_KEYS: sealingKeys,
+    ATTEMPT_TIMEOUT: `${ATTEMPT_TIMEOUT_MS}ms`,
+    RETRY_DELAYS,
+    ...receivers.environment(slot),
+  });
+  const sealingKeys = `ledger:${randomBytes(32).toString("base64")}`;
+  const services: Service[] = [];
+  for (const slot of SLOTS) {
+    const service = new Service(afterwards, slot, environment(slot));
+    await service.ready(); // One after the other: the first makes the schema.
+    services.push(service);
+  }
+
+  const [first] = services as [Service, Service];
+  const partner = await makePartner(await first.ready(), plan, receivers);
+  const [called, harms] = await Promise.all([
+    call(plan, random, { services, ...partner }, signal),
+    doHarm(plan, random, services, database),
+    sleep(between(random, 0, plan.overMs)).then(() =>
+      unsubscribe(() => first.ready(), partner, signal),
+    ),
+  ]);
+  await settled(database.db, signal);
+  await Promise.all(services.map((service) => service.stop()));
+
+  const arrivals = await receivers.journal();
+  const books = await readBooks(database.db);
+  return {
+    called,
+    harms,
+    arrivals: arrivals.length,
+    attempts: books.attempts.length,
+    balance: balance({ accepted: called.accepted, arrivals, books, harms }),
+    errors: services.flatMap(({ errors }) => errors),
+  };
+}

@@ -1,0 +1,67 @@
+import { ADMIN_TOKEN, type Program } from "../support/program.ts";
+import { call } from "../support/rig.ts";
+import type { Plan } from "./plan.ts";
+import { DOOMED_PATH, type Receivers } from "./receivers.ts";
+
+export interface Subscription {
+  /** `wh_…`. */
+  id: string;
+  secret: string;
+}
+
+export interface Partner {
+  token: string;
+  subscriptions: Subscription[];
+  /** One of them, which it deletes before long. */
+  unwanted: Subscription;
+}
+
+const UNLIMITED = 1_000_000;
+
+/** One partner with all subscriptions; the receiver of one of them refuses everything. */
+export async function makePartner(
+  { operatorUrl, partnerUrl }: Program,
+  { subscriptions: count }: Plan,
+  receivers: Receivers,
+): Promise<Partner> {
+  const admin = `${operatorUrl}/api/v1/admin`;
+  const organization = { slug: "ledger", rate_limit_per_minute: UNLIMITED };
+  await made(`${admin}/organizations`, ADMIN_TOKEN, organization);
+  const key = { organization: "ledger", scopes: ["webhooks:manage"] };
+  const token = String((await made(`${admin}/keys`, ADMIN_TOKEN, key))["token"]);
+
+  const subscribe = async (path: string): Promise<Subscription> => {
+    const wanted = { url: receivers.url(path), events: ["vc.test.ping"] };
+    const body = await made(`${partnerUrl}/api/v1/partner/webhooks`, token, wanted);
+    return { id: String(body["id"]), secret: String(body["secret"]) };
+  };
+  const unwanted = await subscribe("/unwanted");
+  const subscriptions = [unwanted, await subscribe(DOOMED_PATH)];
+  while (subscriptions.length < count) {
+    subscriptions.push(await subscribe(`/hooks/${subscriptions.length}`));
+  }
+  return { token, subscriptions, unwanted };
+}
+
+async function made(url: string, token: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await call(url, { method: "POST", token, body });
+  if (answer.status !== 201) throw new Error(`${url} answered ${answer.status}`);
+  return answer.body;
+}
+
+/** Deletes a subscription, however often it has to be asked for. */
+export async function unsubscribe(
+  programOf: () => Promise<Program>,
+  { token, unwanted }: Partner,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let status = 0; status !== 204 && status !== 404;) {
+    signal.throwIfAborted();
+    const { partnerUrl } = await programOf();
+    const url = `${partnerUrl}/api/v1/partner/webhooks/${unwanted.id}`;
+    status = await call(url, { method: "DELETE", token }).then(
+      (answer) => answer.status,
+      () => 0, // It was just being killed.
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import { groupBy } from "../../src/domain/group-by.ts";
+import type { AttemptEntry } from "./books.ts";
+import type { Answer, Arrival, Slot } from "./journal.ts";
+
+/** An attempt as the receivers saw it. */
+export interface Sighting {
+  event: string;
+  slot: Slot;
+  sentAt: number;
+  /** Two when a kept connection was reset, and a fresh one brought the same request within the attempt. */
+  answers: Answer[];
+}
+
+/** The sightings of each event, the first first. */
+export function sightingsOf(arrivals: readonly Arrival[]): Map<string, Sighting[]> {
+  const byAttempt = new Map<string, Sighting>();
+  for (const { event, slot, sentAt, answer } of arrivals) {
+    const name = `${event} ${sentAt}`;
+    const seen = byAttempt.get(name);
+    if (seen) seen.answers.push(answer);
+    else byAttempt.set(name, { event, slot, sentAt, answers: [answer] });
+  }
+  return groupBy([...byAttempt.values()], ({ event }) => event);
+}
+
+/** Finds for each attempt that the audit has the one that was seen, and answers those that nobody recorded. */
+export function match(
+  attempts: readonly AttemptEntry[],
+  sightings: readonly Sighting[],
+): { seen: Map<AttemptEntry, Sighting>; unrecorded: Sighting[] } {
+  const seen = new Map<AttemptEntry, Sighting>();
+  const left = new Set(sightings);
+  for (const entry of attempts) {
+    const found = [...left].find((one) => isOf(entry, one));
+    if (!found) continue;
+    seen.set(entry, found);
+    left.delete(found);
+  }
+  return { seen, unrecorded: [...left] };
+}
+
+function isOf({ from, until, reason, httpStatus }: AttemptEntry, { sentAt, answers }: Sighting) {
+  if (sentAt < from || sentAt > until) return false;
+  if (reason === null) return answers.at(-1) === "accept";
+  return httpStatus === 0 || answers.at(-1) === "refuse";
+}

@@ -1,0 +1,41 @@
+import { hitsOf } from "./balance.ts";
+import type { Run } from "./ledger.ts";
+import type { Plan } from "./plan.ts";
+import type { Harm } from "./services.ts";
+
+/** What happened, for whoever reads the log. */
+export function summarize({ seed, events }: Plan, run: Run): string {
+  const { called, harms, arrivals, attempts, balance } = run;
+  const ofKind = (kind: Harm["kind"]) => harms.filter((harm) => harm.kind === kind);
+  const because = (kind: Harm["kind"]) =>
+    balance.duplicates.filter((one) => one.because?.kind === kind).length;
+  const counts = (map: ReadonlyMap<string, number>) =>
+    [...map]
+      .sort()
+      .map(([name, count]) => `${name} ${count}`)
+      .join(", ");
+
+  const rows: [string, string | number][] = [
+    ["seed", seed],
+    ["events accepted", `${called.accepted.length} of ${events}`],
+    ["answers to callers", counts(called.answers)],
+    ["stored without an answer, whole", balance.unanswered],
+    ["deliveries", counts(balance.ends)],
+    ["attempts recorded / requests seen", `${attempts} / ${arrivals}`],
+    [
+      "killed",
+      `services ${ofKind("kill").length}, of which ${hitsOf(balance, "kill")} in mid-attempt; ` +
+        `PostgreSQL ${ofKind("database").length}`,
+    ],
+    ["slept past the lease", `${ofKind("pause").length}`],
+    [
+      "duplicates",
+      `${balance.duplicates.length}, explained by a kill ${because("kill")}, a pause ${because("pause")}, ` +
+        `PostgreSQL away ${because("database")}`,
+    ],
+    ["repeated on a fresh connection", balance.repeats],
+    ["lost", balance.lost.length],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
+}
