@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import fc from "fast-check";
+import { claimDeliveries } from "../../src/actions/claims.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import { ERA } from "../support/clock.ts";
+import { createDatabase } from "../support/database.ts";
+import { acknowledged, attemptAll, refused } from "../support/engine.ts";
+import { startOperatorApi } from "../support/operator-api.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { renamed } from "./names.ts";
+import { Partner } from "./partner.ts";
+import { type Moment, story } from "./story.ts";
+
+/** Stories told; `TENANCY_RUNS=1000 TENANCY_SEED=1 npm test -- tenancy` tells others, and more of them. */
+const RUNS = Number(process.env["TENANCY_RUNS"] ?? 20);
+const SEED = Number(process.env["TENANCY_SEED"] ?? 8);
+
+const SECOND_MS = 1_000;
+const REQUESTS_A_MINUTE = 25;
+
+test("no answer, count or audit of an organization depends on what another one has or does", async (t) => {
+  const tell = await aWorld(t);
+  let answers = 0;
+  const independent = fc.asyncProperty(story, async (moments) => {
+    const alone = await tell(moments, { withOthers: false });
+    const together = await tell(moments, { withOthers: true });
+    assert.deepEqual(renamed(together), renamed(alone));
+    answers += alone.asked;
+  });
+  await fc.assert(independent, { numRuns: RUNS, seed: SEED });
+  t.diagnostic(`${answers} answers compared`);
+});
+
+/** What tells a story to two new organizations, or to one alone, and answers all that the first one sees. */
+async function aWorld(t: TestContext) {
+  const db = await createDatabase();
+  const api = startPartnerApi(t, db, {
+    rules: {
+      retryDelaysMs: [1_300, 3_700], // Never due at the same moment as something else.
+      autoDisableAfter: 4,
+      maxSubscriptions: 3,
+      leaseMs: 30_000,
+    },
+  });
+  const { deps, clock } = api;
+  const operators = startOperatorApi(t, deps);
+
+  return async (moments: Moment[], { withOthers }: { withOthers: boolean }) => {
+    await db`delete from waiting_deliveries`; // Of the world before.
+    clock.advance(ERA.getTime() - clock().getTime());
+    const us = await aPartner();
+    const others = withOthers ? await aPartner() : null;
+
+    for (const { ours, others: theirs, refuses } of moments) {
+      // At the same moment, so that both are in the same statements.
+      await Promise.all([
+        ours && us.do(ours, others),
+        theirs && others ? others.do(theirs, us) : null,
+      ]);
+      if (refuses !== null) await deliver(us.key.organizationId, refuses);
+      clock.advance(SECOND_MS);
+    }
+    return {
+      asked: us.answers.length,
+      answers: us.answers,
+      operators: await seenByOperators(us.key.organizationId),
+    };
+  };
+
+  async function aPartner(): Promise<Partner> {
+    const organization = await api.anOrganization({ rateLimitPerMinute: REQUESTS_A_MINUTE });
+    return new Partner(api, await api.aKeyOf(organization, "webhooks:manage"));
+  }
+
+  /** One attempt for each subscription that has something due, all recorded in one batch. */
+  async function deliver(ours: string, refuses: boolean): Promise<void> {
+    const due = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
+    const claims = await claimDeliveries(
+      deps,
+      due.map((subscription_id) => ({ subscription_id, share: 1 })),
+    );
+    const owned = await db<{ id: string }[]>`
+      select id from subscriptions where organization_id = ${ours}`;
+    const isOurs = ({ id }: { id: string }) => owned.some((row) => row.id === id);
+    const byEvent = new Map(
+      claims.map((claim) => [publicId("evt", claim.event_id), claim.subscription_id]),
+    );
+    await attemptAll(deps, claims, ({ eventId }) =>
+      isOurs({ id: byEvent.get(eventId) ?? "" }) === refuses ? refused : acknowledged,
+    );
+  }
+
+  async function seenByOperators(organizationId: string): Promise<unknown[]> {
+    const query = `organization=${publicId("org", organizationId)}&limit=200`;
+    const lists = ["deliveries", "subscriptions", "keys"].map((list) =>
+      operators.ask({ url: `${list}?${query}` }),
+    );
+    return (await Promise.all(lists)).map(({ status, body }) => [status, body]);
+  }
+}
