@@ -6,6 +6,7 @@ import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
 import { identity } from "./identity.ts";
 import { idleLatency } from "./idle-latency.ts";
+import { keys } from "./keys.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { statements } from "./statements.ts";
@@ -18,6 +19,7 @@ export const SCENARIOS: Scenario[] = [
   drainThousands,
   accept,
   identity,
+  keys,
   latency,
   idleLatency,
   claimCost,

@@ -3,7 +3,11 @@ import type { Subscription } from "./partners.ts";
 
 /** A whole request for the identity of each subscription's partner. */
 export function identityRequests(subscriptions: readonly Subscription[]): string[] {
-  return subscriptions.map(({ partner }) => text("GET /api/v1/partner/me HTTP/1.1", partner.token));
+  return subscriptions.map(({ partner }) => identityRequest(partner.token));
+}
+
+export function identityRequest(token: string): string {
+  return text("GET /api/v1/partner/me HTTP/1.1", token);
 }
 
 /** A whole request for a test event to each subscription. */
