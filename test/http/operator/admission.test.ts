@@ -100,6 +100,26 @@ test("the eleventh wrong token within a minute is told to wait, from that addres
   );
 });
 
+test("a limit on wrong tokens is not got round by saying that one is somebody else", async (t) => {
+  const { app } = startOperatorApi(t, deps);
+  const statuses: number[] = [];
+  for (let i = 0; i < 11; i++) {
+    const claimed = `203.0.113.${i}`;
+    const { statusCode } = await app.inject({
+      url: "/api/v1/admin/keys",
+      remoteAddress: "198.51.100.9",
+      headers: {
+        authorization: wrong,
+        "x-forwarded-for": claimed,
+        "x-real-ip": claimed,
+        forwarded: `for=${claimed}`,
+      },
+    });
+    statuses.push(statusCode);
+  }
+  assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 401), 429]);
+});
+
 test("a request without a token is no guess, however many there are", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (let i = 0; i < 20; i++) {

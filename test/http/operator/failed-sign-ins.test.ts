@@ -24,3 +24,14 @@ test("a flood of addresses does not fill the memory, and the latest are remember
   for (let i = 1; i < 10; i++) failed.count("address 29999", at(0));
   assert.equal(failed.count("address 29999", at(0)).isTooMany, true);
 });
+
+test("whoever has a whole network of IPv6 addresses has one limit", () => {
+  const failed = new FailedSignIns();
+  const last = (from: string[]) => from.map((address) => failed.count(address, at(0))).at(-1);
+  const network = Array.from({ length: 11 }, (_, host) => `2001:db8:1:2::${host.toString(16)}`);
+  assert.equal(last(network)?.isTooMany, true);
+  assert.equal(last(["2001:db8:1:3::1"])?.isTooMany, false);
+
+  const mapped = Array.from({ length: 11 }, (_, host) => `::ffff:192.0.2.${host}`);
+  assert.equal(last(mapped)?.isTooMany, false, "these are IPv4 addresses of eleven hosts");
+});
