@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { converse, type RawAnswer } from "../support/raw-http.ts";
+import { converse, type RawAnswer, rawRequest } from "../support/raw-http.ts";
 import { createJudge } from "./judge.ts";
 import { type Shot, shotAt } from "./shots.ts";
 import { shotsAtEveryPlace } from "./sweep.ts";
@@ -38,15 +38,21 @@ test("whatever is sent to whichever route: an answer as published, no fault of o
   t.diagnostic(`${requests} requests by status: ${JSON.stringify(tally)}`);
 });
 
+/** What must still be a request of its own, whatever came before it. */
+const FOLLOWING = rawRequest("GET /nowhere HTTP/1.1", ["Host: localhost", "Connection: close"]);
+
 async function fire({ base, names }: Listener, shot: Shot): Promise<RawAnswer> {
   const fill = (text: string) => text.replace(/«(\w+)»/g, (_, name: string) => names[name] ?? name);
   const head = shot.headers.map(([name, value]) => `${name}: ${fill(value)}`);
   const request = [`${shot.method} ${fill(shot.target)} HTTP/1.1`, "Host: localhost", ...head];
-  const bytes = [...request, "Connection: close", ...framed(shot, fill)].join("\r\n");
+  const bytes = [...request, ...framed(shot, fill)].join("\r\n");
 
-  const answers = await converse(base, bytes, { hasBodies: shot.method !== "HEAD" });
-  const [answer, ...more] = answers.filter(({ status }) => status >= 200);
+  const isHead = shot.method === "HEAD";
+  const answers = await converse(base, bytes + FOLLOWING, { isHead });
+  const [answer, following, ...more] = answers.filter(({ status }) => status >= 200);
   assert.ok(answer, "there was no answer");
+  if (answer.headers["connection"] !== "close") assert.equal(following?.status, 404);
+  else assert.equal(following, undefined);
   assert.deepEqual(more, [], "there was more than one answer");
   return answer;
 }

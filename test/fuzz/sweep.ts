@@ -7,7 +7,8 @@ import { escape, isOpen } from "./targets.ts";
 /** Each nasty text in each place of a route that takes one, one at a time. */
 export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
   const { body, querystring } = schemasOf(route);
-  const [example = {}] = body?.examples ?? [];
+  const [first = {}] = body?.examples ?? [];
+  const example = { ...first, ...("organization" in first ? { organization: "«slug»" } : {}) };
   const right: Shot = {
     method: String(route.method),
     target: route.url,
@@ -27,8 +28,13 @@ export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
     })),
     ...Object.keys(body?.properties ?? {}).map((name) => ({
       ...right,
-      target: route.url.replace(":id", "«subscription»"),
+      target: route.url.replace(":id", knownId(route.url)),
       body: JSON.stringify({ ...example, [name]: text }),
     })),
   ]);
+}
+
+function knownId(url: string): string {
+  if (url.includes("deliveries")) return "«delivery»";
+  return url.includes("organizations") ? "«organization»" : "«subscription»";
 }

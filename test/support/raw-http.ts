@@ -31,13 +31,13 @@ export async function sendRaw(baseUrl: string, request: string): Promise<RawAnsw
 }
 
 /**
- * Sends bytes as they are and answers everything that comes back until the server closes the connection. Answers to
- * HEAD have no bodies, whatever their heads say.
+ * Sends bytes as they are and answers everything that comes back until the server closes the connection. `isHead`
+ * says that the first request was one, whose answer has no body whatever its head says.
  */
 export async function converse(
   baseUrl: string,
   bytes: string,
-  { hasBodies = true }: { hasBodies?: boolean } = {},
+  { isHead = false }: { isHead?: boolean } = {},
 ): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
@@ -47,7 +47,7 @@ export async function converse(
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   await new Promise((resolve) => socket.once("close", resolve));
   const text = Buffer.concat(chunks).toString("latin1");
-  return parseAll(hasBodies ? text : text.replace(/^content-length: .*\r\n/gim, ""));
+  return parseAll(isHead ? text.replace(/^content-length: .*\r\n/im, "") : text);
 }
 
 /** A request's head and body as text, so that each line can be bent. */
