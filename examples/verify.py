@@ -7,8 +7,8 @@ def verify(secrets, signature, timestamp, body, now_ms=None):
     secrets: a list, so that two can count while you change them. body: the raw bytes,
     before anything parses them (Flask: request.get_data(), Django: request.body).
     """
-    if not all(secrets):
-        raise ValueError("a signing secret is empty")
+    if isinstance(secrets, str) or not secrets or not all(secrets):
+        raise ValueError("verify needs a list of signing secrets, none of them empty")
     if not re.fullmatch("sha256=[^,]*", signature or ""):
         return "malformed"
     if not re.fullmatch("[0-9]{1,15}", timestamp or ""):

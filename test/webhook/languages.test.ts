@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,16 +14,16 @@ const run = promisify(execFile);
 const runners = join(ROOT, "test/webhook/languages");
 
 const languages = [
-  { name: "Python", program: "python3", version: "--version", file: "verify.py", start: script },
-  { name: "Ruby", program: "ruby", version: "--version", file: "verify.rb", start: script },
-  { name: "PHP", program: "php", version: "--version", file: "verify.php", start: script },
-  { name: "Go", program: "go", version: "version", file: "verify.go", start: goProgram },
+  { name: "Python", program: "python3", version: "--version", ending: "py", start: script },
+  { name: "Ruby", program: "ruby", version: "--version", ending: "rb", start: script },
+  { name: "PHP", program: "php", version: "--version", ending: "php", start: script },
+  { name: "Go", program: "go", version: "version", ending: "go", start: goProgram },
 ];
 
-for (const { name, program, version, file, start } of languages) {
+for (const { name, program, version, ending, start } of languages) {
   test(`the ${name} verifier answers every vector as it must`, async (t) => {
     if (!(await requireProgram(t, program, [version]))) return;
-    const said = (await start(t, program, file.replace("verify", "run"))).trimEnd().split("\n");
+    const said = await start(t, program, `run.${ending}`, []);
     const vectors = readVectors();
     assert.deepEqual(
       said.map((verdict, at) => [vectors[at]?.name, verdict]),
@@ -31,18 +32,28 @@ for (const { name, program, version, file, start } of languages) {
     t.diagnostic(`${said.length} of ${vectors.length} vectors`);
   });
 
+  test(`the ${name} verifier throws for a secret that is empty or not set, which anybody could sign with`, async (t) => {
+    if (!(await requireProgram(t, program, [version]))) return;
+    const [timestamp, body] = ["1767225600000", "{}"];
+    const mac = createHmac("sha256", "").update(`${timestamp}.${body}`).digest("hex");
+    const delivery = [`sha256=${mac}`, timestamp, body];
+    const said = await start(t, program, `mistakes.${ending}`, delivery);
+    assert.ok(said.length >= 4);
+    for (const answer of said) assert.match(answer, /^throws: .*secret/);
+  });
+
   test(`the ${name} verifier has at most 25 lines`, async () => {
-    const text = await readFile(join(ROOT, "examples", file), "utf8");
+    const text = await readFile(join(ROOT, `examples/verify.${ending}`), "utf8");
     assert.ok(text.trimEnd().split("\n").length <= 25);
   });
 }
 
-async function script(_: TestContext, program: string, runner: string): Promise<string> {
-  return (await run(program, [join(runners, runner), ROOT])).stdout;
+async function script(_: TestContext, program: string, runner: string, args: string[]) {
+  return lines(await run(program, [join(runners, runner), ROOT, ...args]));
 }
 
 /** Go wants a folder for each package. */
-async function goProgram(t: TestContext, program: string, runner: string): Promise<string> {
+async function goProgram(t: TestContext, program: string, runner: string, args: string[]) {
   const folder = await mkdtemp(join(tmpdir(), "vectors-"));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, "webhook"));
@@ -50,5 +61,9 @@ async function goProgram(t: TestContext, program: string, runner: string): Promi
   await copyFile(join(runners, runner), join(folder, "main.go"));
   await writeFile(join(folder, "go.mod"), "module vectors\n\ngo 1.19\n");
   const env = { ...process.env, GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "" };
-  return (await run(program, ["run", ".", ROOT], { cwd: folder, env })).stdout;
+  return lines(await run(program, ["run", ".", ROOT, ...args], { cwd: folder, env }));
+}
+
+function lines({ stdout }: { stdout: string }): string[] {
+  return stdout.trimEnd().split("\n");
 }

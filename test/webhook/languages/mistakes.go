@@ -1,0 +1,26 @@
+// Prints what examples/verify.go says of each mistake in a receiver's own program.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"vectors/webhook"
+)
+
+func main() {
+	for _, secrets := range [][]string{nil, {""}, {"whsec_x", ""}, {os.Getenv("NOT_SET")}} {
+		fmt.Println(answer(secrets))
+	}
+}
+
+func answer(secrets []string) (text string) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			text = fmt.Sprint("throws: ", fault)
+		}
+	}()
+	nowMs, _ := strconv.ParseInt(os.Args[3], 10, 64)
+	return webhook.Verify(secrets, os.Args[2], os.Args[3], []byte(os.Args[4]), nowMs)
+}

@@ -1,0 +1,14 @@
+"""Prints what examples/verify.py says of each mistake in a receiver's own program."""
+
+import os, pathlib, sys
+
+root, signature, timestamp, body = sys.argv[1:]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(root) / "examples"))
+from verify import verify
+
+for secrets in [[], [""], ["whsec_x", ""], [os.environ.get("NOT_SET")], "whsec_x"]:
+    try:
+        print(verify(secrets, signature, timestamp, body.encode(), int(timestamp)))
+    except ValueError as error:
+        print("throws:", error)

@@ -1,0 +1,9 @@
+# Prints what examples/verify.rb says of each mistake in a receiver's own program.
+root, signature, timestamp, body = ARGV
+require File.join(root, "examples/verify.rb")
+
+[[], [""], ["whsec_x", ""], [ENV["NOT_SET"]]].each do |secrets|
+  puts verify(secrets, signature, timestamp, body, timestamp.to_i)
+rescue ArgumentError => e
+  puts "throws: #{e.message}"
+end
