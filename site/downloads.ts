@@ -2,8 +2,11 @@ import { readCompiled, readSource } from "./source.ts";
 
 /** Files that partners may fetch as they are, by their names below /docs/files/. */
 const FILES: Record<string, () => string> = {
-  // The library itself: one module that imports nothing, so that no package is needed to begin.
-  "webhook.mjs": () => readCompiled("src/webhook/verify.js"),
+  // The whole library: its modules import only types of each other, so that they make one that imports nothing.
+  "webhook.mjs": () =>
+    ["verify", "handle-once", "memory-store"]
+      .map((name) => readCompiled(`src/webhook/${name}.js`))
+      .join("\n"),
   "receiver.mjs": () => readSource("site/samples/receiver.mjs"),
   "receiver.py": () => readSource("site/samples/receiver.py"),
   ...Object.fromEntries(

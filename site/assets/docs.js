@@ -132,14 +132,17 @@ function copyButtons() {
   }
 }
 
-/** Turns panels into tabs that all show the language which the reader last chose. */
+/** Turns panels into tabs that all show, of what they have, what the reader chose last: a language, a framework. */
 function languageTabs() {
-  const KEY = "partner-api-docs-language";
+  const KEY = "partner-api-docs-chosen";
+  let chosen = JSON.parse(localStorage.getItem(KEY) ?? "[]");
   const groups = [...document.querySelectorAll(".tabs")].map(tabsOf);
-  choose(localStorage.getItem(KEY));
+  for (const show of groups) show();
 
   function choose(title) {
-    for (const select of groups) select(title);
+    chosen = [title, ...chosen.filter((other) => other !== title)];
+    localStorage.setItem(KEY, JSON.stringify(chosen));
+    for (const show of groups) show();
   }
 
   function tabsOf(root, group) {
@@ -158,15 +161,13 @@ function languageTabs() {
       next.click();
       next.focus();
     });
-    return (title) => {
-      const chosen = Math.max(
-        0,
-        panels.findIndex((panel) => panel.dataset.title === title),
-      );
+    const titles = panels.map((panel) => panel.dataset.title);
+    return () => {
+      const shown = Math.max(0, titles.indexOf(chosen.find((title) => titles.includes(title))));
       panels.forEach((panel, i) => {
-        panel.hidden = i !== chosen;
-        tabs[i].setAttribute("aria-selected", String(i === chosen));
-        tabs[i].tabIndex = i === chosen ? 0 : -1;
+        panel.hidden = i !== shown;
+        tabs[i].setAttribute("aria-selected", String(i === shown));
+        tabs[i].tabIndex = i === shown ? 0 : -1;
       });
     };
   }
@@ -183,7 +184,6 @@ function languageTabs() {
     panel.setAttribute("aria-labelledby", tab.id);
     tab.addEventListener("click", () => {
       const before = tab.getBoundingClientRect().top;
-      localStorage.setItem(KEY, title);
       choose(title);
       scrollBy(0, tab.getBoundingClientRect().top - before); // What was clicked stays where it is.
     });

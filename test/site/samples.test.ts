@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Lexer, type Token, type Tokens } from "marked";
 import { downloads } from "../../site/downloads.ts";
@@ -16,6 +16,16 @@ const db = await createDatabase();
 const PAGES = join(ROOT, "site/pages");
 const SAMPLES = join(ROOT, "site/samples");
 const read = (name: string) => readFile(join(SAMPLES, name), "utf8");
+
+/** A sample beside the library as partners fetch it. */
+async function aFolderWithLibrary(t: TestContext, sample: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await copyFile(join(SAMPLES, sample), join(folder, sample));
+  const library = downloads().find(({ name }) => name === "webhook.mjs");
+  await writeFile(join(folder, "webhook.mjs"), library?.content ?? "");
+  return folder;
+}
 
 /** Every block of code that is written in a page. */
 async function codeBlocks() {
@@ -39,6 +49,10 @@ test("every sample that can be run is a file, and every file is shown somewhere"
   const files = await readdir(SAMPLES, { recursive: true });
   const own = files.filter((name) => /^[^/]+\.\w+$/.test(name));
   for (const name of own) assert.ok(shown.has(`site/samples/${name}`), name);
+  const examples = (await readdir(join(ROOT, "examples"))).filter(
+    (name) => !name.endsWith(".http"),
+  );
+  for (const name of examples) assert.ok(shown.has(`examples/${name}`), name);
 });
 
 test("the samples use the settings that the quickstart has one make, and no other", async () => {
@@ -58,11 +72,7 @@ test("the samples use the settings that the quickstart has one make, and no othe
 });
 
 test("the snippets with which partners verify tell a genuine delivery from a forged one", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await copyFile(join(SAMPLES, "verify-delivery.mjs"), join(folder, "verify-delivery.mjs"));
-  const library = downloads().find(({ name }) => name === "webhook.mjs");
-  await writeFile(join(folder, "webhook.mjs"), library?.content ?? "");
+  const folder = await aFolderWithLibrary(t, "verify-delivery.mjs");
 
   const secret = `whsec_${"A".repeat(44)}`;
   process.env["PARTNER_SECRET"] = secret;
@@ -89,6 +99,25 @@ test("the snippets with which partners verify tell a genuine delivery from a for
   };
   assert.equal(standard.check(headers, body).event, "vc.test.ping");
   assert.throws(() => standard.check(headers, Buffer.from("{}")));
+});
+
+test("the snippet that drops duplicates works on an event once, and again only if that failed", async (t) => {
+  const folder = await aFolderWithLibrary(t, "handle-once.mjs");
+  const { statusFor } = (await import(pathToFileURL(join(folder, "handle-once.mjs")).href)) as {
+    statusFor: (event: { id: string }, handle: () => unknown) => Promise<number>;
+  };
+  let times = 0;
+  const handle = () => Promise.resolve(times++);
+  const failing = () => Promise.reject(new Error("no stock"));
+
+  await assert.rejects(statusFor({ id: "evt_1" }, failing), /no stock/);
+  const both = await Promise.all([
+    statusFor({ id: "evt_1" }, handle),
+    statusFor({ id: "evt_1" }, handle),
+  ]);
+  assert.deepEqual(both, [204, 503]);
+  assert.equal(await statusFor({ id: "evt_1" }, handle), 204);
+  assert.equal(times, 1);
 });
 
 test("an error looks as the documentation shows it", async (t) => {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { downloads } from "../../site/downloads.ts";
 import { ROOT } from "../support/root.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
 import { proveReceiver } from "./prove-receiver.ts";
@@ -18,6 +21,20 @@ for (const example of ["node-http", "express", "fastify", "hono"]) {
     await proveReceiver(port, output);
   });
 }
+
+test("a receiver does the same with the library as it is fetched from the documentation", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const example = await readFile(join(ROOT, "examples/node-http.mjs"), "utf8");
+  await writeFile(join(folder, "receiver.mjs"), example.replace(LIBRARY, "./webhook.mjs"));
+  const library = downloads().find(({ name }) => name === "webhook.mjs");
+  await writeFile(join(folder, "webhook.mjs"), library?.content ?? "");
+  const { port, output } = await startReceiving(t, process.execPath, {
+    args: [join(folder, "receiver.mjs")],
+    env: { PARTNER_SECRET: SECRET, PORT: "0" },
+  });
+  await proveReceiver(port, output);
+});
 
 test("examples/fetch.mjs receives in Node.js what Workers, Deno and Bun receive", async (t) => {
   t.mock.method(console, "log", () => undefined);
