@@ -12,6 +12,7 @@ import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, given without the program's name, and ends the process when it fails. */
 export async function main(argv: string[]): Promise<void> {
+  process.stdout.on("error", noteUnread);
   const status = await runCommand(context, argv);
   if (status !== 0) process.exit(status);
 }
@@ -53,9 +54,27 @@ const context: CommandContext = {
   },
 
   doctor: () => doctor(loadConfig(process.env), context.stdout),
-  demo: () => demo(context.stdout, stopWish()),
-  listen: (options) => listen(options, { ...context, ...loadConfig(process.env) }, stopWish()),
+  demo: () => whileRead((stop) => demo(context.stdout, stop)),
+  listen: (options) =>
+    whileRead((stop) => listen(options, { ...context, ...loadConfig(process.env) }, stop)),
 };
+
+/** Aborts when nobody reads on what is printed: after `| head -1`, say. */
+const unread = new AbortController();
+
+function noteUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  unread.abort(error);
+}
+
+/** Ends what prints as it goes at a signal, and without a word when there is no reader any more. */
+async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  try {
+    await show(AbortSignal.any([stopWish(), unread.signal]));
+  } catch (error) {
+    if (!unread.signal.aborted) throw error;
+  }
+}
 
 /** npm passes on the Ctrl-C that the terminal has sent us already: what follows so soon is the same one. */
 const ECHO_MS = 500;

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
-import { startListener } from "../support/listener.ts";
-import { startProgram } from "../support/program.ts";
+import { type Line, startListener } from "../support/listener.ts";
+import { ENTRY, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 type Partner = Awaited<ReturnType<typeof aPartner>>;
@@ -59,6 +63,32 @@ test("a partner rehearses refusals with the listener, verifies each attempt, and
     assert.equal(await listener.end(), 0);
   }
 });
+
+test("a listener whose output nobody reads on ends without a word", async (t) => {
+  const { DATA_DIR = "" } = await aRig(t);
+  const program = `import("${ENTRY}").then(({ main }) => main(["listen", "--json", "--port", "0"]))`;
+  const line = `{ "$0" --input-type=module -e "$1"; echo "status $?" >&2; } | head -1`;
+  const shell = spawn("sh", ["-c", line, process.execPath, program], {
+    env: { PATH: process.env["PATH"], DATA_DIR },
+  });
+  const ended = once(shell, "close");
+  const [first] = (await once(createInterface(shell.stdout), "line")) as [string];
+  const { port } = new URL((JSON.parse(first) as Line).url);
+  let said = "";
+  shell.stderr.on("data", (text: Buffer) => (said += text.toString()));
+
+  while (await knock(Number(port))); // Each time it has something to print. At first head may still be there.
+  await ended;
+  assert.equal(said, "status 0\n");
+});
+
+/** Whether somebody is there. */
+function knock(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "localhost", () => socket.end());
+    socket.on("error", () => undefined).on("close", (hadError) => resolve(!hadError));
+  });
+}
 
 test("a partner rehearses a receiver that is too slow, and sees that the sender hung up", async (t) => {
   const { partner, subscription, ping, listen } = await aRehearsal(t, { ATTEMPT_TIMEOUT: "300ms" });
