@@ -7,6 +7,7 @@ import { installPackage } from "../support/installed-package.ts";
 
 const installed = await installPackage();
 const README = new URL("../../../README.md", import.meta.url);
+const INSTALL = new URL("../../../site/samples/install.sh", import.meta.url);
 
 test("the package holds the program, what partners import, and nothing of the workshop", () => {
   const places = new Set(installed.files.map((path) => path.split("/").slice(0, 2).join("/")));
@@ -37,6 +38,11 @@ test("what is installed elsewhere is what is tested here: overrides reach nobody
 
 test("npx runs the program from wherever it is installed", async () => {
   assert.match(await installed.npx("partner-api", "--help"), /^Usage: partner-api/);
+});
+
+test("the documentation's way to install ends with a program that runs by its name", async () => {
+  const sample = await readFile(INSTALL, "utf8");
+  assert.match(await installed.bash(`${sample}partner-api --help`), /^Usage: partner-api/m);
 });
 
 test("partners import the webhook library and the client, and nothing else of ours", async () => {

@@ -24,10 +24,15 @@ test("a partner with listener and service on one machine sees an event arrive, a
   await listener.heard(new RegExp(String(first["event_id"])));
   await listener.stop();
 
+  const { port } = new URL(url);
+  const verifying = await shell.start("listen-secret.sh", { PARTNER_API_ARGS: `--port ${port}` });
+  await verifying.heard(/Verifies +with one secret/);
+  await shell.json("reference/sendTestEvent.sh");
+  await verifying.heard(/✔ valid/);
+  await verifying.stop();
+
   await shell.run("get-receiver-mjs.sh");
-  const receiver = await shell.start("own-receiver.sh", {}, (text) =>
-    text.replace("9443", new URL(url).port),
-  );
+  const receiver = await shell.start("own-receiver.sh", {}, (text) => text.replace("9443", port));
   await receiver.heard(/^receiving on port/);
   const second = await shell.json("reference/sendTestEvent.sh");
   await receiver.heard(new RegExp(`^received vc\\.test\\.ping ${String(second["event_id"])}`));

@@ -18,6 +18,8 @@ export interface InstalledPackage {
   files: string[];
   node: (...args: string[]) => Promise<string>;
   npx: (...args: string[]) => Promise<string>;
+  /** Runs a script as it would be typed into a terminal. */
+  bash: (script: string) => Promise<string>;
 }
 
 /** Packs this checkout and installs the tarball in an empty project, without a network. */
@@ -29,6 +31,8 @@ export async function installPackage(): Promise<InstalledPackage> {
     PATH: [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
     npm_config_cache: join(folder, ".cache"),
     npm_config_offline: "true",
+    npm_config_omit: "optional",
+    npm_config_ignore_scripts: "true",
     npm_config_update_notifier: "false",
   };
   const run = async (cwd: string, ...args: string[]) =>
@@ -46,13 +50,20 @@ export async function installPackage(): Promise<InstalledPackage> {
   const [tarball] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
   await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
   await provideDependencies(join(folder, "node_modules"));
-  await npm(folder, "install", "--ignore-scripts", "--omit=optional", tarball.filename);
+  await npm(folder, "install", tarball.filename);
 
   return {
     folder,
     files: tarball.files.map(({ path }) => path),
     node: (...args) => run(folder, ...args),
     npx: (...args) => npm(folder, "exec", "--no", "--", ...args),
+    bash: async (script) =>
+      (
+        await promisify(execFile)("bash", ["-O", "expand_aliases", "-euc", script], {
+          cwd: folder,
+          env,
+        })
+      ).stdout,
   };
 }
 

@@ -1,0 +1,1 @@
+partner-api listen --secret "$PARTNER_SECRET"
