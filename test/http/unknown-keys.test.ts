@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import crypto from "node:crypto";
-import { syncBuiltinESMExports } from "node:module";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { revokeApiKey } from "../../src/actions/api-keys.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { findActiveCredentials } from "../../src/postgres/api-keys.ts";
+import { comparesOf } from "../support/compares.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
@@ -78,20 +77,4 @@ function recording(database: Database, statements: Statement[]): Database {
       return result;
     },
   });
-}
-
-/** The lengths of all that is compared in constant time from now on. */
-function comparesOf(t: TestContext): [number, number][] {
-  const compared: [number, number][] = [];
-  const { timingSafeEqual } = crypto;
-  t.mock.method(crypto, "timingSafeEqual", (a: Uint8Array, b: Uint8Array) => {
-    compared.push([a.length, b.length]);
-    return timingSafeEqual(a, b);
-  });
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
-  return compared;
 }

@@ -21,3 +21,21 @@ test("of a row that the database refuses nothing is logged, and of the refusal a
   assert.match(lines.join(""), /events.*_type_check/);
   assert.doesNotMatch(lines.join(""), /private/);
 });
+
+test("what is named as secrets are is cut out of a line, as deep as anything of ours lies", () => {
+  const secret = "whsec_not-for-the-log";
+  const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
+  for (const name of NAMES) {
+    for (const line of [
+      { [name]: secret },
+      { request: { [name]: secret } },
+      { request: { headers: { [name]: secret } } },
+      { err: { row: { [name]: secret } } },
+    ]) {
+      let written = "";
+      createLogger("trace", { write: (text) => (written += text) }).info(line, "seen");
+      assert.ok(!written.includes(secret), written);
+      assert.match(written, /"\[redacted\]"/);
+    }
+  }
+});

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { requireProof } from "../../src/actions/subscriptions.ts";
+import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
+import type { SealedSubscriptionRow } from "../../src/postgres/subscriptions.ts";
+import { mintSigningSecret } from "../../src/webhook/sign.ts";
+import { comparesOf } from "../support/compares.ts";
+
+test("a signing secret that a caller shows is compared in constant time", (t) => {
+  const ring: KeyRing = [{ id: "2026", key: randomBytes(32) }];
+  const id = "01990000-0000-7000-8000-000000000001";
+  const secret = mintSigningSecret();
+  const row = { id, sealed_secret: seal(ring, id, secret) } as SealedSubscriptionRow;
+  const compared = comparesOf(t);
+
+  requireProof({ ring }, row, secret);
+  const mismatch = { code: "secret_mismatch" };
+  assert.throws(() => {
+    requireProof({ ring }, row, mintSigningSecret());
+  }, mismatch);
+  const length = secret.length;
+  assert.deepEqual(compared, [
+    [length, length],
+    [length, length],
+  ]);
+  for (const other of ["", "whsec_", `${secret}A`]) {
+    assert.throws(() => {
+      requireProof({ ring }, row, other);
+    }, mismatch);
+  }
+});
