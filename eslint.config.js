@@ -71,6 +71,14 @@ export default defineConfig(
     languageOptions: {
       globals: Object.fromEntries(
         ["ResizeObserver", "URL", "document", "fetch", "localStorage", "location", "navigator"]
+          .concat([
+            "CustomEvent",
+            "Event",
+            "FormData",
+            "URLSearchParams",
+            "addEventListener",
+            "dispatchEvent",
+          ])
           .concat(["scrollBy", "setTimeout"])
           .map((name) => [name, "readonly"]),
       ),

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { AxeResults } from "axe-core";
 import { NOT_FOUND, PAGES } from "../../site/pages.ts";
+import { axeFindings } from "../support/axe.ts";
 import { aServedSite, DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
 import { ROOT } from "../support/root.ts";
 
@@ -18,7 +17,6 @@ const ALL = [...PAGES, NOT_FOUND];
 
 describe("in a browser", { skip }, async () => {
   const site = skip === false ? await aServedSite() : undefined;
-  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
   for (const [name, view] of Object.entries(VIEWS)) {
     test(`every page, ${name}: complete, not too wide, and nothing that axe finds`, async (t) => {
@@ -28,12 +26,7 @@ describe("in a browser", { skip }, async () => {
         await page.goto(path);
         const excess = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
         assert.equal(excess, 0, `${path} is too wide`);
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate<AxeResults>("axe.run()");
-        const found = violations.map(
-          ({ id, impact, nodes }) => `${impact} ${id} ${nodes[0]?.html}`,
-        );
-        assert.deepEqual(found, [], path);
+        assert.deepEqual(await axeFindings(page), [], path);
         assert.deepEqual(complaints, [], `${path} keeps to its policy and to our own files`);
       }
     });

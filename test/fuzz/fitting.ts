@@ -23,7 +23,7 @@ const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
     subscription: fc.constant("«subscription»"),
     since: fc.constant("2026-01-01T00:00:00Z"),
     state: fc.constantFrom("waiting", "dead_lettered"),
-    "*": fc.constantFrom("errors", "signatures"),
+    "*": fc.constant("«page»"),
   }),
 );
 

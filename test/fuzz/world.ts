@@ -1,9 +1,12 @@
+import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import type { RouteOptions } from "fastify";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import type { App } from "../../src/http/app.ts";
+import type { SiteManifest } from "../../src/http/docs/manifest.ts";
+import { aBuiltSite } from "../support/built-site.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
@@ -31,9 +34,13 @@ const DAY_MS = 86_400_000;
 export async function aWorld(t: TestContext): Promise<Listener[]> {
   const db = await createDatabase();
   const rules = { retryDelaysMs: [DAY_MS], autoDisableAfter: 20, leaseMs: 30_000 };
-  const partners = startPartnerApi(t, db, { rules: { ...rules, maxSubscriptions: MANY } });
+  const pages = await aBuiltSite();
+  const partners = startPartnerApi(t, db, {
+    rules: { ...rules, maxSubscriptions: MANY },
+    options: { docs: pages },
+  });
   const { deps, clock } = partners;
-  const operators = startOperatorApi(t, deps);
+  const operators = startOperatorApi(t, deps, { pages });
   for (const { app } of [partners, operators]) tellRoute(app);
 
   const caller = await partners.aKeyOf(
@@ -55,6 +62,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
     document: "/api/v1/partner/openapi.json",
     names: {
       authorization: caller.authorization,
+      page: "errors",
       foreign: stranger.id,
       disabled: disabled.id,
       organization: publicId("org", caller.organizationId),
@@ -73,6 +81,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
     names: {
       authorization: `Bearer ${OPERATORS[0]?.token ?? ""}`,
       organization: publicId("org", operated.id),
+      page: aFileOfTheConsole(pages),
       slug: operated.slug,
       delivery,
       receiving: publicId("wh", receiving),
@@ -104,4 +113,11 @@ function tellRoute(app: App): void {
     if (routeOptions.url !== undefined) reply.header(ROUTE_HEADER, routeOptions.url);
     done(null, payload);
   });
+}
+
+/** Their names change with their content. */
+function aFileOfTheConsole(pages: URL): string {
+  const manifest = JSON.parse(readFileSync(new URL("site.json", pages), "utf8")) as SiteManifest;
+  const path = Object.keys(manifest).find((one) => one.startsWith("/console/assets/"));
+  return path?.replace("/console/", "") ?? "";
 }

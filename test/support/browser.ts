@@ -31,13 +31,16 @@ export async function aServedSite() {
     docs,
   });
   base = await app.listen({ host: "127.0.0.1", port: 0 });
+  after(() => app.close());
+  return aBrowserAt(base);
+}
+
+/** A browser for what is served at `base`. */
+export async function aBrowserAt(base: string) {
   // As root, as in containers, Chromium runs only without its sandbox; it sees our own pages alone.
   const args = ["--no-sandbox", "--disable-dev-shm-usage"];
   const browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args });
-  after(async () => {
-    await browser.close();
-    await app.close();
-  });
+  after(() => browser.close());
 
   return {
     base,

@@ -88,10 +88,14 @@ export async function anOrganization(deps: Dependencies): Promise<string> {
 }
 
 /** An active subscription, as the partner made it. */
-export async function aSubscription(deps: Dependencies, organizationId?: string) {
+export async function aSubscription(
+  deps: Dependencies,
+  organizationId?: string,
+  url = "https://receiver.example/hooks",
+) {
   const open = { ...deps, checkDestination: () => Promise.resolve(ANYWHERE) };
   return createSubscription(open, organizationId ?? (await anOrganization(deps)), {
-    url: "https://receiver.example/hooks",
+    url,
     events: ["vc.test.ping"],
   });
 }

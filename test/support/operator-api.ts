@@ -1,4 +1,3 @@
-import type { TestContext } from "node:test";
 import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
@@ -28,7 +27,7 @@ export interface Request {
 
 /** The operators' listener, on the given dependencies. */
 export function startOperatorApi(
-  t: Pick<TestContext, "after">,
+  t: { after: (end: () => Promise<unknown>) => void },
   deps: Dependencies,
   options: Partial<OperatorAppOptions> = {},
 ) {

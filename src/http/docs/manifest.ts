@@ -1,4 +1,4 @@
-/** A file of the built documentation, and how it is served. */
+/** A file that the build made, and how it is served. */
 export interface SiteFile {
   /** Its name in the folder. */
   file: string;
@@ -7,7 +7,7 @@ export interface SiteFile {
   isForever: boolean;
 }
 
-/** Every path that exists below `/docs`. What is not listed is not served. */
+/** Every path that exists below `/docs` and `/console`; each listener serves its own. What is not listed is not served. */
 export type SiteManifest = Record<string, SiteFile>;
 
 /** What the built pages write for the service's address; whoever serves them puts in the real one. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { DOCS_BASE_URL, type SiteFile, type SiteManifest } from "./manifest.ts";
+import type { SiteFile, SiteManifest } from "./manifest.ts";
 
 /** A file as it goes out. */
 export interface Served extends SiteFile {
@@ -8,22 +8,23 @@ export interface Served extends SiteFile {
   etag: string;
 }
 
-/** Where `npm run build` puts the documentation, seen from dist/src/http/docs. */
+/** Where `npm run build` puts the documentation and the console, seen from dist/src/http/docs. */
 export const BUILT_SITE = new URL("../../../docs/", import.meta.url);
 
-/** The built documentation. Nothing is read before somebody asks for it, and each file once. */
+/** The built pages. Nothing is read before somebody asks for it, and each file once. */
 export class Site {
   readonly #folder: URL;
-  readonly #baseUrl: () => string;
+  readonly #atHome: (written: string) => string;
   #manifest: Promise<Map<string, SiteFile>> | undefined;
   readonly #served = new Map<string, Promise<Served>>();
 
-  constructor(folder: URL, baseUrl: () => string) {
+  /** `atHome` has the last word on what may not be kept for ever. */
+  constructor(folder: URL, atHome: (written: string) => string = (written) => written) {
     this.#folder = folder;
-    this.#baseUrl = baseUrl;
+    this.#atHome = atHome;
   }
 
-  /** The file at a path; null when the documentation has none there. */
+  /** The file at a path; null when there is none. */
   async at(path: string): Promise<Served | null> {
     this.#manifest ??= this.#readManifest();
     const entry = (await this.#manifest).get(path);
@@ -44,14 +45,5 @@ export class Site {
     const body = Buffer.from(entry.isForever ? written : this.#atHome(written));
     const digest = createHash("sha256").update(body).digest("base64url").slice(0, 22);
     return { ...entry, body, etag: `"${digest}"` };
-  }
-
-  /** With our own address in the samples, and below its path in the links, behind a proxy that adds one. */
-  #atHome(written: string): string {
-    const baseUrl = this.#baseUrl();
-    const prefix = new URL(baseUrl).pathname.replace(/\/$/, "");
-    return written
-      .replaceAll('="/docs', `="${prefix}/docs`)
-      .replaceAll(DOCS_BASE_URL, baseUrl.replaceAll("&", "&amp;"));
   }
 }

@@ -1,5 +1,7 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { type App, type AppOptions, buildApp } from "../app.ts";
+import { consoleRoutes } from "../console/routes.ts";
+import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
 import { requireOperator } from "./admission.ts";
@@ -24,18 +26,21 @@ export interface OperatorAppOptions extends AppOptions {
   metrics: () => Promise<Metrics>;
   /** False in a process that only dispatches: it has health and metrics, and nothing to sign in to. */
   withApi: boolean;
+  /** Where the built console lies, if not beside us. */
+  pages?: URL;
 }
 
 /** The operators' listener. It listens once whoever builds it says so; until then more routes may join. */
 export function buildOperatorApp(
   deps: Dependencies,
-  { health, adminTokens, metrics, withApi, ...options }: OperatorAppOptions,
+  { health, adminTokens, metrics, withApi, pages = BUILT_SITE, ...options }: OperatorAppOptions,
 ): App {
   const app = buildApp(options);
   app.decorateRequest("operator");
   healthRoutes(app, health);
   metricsRoute(app, metrics);
   if (!withApi) return app;
+  consoleRoutes(app, pages);
 
   app.register(
     async (api: App) => {

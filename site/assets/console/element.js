@@ -1,0 +1,8 @@
+/** An element with these properties. Whatever is put in becomes text or is an element of ours, never markup. */
+export function el(tag, properties = {}, ...children) {
+  const { data = {}, ...own } = properties;
+  const made = Object.assign(document.createElement(tag), own);
+  Object.assign(made.dataset, data);
+  made.append(...children.map((child) => child ?? "–"));
+  return made;
+}

@@ -1,0 +1,34 @@
+import { call } from "./api.js";
+import { el } from "./element.js";
+import { button } from "./form.js";
+import { table } from "./table.js";
+
+/** A list of the API as a table, page after page as the operator asks for more. */
+export function list(path, query, name, columns) {
+  const { element, rows, row } = table(name, columns);
+  const empty = el("p", { className: "quiet", hidden: true }, "Nothing found.");
+  const more = button("More", read);
+  more.hidden = true;
+  let cursor = {};
+  return { element: el("div", {}, element, empty, more), read, add };
+
+  async function read() {
+    const asked = new URLSearchParams({ ...query, ...cursor });
+    const { items, next_cursor: next } = await call("GET", `${path}?${asked}`);
+    rows.append(...items.map(row));
+    cursor = { cursor: next };
+    more.hidden = next === null;
+    settle();
+  }
+
+  /** Puts first what was made just now. */
+  function add(item) {
+    rows.prepend(row(item));
+    settle();
+  }
+
+  function settle() {
+    empty.hidden = rows.childElementCount > 0;
+    element.hidden = !empty.hidden;
+  }
+}

@@ -1,0 +1,63 @@
+import { attempt } from "./attempt.js";
+import { el } from "./element.js";
+import { deliveriesPage } from "./pages/deliveries.js";
+import { deliveryPage } from "./pages/delivery.js";
+import { keysPage } from "./pages/keys.js";
+import { organizationsPage } from "./pages/organizations.js";
+import { signInPage } from "./pages/sign-in.js";
+import { subscriptionsPage } from "./pages/subscriptions.js";
+import { say } from "./notice.js";
+import { here } from "./place.js";
+import { isSignedIn, signOut } from "./session.js";
+
+/** Each makes its page at once, as a title and parts, and has a `read` that fills them from the API. */
+const PAGES = new Map([
+  ["deliveries", { make: deliveriesPage, tab: "deliveries" }],
+  ["delivery", { make: deliveryPage, tab: "deliveries" }],
+  ["subscriptions", { make: subscriptionsPage, tab: "subscriptions" }],
+  ["organizations", { make: organizationsPage, tab: "organizations" }],
+  ["keys", { make: keysPage, tab: "organizations" }],
+]);
+
+const main = document.getElementById("content");
+const nav = document.getElementById("pages");
+const leave = document.getElementById("sign-out");
+
+function render() {
+  if (!isSignedIn()) return showSignIn();
+  const { page, query } = here();
+  const { make, tab } = PAGES.get(page) ?? PAGES.get("deliveries");
+  const { title, parts, read } = make(query);
+  const heading = el("h1", { tabIndex: -1 }, title);
+  main.replaceChildren(heading, ...parts);
+  frame(title, tab);
+  heading.focus();
+  return read();
+}
+
+/** Nothing of what was shown before is left on the page. */
+function showSignIn(why = "") {
+  say("");
+  main.replaceChildren(signInPage(why, render));
+  frame("Sign in", null);
+  main.querySelector("input").focus();
+}
+
+/** What stands around a page. */
+function frame(title, tab) {
+  document.title = `${title} · Partner API console`;
+  nav.hidden = leave.hidden = tab === null;
+  for (const link of nav.children) {
+    if (link.hash === `#/${tab}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+leave.addEventListener("click", () => signOut());
+addEventListener("signed-out", ({ detail }) => showSignIn(detail));
+addEventListener("hashchange", () => attempt(render));
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // The address behind the # is the operator's place.
+  main.focus();
+});
+void attempt(render);

@@ -1,0 +1,65 @@
+import { call } from "../api.js";
+import { el } from "../element.js";
+import { field, form } from "../form.js";
+import { go } from "../place.js";
+import { confirmed } from "../question.js";
+import { id, link, mood, time } from "../show.js";
+import { table } from "../table.js";
+
+const COLUMNS = [
+  ["Attempt", ({ attempt }) => attempt],
+  ["Outcome", ({ status }) => mood(status)],
+  ["HTTP status", ({ http_status }) => http_status || null],
+  ["Reason", ({ reason }) => reason],
+  ["Took", ({ duration_ms }) => `${duration_ms} ms`],
+  ["At", ({ attempted_at }) => time(attempted_at)],
+  ["Next attempt", ({ next_attempt_at }) => time(next_attempt_at)],
+];
+
+export function deliveryPage({ id: asked = "" }) {
+  const page = el("div");
+  return { title: asked, parts: [page], read };
+
+  async function read() {
+    const delivery = await call("GET", `deliveries/${encodeURIComponent(asked)}`);
+    const attempts = table("Attempts", COLUMNS);
+    attempts.rows.append(...delivery.attempt_log.map(attempts.row));
+    page.append(facts(delivery), el("h2", {}, "Attempts"), attempts.element);
+    if (isOver(delivery)) page.append(el("h2", {}, "Send it once more"), redelivery(delivery));
+  }
+}
+
+const isOver = ({ state }) => state === "dead_lettered" || state === "cancelled";
+
+function facts(delivery) {
+  const {
+    event_id: event,
+    subscription_id: subscription,
+    organization_id: organization,
+  } = delivery;
+  const shown = {
+    State: mood(delivery.state),
+    Event: link(id(event), "deliveries", { event }),
+    Type: delivery.event_type,
+    Subscription: link(id(subscription), "deliveries", { subscription }),
+    Organization: link(id(organization), "deliveries", { organization }),
+    Created: time(delivery.created_at),
+    Due: time(delivery.due_at),
+    Finished: time(delivery.finished_at),
+  };
+  const lines = Object.entries(shown).map(([term, fact]) => [
+    el("dt", {}, term),
+    el("dd", {}, fact),
+  ]);
+  return el("dl", {}, ...lines.flat());
+}
+
+function redelivery(delivery) {
+  const to = field("to", "To another subscription", { placeholder: "wh_…, or empty for the same" });
+  return form([to], "Redeliver", async (said) => {
+    const question = "Send the event once more, as a new delivery?";
+    if (!(await confirmed(question, delivery.event_id, "Redeliver now"))) return;
+    const made = await call("POST", `deliveries/${delivery.id}/redeliver`, said);
+    go("delivery", { id: made.id });
+  });
+}

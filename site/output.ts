@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+import type { SiteFile } from "../src/http/docs/manifest.ts";
+
+/** A file to be written, and where readers find it. */
+export interface Output extends SiteFile {
+  path: string;
+  content: string;
+}
+
+export const TYPES = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+  json: "application/json",
+  text: "text/plain; charset=utf-8",
+} as const;
+
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2450c8"/><path d="M8 17l5 5 11-12" fill="none" stroke="#fff" stroke-width="3.5"/></svg>`;
+
+/** What stands in a path for its content, so that browsers may keep what they find there for ever. */
+export function digestOf(content: string): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 10);
+}
