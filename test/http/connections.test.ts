@@ -29,3 +29,18 @@ test("a connection beyond the most that a listener takes is closed, and room mad
   await forgotten;
   assert.equal((await sendRaw(base, HEALTH)).status, 200);
 });
+
+test("a listener gives a request's head 10 s, all of it 15 s, an idle connection 75 s, and takes 20,000", (t) => {
+  const { server } = startPartnerApi(t, db).app;
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections } = server;
+  assert.deepEqual(
+    { headersTimeout, requestTimeout, keepAliveTimeout, timeout, maxConnections },
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 75_000,
+      timeout: 75_000,
+      maxConnections: 20_000,
+    },
+  );
+});

@@ -16,6 +16,14 @@ test("every test file that SECURITY.md calls as a witness is there", async () =>
   );
 });
 
+test("every sentence that SECURITY.md quotes of a witness is what that one says", async () => {
+  const quoted = [...(await read("SECURITY.md")).matchAll(/`(test\/[^`]+)`[^"`|]*: "([^"]+)"/g)];
+  assert.equal(quoted.length, 5);
+  for (const [, path = "", sentence = ""] of quoted) {
+    assert.ok((await read(path)).includes(sentence), `${sentence} in ${path}`);
+  }
+});
+
 test("every bound in docs/bounds.md is set where it says", async () => {
   const clauses = (await read("docs/bounds.md")).matchAll(/((?:`[^`]+`,? ?)+) in `(src\/[^`]+)`/g);
   const bounds = [...clauses].flatMap(([, names = "", path = ""]) =>

@@ -80,6 +80,25 @@ test("a delivery is shown with its attempts, failed and successful", async (t) =
   }
 });
 
+test("the deliveries of one organization are its own, waiting or finished, with another filter or without", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const idsOf = async (query: string) =>
+    ((await ask({ url: `deliveries?${query}` })).body as Page<DeliveryView>).items.map(
+      ({ id }) => id,
+    );
+  const [ours, theirs] = [await aDelivery(), await aDelivery()];
+  for (const state of ["waiting", "delivered"]) {
+    for (const { id, subscription } of [ours, theirs]) {
+      const organization = publicId("org", subscription.organization_id);
+      for (const more of ["", `&state=${state}`, "&type=vc.test.ping"]) {
+        const found = await idsOf(`organization=${organization}${more}`);
+        assert.deepEqual(found, [id], `${state}, with ${more}`);
+      }
+    }
+    await deliverDue(() => acknowledged);
+  }
+});
+
 test("a dead letter is sent once more, as a new delivery of the same event, and who asked is logged", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const { id, event, subscription } = await aDeadLetter();
