@@ -16,12 +16,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 }
 
 const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
-const SECRET_PATHS = NAMES.flatMap((name) => [
-  name,
-  `*.${name}`,
-  `*.*.${name}`,
-  `*.headers.${name}`,
-]);
+const SECRET_PATHS = NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
 /** Where PostgreSQL quotes the row that it refuses. */
 const ROW_PATHS = ["err.detail", "err.where"];

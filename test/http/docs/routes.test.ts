@@ -46,6 +46,8 @@ test("whatever the documentation answers, a page, a file or neither, browsers le
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
     ]);
     assert.equal(headers["x-frame-options"], "DENY", url);
     assert.equal(headers["referrer-policy"], "no-referrer", url);
