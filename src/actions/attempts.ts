@@ -46,10 +46,7 @@ async function recordSmooth(db: Queryable, ended: Ended[]): Promise<void> {
   if (ended.length === 0) return;
   const rows = ended.map((e) => toRow(e, { state: "delivered", dueAt: null }));
   const recorded = await recordAttempts(db, rows);
-  await recordLate(
-    db,
-    rows.filter((row) => !recorded.has(row.id)),
-  );
+  if (recorded < rows.length) await recordLate(db, rows);
 }
 
 async function recordRough(
@@ -108,7 +105,7 @@ async function recordRough(
   }
 }
 
-/** Attempts that were under way when their deliveries were cancelled. */
+/** Attempts that were under way when their deliveries were cancelled; of others nothing is written. */
 async function recordLate(db: Queryable, rows: EndedAttempt[]): Promise<void> {
   if (rows.length === 0) return;
   const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));

@@ -16,7 +16,7 @@ const DETAILS = {
   no_resolver: "The URL's host name cannot be looked up at the moment.",
 } satisfies Partial<Record<Refusal, string>>;
 
-const VERDICTS_MAX = 1_000;
+const VERDICTS_MAX = 10_000;
 const verdicts = new WeakMap<AddressPolicy, Map<string, UrlVerdict>>();
 
 /**

@@ -1,7 +1,12 @@
 import { type KeyRing, open } from "../domain/sealed-secret.ts";
 
 const KEPT_MAX = 10_000;
-const kept = new WeakMap<KeyRing, Map<string, string>>();
+const kept = new WeakMap<KeyRing, Map<string, Opened>>();
+
+interface Opened {
+  sealed: Buffer;
+  secret: string;
+}
 
 /**
  * As `open`, but what opened once is remembered for the same subscription and the same sealed bytes: every attempt
@@ -10,15 +15,14 @@ const kept = new WeakMap<KeyRing, Map<string, string>>();
  */
 export function openOnce(ring: KeyRing, subscriptionId: string, sealed: Buffer): string | null {
   let opened = kept.get(ring);
-  if (opened === undefined) kept.set(ring, (opened = new Map<string, string>()));
+  if (opened === undefined) kept.set(ring, (opened = new Map<string, Opened>()));
 
-  const key = subscriptionId + sealed.toString("latin1");
-  const known = opened.get(key);
-  if (known !== undefined) return known;
+  const known = opened.get(subscriptionId);
+  if (known?.sealed.equals(sealed)) return known.secret;
 
   const secret = open(ring, subscriptionId, sealed);
   if (secret === null) return null;
   if (opened.size >= KEPT_MAX) opened.clear();
-  opened.set(key, secret);
+  opened.set(subscriptionId, { sealed, secret });
   return secret;
 }

@@ -3,6 +3,8 @@ import { TOO_MUCH_INTERIM, UNASKED_SWITCH } from "./outcome-of-error.ts";
 
 /** As much of a response as has to be there to know whether it is interim. */
 const SHORTEST = "HTTP/1.1 100";
+const FIRST_DIGIT_AT = SHORTEST.indexOf("1", SHORTEST.indexOf(" "));
+const ONE = 0x31;
 const INTERIM_BYTES_MAX = 16 * 1024;
 const END_OF_HEAD = "\r\n\r\n";
 const NOTHING = Buffer.alloc(0);
@@ -76,6 +78,7 @@ export class InterimResponses {
 }
 
 function statusOf(head: Buffer): "final" | "interim" | "101" | "unknown" {
+  if (head.length >= SHORTEST.length && head[FIRST_DIGIT_AT] !== ONE) return "final";
   const start = head.toString("latin1", 0, SHORTEST.length);
   const likeliest = start + SHORTEST.slice(start.length);
   if (!/^HTTP\/1\.[01] 1/.test(likeliest)) return "final"; // Or nonsense, which undici refuses.

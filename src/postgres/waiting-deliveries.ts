@@ -18,7 +18,6 @@ export async function insertDeliveries(db: Queryable, rows: WaitingDeliveryRow[]
 /** What a dispatcher needs to make an attempt. */
 export interface ClaimedDelivery {
   id: string;
-  lease_id: string;
   attempts: number;
   /** Leases in a row that ended without an outcome. */
   lost_leases: number;
@@ -70,7 +69,7 @@ export async function claimDue(
        where q.id = any(array(select id from due))
       returning q.*
     )
-    select c.id, c.lease_id, c.attempts, c.lost_leases, c.event_id, e.type, e.occurred_at, e.data,
+    select c.id, c.attempts, c.lost_leases, c.event_id, e.type, e.occurred_at, e.data,
            c.subscription_id, s.sealed_secret, s.url,
            s.auto_disabled_at is null and s.deleted_at is null as active
       from claimed c

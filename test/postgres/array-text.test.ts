@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arrayText } from "../../src/postgres/array-text.ts";
+import { createDatabase } from "../support/database.ts";
+
+test("an array reaches the database as it was, whatever its texts hold", async () => {
+  const db = await createDatabase();
+  const texts = ["plain", "", "NULL", 'a "quote"', "a \\ backslash", "{a,b}", "naïve €", null];
+  const time = new Date("2026-01-02T03:04:05.678Z");
+
+  const [row] = await db`
+    select ${arrayText(texts)}::text::text[] as texts,
+           ${arrayText([1, -2, null])}::text::int[] as numbers,
+           (${arrayText([null, time])}::text::timestamptz[])[2] as time,
+           ${arrayText([])}::text::uuid[] as nothing`;
+
+  assert.deepEqual({ ...row }, { texts, numbers: [1, -2, null], time, nothing: [] });
+});
