@@ -8,11 +8,12 @@ test("an array reaches the database as it was, whatever its texts hold", async (
   const texts = ["plain", "", "NULL", 'a "quote"', "a \\ backslash", "{a,b}", "naïve €", null];
   const time = new Date("2026-01-02T03:04:05.678Z");
 
+  // As JSON, since the driver reads no null in an array.
   const [row] = await db`
-    select ${arrayText(texts)}::text::text[] as texts,
-           ${arrayText([1, -2, null])}::text::int[] as numbers,
+    select to_json(${arrayText(texts)}::text::text[]) as texts,
+           to_json(${arrayText([1, -2, null])}::text::int[]) as numbers,
            (${arrayText([null, time])}::text::timestamptz[])[2] as time,
-           ${arrayText([])}::text::uuid[] as nothing`;
+           to_json(${arrayText([])}::text::uuid[]) as nothing`;
 
   assert.deepEqual({ ...row }, { texts, numbers: [1, -2, null], time, nothing: [] });
 });
