@@ -11,6 +11,8 @@ export interface GatherOptions {
 /** More calls than this wait for nothing but a database that has come to a halt. */
 const WAITING_MAX = 10_000;
 const RETRY_AFTER_SECONDS = 5;
+/** Behind a database that has come to a halt, the next batch finds out in this share of the patience. */
+const ONCE_BITTEN = 1 / 10;
 
 /**
  * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
@@ -19,7 +21,8 @@ const RETRY_AFTER_SECONDS = 5;
  * after the one before, so that it holds more of them: a statement costs more than a row.
  *
  * `run` answers as many results as it got items, in their order; when it throws, every call of that batch throws.
- * While one takes longer than `patienceMs`, every call throws at once: nothing piles up.
+ * While one takes longer than `patienceMs`, every call throws at once: nothing piles up. What comes after it is
+ * waited for but briefly, until something succeeds.
  */
 export function gather<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -33,6 +36,7 @@ export function gather<Item, Result>(
   const waiting: Call[] = [];
   let busy = false;
   let overdue = false;
+  let hasHalted = false;
   let nextStartMs = 0;
 
   return (item) =>
@@ -56,9 +60,10 @@ export function gather<Item, Result>(
   async function runBatch(): Promise<void> {
     const calls = waiting.splice(0, max);
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
-    const patience = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
+    const patience = patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? ONCE_BITTEN : 1));
     try {
       const results = await run(calls.map((call) => call.item));
+      hasHalted = false;
       calls.forEach((call, index) => {
         call.resolve(results[index] as Result);
       });
@@ -72,7 +77,7 @@ export function gather<Item, Result>(
 
     /** Whatever `run` still comes to, nobody waits for it any more. */
     function giveUp(): void {
-      overdue = true;
+      overdue = hasHalted = true;
       for (const call of [...calls, ...waiting.splice(0)]) call.reject(halted());
     }
   }

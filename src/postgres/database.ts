@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { renewed } from "./renewed.ts";
 import { createSockets } from "./socket.ts";
 
 /** A pool of connections. */
@@ -14,10 +15,12 @@ export interface DatabaseOptions {
   name: string;
   /** How long the server may say nothing before we take it for gone; longer than a statement may take. */
   silenceMs?: number;
+  /** How long a transaction of ours may sit idle before the server ends it: what it holds, others wait for. */
+  idleInTransactionMs?: number;
 }
 
-/** How long a transaction of ours may sit idle, and how long a statement may take, before the server ends it. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
+/** How long a statement may take before the server ends it. */
 const STATEMENT_MS = 30_000;
 /** Whoever does not even end a statement that took too long is not there any more. */
 const SILENCE_MS = 35_000;
@@ -28,27 +31,39 @@ const BACKOFF_MAX_SECONDS = 0.25;
 
 export function connect(
   url: string,
-  { max, name, silenceMs = SILENCE_MS }: DatabaseOptions,
+  {
+    max,
+    name,
+    silenceMs = SILENCE_MS,
+    idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+  }: DatabaseOptions,
 ): Database {
   const untyped: object = { socket: createSockets(silenceMs) }; // The driver's types do not know it.
-  return postgres(url, {
+  const options = {
     ...untyped,
     max,
     idle_timeout: IDLE_SECONDS,
     connect_timeout: 5,
-    backoff: (retries) => Math.min(0.05 * 2 ** retries, BACKOFF_MAX_SECONDS),
+    backoff: (retries: number) => Math.min(0.05 * 2 ** retries, BACKOFF_MAX_SECONDS),
     onnotice: () => undefined,
     transform: { undefined: null },
     connection: {
       application_name: name,
       TimeZone: "UTC",
       statement_timeout: STATEMENT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
       jit: "off",
       // Every statement of ours looks up by key. A plan made while a table was empty must not stay a scan.
       enable_seqscan: "off",
       plan_cache_mode: "force_generic_plan",
     },
+  };
+  let known: object | undefined; // What the driver made of them, and the types that it learned.
+  return renewed((told) => {
+    const again = { ...known, parameters: {}, ...told };
+    const sql = known ? postgres(again) : postgres(url, { ...options, ...told });
+    known = sql.options;
+    return sql;
   });
 }
 

@@ -28,7 +28,8 @@ export async function openDatabase(
 
   try {
     await updateSchema(config, url, log);
-    const db = connect(url, { max, name: "partner-api" });
+    const idleInTransactionMs = idleFor(config.attemptTimeoutMs);
+    const db = connect(url, { max, name: "partner-api", idleInTransactionMs });
     await learnTypes(db);
     return {
       db,
@@ -42,6 +43,16 @@ export async function openDatabase(
     throw error;
   }
 }
+
+/**
+ * How long a transaction may sit idle, of a process that is frozen say: as long as one attempt takes, a third of a
+ * lease. So whoever waits for its rows can still record in time.
+ */
+function idleFor(attemptTimeoutMs: number): number {
+  return Math.min(Math.max(attemptTimeoutMs, IDLE_MS.least), IDLE_MS.most);
+}
+
+const IDLE_MS = { least: 1_000, most: 10_000 };
 
 /** Migrates with the owner's role. A service role that may not is content when there is nothing to do. */
 export async function updateSchema(

@@ -89,3 +89,33 @@ test("callers of a batch that takes too long are told so, and later ones at once
   await new Promise(setImmediate);
   assert.equal(await call("afterwards"), "afterwards");
 });
+
+test("after a halt callers wait but briefly, until something comes back again", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const ends: ((results: string[] | Promise<never>) => void)[] = [];
+  const call = gather(() => new Promise<string[]>((end) => ends.push(end)), {
+    max: 1,
+    patienceMs: 5_000,
+  });
+  const endWith = async (results: string[] | Promise<never>) => {
+    ends.pop()?.(results);
+    await new Promise(setImmediate);
+  };
+  const isRefusedAfter = async (ms: number) => {
+    let isRefused = false;
+    call("stuck").catch(() => (isRefused = true));
+    await new Promise(setImmediate);
+    t.mock.timers.tick(ms - 1);
+    await new Promise(setImmediate);
+    assert.equal(isRefused, false);
+    t.mock.timers.tick(1);
+    await new Promise(setImmediate);
+    assert.equal(isRefused, true);
+  };
+
+  await isRefusedAfter(5_000);
+  await endWith(Promise.reject(new Error("a statement timeout")));
+  await isRefusedAfter(500);
+  await endWith(["too late"]);
+  await isRefusedAfter(5_000);
+});

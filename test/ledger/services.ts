@@ -21,6 +21,7 @@ export class Service {
   readonly #afterwards: Afterwards;
   readonly #env: Record<string, string>;
   readonly #programs: Program[] = [];
+  readonly #crashes: string[] = [];
   #program: Promise<Program>;
 
   constructor(afterwards: Afterwards, slot: Slot, env: Record<string, string>) {
@@ -30,12 +31,13 @@ export class Service {
     this.#program = this.#start();
   }
 
-  /** What it logged of errors that are not the database's, in all its lives. */
+  /** What it logged of errors that are not the database's, and whether it ever ended by itself, in all its lives. */
   get errors(): string[] {
     const errors = this.#programs.flatMap(({ log }) =>
       log.filter(({ err, msg }) => err && msg !== AWAY),
     );
-    return errors.map(({ msg, err }) => `${String(msg)}: ${(err as Error).message}`);
+    const told = errors.map(({ msg, err }) => `${String(msg)}: ${(err as Error).message}`);
+    return [...told, ...this.#crashes];
   }
 
   /** Resolves once it is ready. */
@@ -81,6 +83,11 @@ export class Service {
   async #start(): Promise<Program> {
     const program = await startProgram(this.#afterwards, this.#env);
     this.#programs.push(program);
+    program.process.once("exit", (status, signal) => {
+      if (signal !== "SIGKILL" && status !== 0) {
+        this.#crashes.push(`${this.slot} ended by itself: ${program.complaint()}`);
+      }
+    });
     return program;
   }
 }

@@ -27,6 +27,45 @@ test("a statement may take its time while the server says something now and then
   assert.equal(row?.n, "5");
 });
 
+test("a connection that is ended in mid-transaction is an outage, and the next statement finds another", async (t) => {
+  const gate = await aGate(t, db);
+  await learnTypes(gate.db);
+  for (let round = 0; round < 3; round++) {
+    const cut = gate.db.begin((tx) => tx`select pg_terminate_backend(pg_backend_pid())`);
+    await assert.rejects(cut, isUnavailable);
+    const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
+    assert.equal(row?.one, 1);
+  }
+});
+
+test("what is left of a transaction when its connection is gone is not done outside of it", async (t) => {
+  const gate = await aGate(t, db, { max: 1 });
+  await learnTypes(gate.db);
+  const torn = gate.db.begin(async (tx) => {
+    const next = gate.db`select 1`.catch(() => undefined); // For which the driver dials again.
+    await tx`select pg_terminate_backend(pg_backend_pid())`.catch(() => undefined);
+    await next;
+    await tx`insert into organizations (id, slug, rate_limit_per_minute, created_at)
+             values (gen_random_uuid(), 'left-over', 600, now())`;
+  });
+  await assert.rejects(torn, isUnavailable);
+  assert.equal((await db`select from organizations where slug = 'left-over'`).count, 0);
+});
+
+test("a process that stops in mid-transaction holds nobody up for long, and finds an outage when it goes on", async (t) => {
+  const gate = await aGate(t, db, { idleInTransactionMs: 100 });
+  await learnTypes(gate.db);
+  const slept = gate.db.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7)`;
+    gate.freeze();
+    await db`select pg_advisory_xact_lock(7)`;
+    const goesOn = tx`select 1`.execute();
+    gate.thaw();
+    await goesOn;
+  });
+  await assert.rejects(slept, isUnavailable);
+});
+
 test("a proxy that hangs up, since there is no server behind it, is an outage and no endless dialling", async (t) => {
   let calls = 0;
   const proxy = createServer((socket) => {

@@ -1,5 +1,5 @@
 import { connect as dial, createServer, type Socket } from "node:net";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import { connect, type Database, type DatabaseOptions } from "../../src/postgres/database.ts";
 
 /** A way to a database that can be closed and opened again, or left open without letting anything through. */
 export interface Gate {
@@ -18,7 +18,7 @@ export interface Gate {
 export async function aGate(
   t: { after: (work: () => Promise<void>) => void },
   { options }: Database,
-  connecting: { silenceMs?: number } = {},
+  connecting: Partial<DatabaseOptions> = {},
 ): Promise<Gate> {
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;

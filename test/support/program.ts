@@ -12,6 +12,8 @@ export interface Program {
   process: ChildProcess;
   /** Everything that it has logged so far. */
   log: Record<string, unknown>[];
+  /** What it has written to standard error so far. */
+  complaint: () => string;
   /** Sends the signal and resolves to the exit status, or the signal that ended it. */
   end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
@@ -26,13 +28,13 @@ export async function startProgram(
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
 
   const log: Record<string, unknown>[] = [];
+  let complaint = "";
   const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
     createInterface(child.stdout).on("line", (line) => {
       const entry = JSON.parse(line) as Record<string, unknown>;
       log.push(entry);
       if (entry["msg"] === "ready") resolve(entry);
     });
-    let complaint = "";
     child.stderr.on("data", (text: Buffer) => (complaint += text.toString()));
     void exited.then(() => {
       reject(new Error(`the program ended: ${complaint}`));
@@ -44,6 +46,7 @@ export async function startProgram(
     operatorUrl: String(ready["operators"]),
     process: child,
     log,
+    complaint: () => complaint,
     end: async (signal) => {
       child.kill(signal);
       const [status, killedBy] = await exited;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 import { parsePostgresUrl } from "../../src/config/formats.ts";
-import { describeDatabase, updateSchema } from "../../src/wiring/database.ts";
+import { describeDatabase, openDatabase, updateSchema } from "../../src/wiring/database.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 
 const SEVERAL = "postgres://the%20service:secret@one:5432,two:5433/partner";
@@ -26,3 +26,19 @@ test("a service that signs in as the schema's owner is told so, and loses no rig
       from pg_class where oid = 'attempts'::regclass`;
   assert.equal(may, true);
 });
+
+for (const [attempt, idle] of [
+  ["5s", "5s"],
+  ["1m", "10s"],
+  ["5ms", "1s"],
+] as const) {
+  test(`with attempts of ${attempt} a process that is frozen in mid-transaction holds the others up for ${idle}`, async () => {
+    const env = environmentOf(await createDatabase());
+    const config = loadConfig({ ...env, ATTEMPT_TIMEOUT: attempt });
+    const { db, close } = await openDatabase(config, () => undefined);
+    const [row] = await db<{ setting: string }[]>`
+      select current_setting('idle_in_transaction_session_timeout') as setting`;
+    await close();
+    assert.equal(row?.setting, idle);
+  });
+}

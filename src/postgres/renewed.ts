@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database, Queryable } from "./database.ts";
+
+/** What a pool tells of its connections. */
+export interface Told {
+  /** One was taken by the server. */
+  onparameter: () => void;
+  /** One is gone, or was not to be had. */
+  onclose: () => void;
+}
+
+interface Pool {
+  sql: Database;
+  /** A connection of it is gone, and any transaction on it may be that connection's. */
+  isSpent: boolean;
+}
+
+/** What a spent pool has under way on its other connections, or still waiting, has so long to come to its end. */
+const REST_MS = 1_000;
+
+/**
+ * A pool that is replaced as a whole when one of its connections is gone. The driver (3.4.9) does not get over that:
+ * what it was about to send keeps the place of that connection blocked, the rest of a transaction goes to the
+ * connection that comes next, outside of any transaction, and the rollback of one ends the process.
+ */
+export function renewed(open: (told: Told) => Database): Database {
+  const spent = new Set<Promise<void>>();
+  let isOver = false;
+  let pool = openPool();
+
+  return new Proxy(pool.sql, {
+    apply: (_target, self, args) => Reflect.apply(pool.sql, self, args) as unknown,
+    get: (_target, property) => {
+      if (property === "begin") return (work: Work) => transact(pool, work);
+      if (property === "end") return end;
+      return Reflect.get(pool.sql, property) as unknown;
+    },
+  });
+
+  function openPool(): Pool {
+    let isServed = false;
+    const sql = open({
+      onparameter: () => (isServed = true),
+      onclose: () => {
+        if (isServed) replace(opened);
+      },
+    });
+    const opened: Pool = { sql, isSpent: false };
+    return opened;
+  }
+
+  function replace(gone: Pool): void {
+    if (gone.isSpent || isOver) return;
+    gone.isSpent = true;
+    pool = openPool();
+    const ended = retire(gone.sql).finally(() => spent.delete(ended));
+    spent.add(ended);
+  }
+
+  async function end(options?: { timeout?: number }): Promise<void> {
+    isOver = true;
+    await Promise.all([pool.sql.end(options), ...spent]);
+  }
+}
+
+/** All at once: where the driver ends in good order it forgets what waits for a connection. */
+async function retire(sql: Database): Promise<void> {
+  await sleep(REST_MS);
+  await sql.end({ timeout: 0 });
+}
+
+type Work = (tx: Queryable) => Promise<unknown>;
+
+/**
+ * On a spent pool neither goes on nor comes to its end: the driver would send the one or the other where it does not
+ * belong. It fails when its own connection is gone, which is within `REST_MS`.
+ */
+function transact(pool: Pool, work: Work): Promise<unknown> {
+  const unlessSpent =
+    <Value>(settle: (value: Value) => void) =>
+    (value: Value) => {
+      if (!pool.isSpent) settle(value);
+    };
+  return pool.sql.begin(
+    (tx) =>
+      new Promise((resolve, reject) => {
+        work(whileSound(tx, pool)).then(unlessSpent(resolve), unlessSpent(reject));
+      }),
+  );
+}
+
+function whileSound<Tx extends Queryable>(tx: Tx, pool: Pool): Tx {
+  return new Proxy(tx, {
+    apply: (target, self, args) => {
+      if (pool.isSpent) throw new Error("the transaction's connection is gone");
+      return Reflect.apply(target as (...args: unknown[]) => unknown, self, args);
+    },
+  });
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { postpone } from "../../src/actions/attempts.ts";
+import type { Claim } from "../../src/actions/claims.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import {
+  type EndedAttempt,
+  listAttempts,
+  recordAttempts,
+  recordLateAttempts,
+} from "../../src/postgres/attempts.ts";
+import { lockHeld } from "../../src/postgres/waiting-deliveries.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  anOrganization,
+  aSubscription,
+  attemptAll,
+  createEngine,
+  publish,
+  refused,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** A delivery that one process claimed and slept over, and that another has claimed since. */
+async function aDeliverySleptOver() {
+  const { deps, clock, claim } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id: subscription } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+  const [slept] = await claim();
+  clock.advance(30_000);
+  const [awake] = await claim();
+  assert.ok(slept && awake);
+  return { deps, clock, organization, subscription, slept, awake };
+}
+
+async function stateOf({ id }: Claim) {
+  const [row] = await db`
+    select state, due_at, lease_id, lost_leases, attempts
+      from (select id, 'waiting' as state, due_at, lease_id, lost_leases, attempts from waiting_deliveries
+            union all
+            select id, state, null, lease_id, 0, attempts from finished_deliveries) deliveries
+     where id = ${id}`;
+  return row;
+}
+
+function ended(claim: Claim, state: EndedAttempt["state"], now: Date): EndedAttempt {
+  return {
+    id: randomUUID(),
+    delivery_id: claim.id,
+    lease_id: claim.lease_id,
+    subscription_id: claim.subscription_id,
+    event_type: claim.type,
+    http_status: state === "delivered" ? 200 : 503,
+    reason: state === "delivered" ? null : "http_503",
+    duration_ms: 1,
+    attempted_at: now,
+    state,
+    due_at: state === "waiting" ? now : null,
+  };
+}
+
+for (const state of ["waiting", "delivered", "dead_lettered", "cancelled"] as const) {
+  test(`a process that slept past its lease cannot record that a delivery is ${state}`, async () => {
+    const { clock, slept, awake } = await aDeliverySleptOver();
+    const before = await stateOf(slept);
+    assert.equal(await recordAttempts(db, [ended(slept, state, clock())]), 0);
+    assert.deepEqual(await stateOf(slept), before);
+    assert.equal((await listAttempts(db, slept.id)).length, 0);
+
+    assert.equal(await recordAttempts(db, [ended(awake, state, clock())]), 1);
+    assert.equal((await stateOf(awake))?.["state"], state);
+  });
+}
+
+test("a process that slept past its lease cannot put a delivery off", async () => {
+  const { deps, clock, slept, awake } = await aDeliverySleptOver();
+  const before = await stateOf(slept);
+  await postpone(deps, [slept]);
+  assert.deepEqual(await stateOf(slept), before);
+
+  await postpone(deps, [awake]);
+  const due = new Date(clock().getTime() + 60_000);
+  assert.deepEqual((await stateOf(awake))?.["due_at"], due);
+});
+
+test("a process that slept past its lease holds nothing, and the one that has the lease does", async () => {
+  const { slept, awake } = await aDeliverySleptOver();
+  assert.equal((await lockHeld(db, [slept])).size, 0);
+  assert.equal((await lockHeld(db, [awake])).get(awake.id), awake.lease_id);
+});
+
+test("a process that claimed a delivery again over its own sleep records one attempt of the two", async () => {
+  const { deps, slept, awake } = await aDeliverySleptOver();
+  await attemptAll(deps, [slept, awake], () => refused);
+  assert.equal((await listAttempts(db, awake.id)).length, 1);
+  const [row] = await db`
+    select consecutive_failures from subscriptions where id = ${awake.subscription_id}`;
+  assert.equal(row?.["consecutive_failures"], 1);
+});
+
+test("after its subscription is deleted the attempt under way is recorded, and the one slept over is not", async () => {
+  const { deps, clock, organization, subscription, slept, awake } = await aDeliverySleptOver();
+  await deleteSubscription(deps, organization, subscription);
+  for (const claim of [slept, awake]) {
+    const late = ended(claim, "cancelled", clock());
+    await recordLateAttempts(db, [late], new Date(0));
+    assert.equal((await listAttempts(db, claim.id)).length, claim === awake ? 1 : 0);
+  }
+});

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { OurFault } from "../../src/domain/outcome.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  createEngine,
+  publish,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+
+const SUBSCRIPTIONS = 50;
+const MINUTES = 10;
+const FAULTS: OurFault[] = ["no_resolver", "no_descriptors", "no_ports", "no_route"];
+
+for (const fault of FAULTS) {
+  test(`ten minutes of ${fault} cost fifty subscriptions nothing, and afterwards everything is delivered`, async () => {
+    const { deps, clock, deliverDue } = await createEngine(db);
+    const organization = await anOrganization(deps);
+    for (let i = 0; i < SUBSCRIPTIONS; i++) await aSubscription(deps, organization);
+    await publish(deps, organization);
+    for (let minute = 0; minute < MINUTES; minute++) {
+      assert.equal(await deliverDue(() => ({ kind: "our-fault", fault })), SUBSCRIPTIONS);
+      clock.advance(60_000);
+    }
+
+    const [harm] = await db`
+      select (select count(*) from attempts a where a.subscription_id = any(array_agg(s.id)))::int as attempts,
+             count(*) filter (where auto_disabled_at is not null)::int as disabled,
+             sum(consecutive_failures)::int as failures
+        from subscriptions s
+       where organization_id = ${organization}`;
+    assert.deepEqual({ ...harm }, { attempts: 0, disabled: 0, failures: 0 });
+
+    assert.equal(await deliverDue(() => acknowledged), SUBSCRIPTIONS);
+    const [delivered] = await db`
+      select count(*)::int as count, max(attempts) as attempts from finished_deliveries
+       where organization_id = ${organization} and state = 'delivered'`;
+    assert.deepEqual({ ...delivered }, { count: SUBSCRIPTIONS, attempts: 1 });
+  });
+}
