@@ -84,6 +84,8 @@ test("the search knows every section of every page", () => {
       path,
     );
   }
+  const raw = index.filter(({ text, title }) => /&#?\w+;/.test(title + text));
+  assert.deepEqual(raw, [], "as it is read, not as it is written");
   const headers = index.filter(({ text }) => text.includes("X-VC-Signature"));
   assert.ok(headers.length > 1, "the text of code can be found, too");
 });
