@@ -11,6 +11,8 @@ export interface Told {
 
 interface Pool {
   sql: Database;
+  /** Those under way. */
+  transactions: number;
   /** A connection of it is gone, and any transaction on it may be that connection's. */
   isSpent: boolean;
 }
@@ -19,9 +21,10 @@ interface Pool {
 const REST_MS = 1_000;
 
 /**
- * A pool that is replaced as a whole when one of its connections is gone. The driver (3.4.9) does not get over that:
- * what it was about to send keeps the place of that connection blocked, the rest of a transaction goes to the
- * connection that comes next, outside of any transaction, and the rollback of one ends the process.
+ * A pool that is replaced as a whole when one of its connections is gone while transactions are under way. The driver
+ * (3.4.9) does not get over that: the rest of a transaction goes to the connection that comes next, outside of any
+ * transaction, and the rollback of one ends the process. It does not tell whose connection it was, nor whether it was
+ * only idle for too long.
  */
 export function renewed(open: (told: Told) => Database): Database {
   const spent = new Set<Promise<void>>();
@@ -42,10 +45,10 @@ export function renewed(open: (told: Told) => Database): Database {
     const sql = open({
       onparameter: () => (isServed = true),
       onclose: () => {
-        if (isServed) replace(opened);
+        if (isServed && opened.transactions > 0) replace(opened);
       },
     });
-    const opened: Pool = { sql, isSpent: false };
+    const opened: Pool = { sql, transactions: 0, isSpent: false };
     return opened;
   }
 
@@ -75,18 +78,23 @@ type Work = (tx: Queryable) => Promise<unknown>;
  * On a spent pool neither goes on nor comes to its end: the driver would send the one or the other where it does not
  * belong. It fails when its own connection is gone, which is within `REST_MS`.
  */
-function transact(pool: Pool, work: Work): Promise<unknown> {
+async function transact(pool: Pool, work: Work): Promise<unknown> {
   const unlessSpent =
     <Value>(settle: (value: Value) => void) =>
     (value: Value) => {
       if (!pool.isSpent) settle(value);
     };
-  return pool.sql.begin(
-    (tx) =>
-      new Promise((resolve, reject) => {
-        work(whileSound(tx, pool)).then(unlessSpent(resolve), unlessSpent(reject));
-      }),
-  );
+  pool.transactions++;
+  try {
+    return await pool.sql.begin(
+      (tx) =>
+        new Promise((resolve, reject) => {
+          work(whileSound(tx, pool)).then(unlessSpent(resolve), unlessSpent(reject));
+        }),
+    );
+  } finally {
+    pool.transactions--;
+  }
 }
 
 function whileSound<Tx extends Queryable>(tx: Tx, pool: Pool): Tx {

@@ -38,6 +38,21 @@ test("a connection that is ended in mid-transaction is an outage, and the next s
   }
 });
 
+test("a connection that goes while no transaction is under way takes nothing of the others along", async (t) => {
+  const gate = await aGate(t, db, { max: 2 });
+  const pid = () => gate.db<[{ pid: number }]>`select pg_backend_pid() as pid, pg_sleep(0.1)`;
+  const pids = (await Promise.all([pid(), pid()])).map(([row]) => row.pid);
+
+  const slow = gate.db<[{ pid: number }]>`select pg_backend_pid() as pid, pg_sleep(1.5)`.execute();
+  await sleep(100);
+  const [{ busy }] = await db<[{ busy: number }]>`
+    select pid as busy from pg_stat_activity where pid = any(${pids}) and state = 'active'`;
+  const idle = pids.find((one) => one !== busy) ?? 0;
+  await db`select pg_terminate_backend(${idle})`;
+
+  assert.equal((await slow)[0].pid, busy);
+});
+
 test("what is left of a transaction when its connection is gone is not done outside of it", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   await learnTypes(gate.db);
