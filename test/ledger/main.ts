@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
-import { faultsOf } from "./balance.ts";
+import { faultsOf, hitsOf } from "./balance.ts";
 import { runLedger } from "./ledger.ts";
 import { FULL, SHORT } from "./plan.ts";
 import { summarize } from "./summary.ts";
@@ -30,6 +30,7 @@ try {
   console.log(summarize(plan, run));
   console.log(`${Math.round((performance.now() - began) / 1000)} s`);
   const faults = [...faultsOf(run.balance), ...run.errors];
+  if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt under way");
   for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(fault);
   if (faults.length > 0) console.log(run.harms.map((harm) => JSON.stringify(harm)).join("\n"));
   process.exitCode = faults.length === 0 ? 0 : 1;

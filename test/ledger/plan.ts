@@ -28,7 +28,7 @@ export const FULL: Omit<Plan, "seed"> = {
 export const SHORT: Omit<Plan, "seed"> = {
   events: 500,
   overMs: 5_000,
-  kills: 2,
+  kills: 4,
   pauses: 0,
   databaseKills: 1,
   subscriptions: 8,
