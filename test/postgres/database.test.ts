@@ -56,14 +56,21 @@ test("a connection that goes while no transaction is under way takes nothing of 
 test("what is left of a transaction when its connection is gone is not done outside of it", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   await learnTypes(gate.db);
+  let rest = Promise.resolve("not begun");
   const torn = gate.db.begin(async (tx) => {
     const next = gate.db`select 1`.catch(() => undefined); // For which the driver dials again.
     await tx`select pg_terminate_backend(pg_backend_pid())`.catch(() => undefined);
-    await next;
-    await tx`insert into organizations (id, slug, rate_limit_per_minute, created_at)
-             values (gen_random_uuid(), 'left-over', 600, now())`;
+    const goOn = async () => {
+      await next;
+      await tx`insert into organizations (id, slug, rate_limit_per_minute, created_at)
+               values (gen_random_uuid(), 'left-over', 600, now())`;
+      return "done";
+    };
+    rest = goOn().catch(() => "refused");
+    await rest;
   });
   await assert.rejects(torn, isUnavailable);
+  assert.equal(await rest, "refused");
   assert.equal((await db`select from organizations where slug = 'left-over'`).count, 0);
 });
 
