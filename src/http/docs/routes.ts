@@ -2,32 +2,20 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { PartnerError } from "../../domain/errors.ts";
 import type { App } from "../app.ts";
 import { DOCS_BASE_URL } from "./manifest.ts";
+import { pageRoutes } from "./page-routes.ts";
 import { PAGE_HEADERS, sendFile } from "./send-file.ts";
 import { Site } from "./site.ts";
 
-const ROOT = "/docs";
 const NOT_FOUND = "/docs/not-found";
-
-const HIDDEN = { schema: { hide: true } };
 
 /** The documentation, for everybody: no key, no limit. */
 export function docsRoutes(app: App, folder: URL, baseUrl: () => string): void {
   const site = new Site(folder, (written) => atHome(written, baseUrl()));
 
-  app.get(ROOT, HIDDEN, (request, reply) => send(ROOT, request, reply));
-  app.get<{ Params: { "*": string } }>(`${ROOT}/*`, HIDDEN, (request, reply) => {
-    const rest = request.params["*"].replace(/\/$/, "");
-    return send(rest === "" ? ROOT : `${ROOT}/${rest}`, request, reply);
-  });
-
-  async function send(
-    path: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<unknown> {
+  pageRoutes(app, "/docs", async (path, request, reply) => {
     const file = path === NOT_FOUND ? null : await site.at(path);
     return file ? sendFile(file, request, reply) : sendNotFound(request, reply);
-  }
+  });
 
   /** A page for browsers; for programs the same problem as everywhere. */
   async function sendNotFound(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

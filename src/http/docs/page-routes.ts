@@ -1,0 +1,14 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { App } from "../app.ts";
+
+type Send = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** Routes for a root and for everything below it, with or without a slash at the end. They are in no API document. */
+export function pageRoutes(app: App, root: string, send: Send): void {
+  const options = { schema: { hide: true } };
+  app.get(root, options, (request, reply) => send(root, request, reply));
+  app.get<{ Params: { "*": string } }>(`${root}/*`, options, (request, reply) => {
+    const rest = request.params["*"].replace(/\/$/, "");
+    return send(rest === "" ? root : `${root}/${rest}`, request, reply);
+  });
+}
