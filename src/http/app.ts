@@ -12,6 +12,7 @@ import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/scope.ts";
 import { createErrorHandler } from "./errors.ts";
+import { cutLongLists } from "./long-lists.ts";
 import { watchAnswers } from "./open-answers.ts";
 import { answer, createParserErrorHandler } from "./parser-errors.ts";
 import { ProblemSchema } from "./problem-schema.ts";
@@ -135,6 +136,7 @@ export function buildApp({
   app.addHook("onRequest", (request, reply, done) => {
     done(faultOfHead(request, reply));
   });
+  cutLongLists(app);
   app.addHook("onResponse", ({ raw }, _reply, done) => {
     turns.end(raw);
     done();

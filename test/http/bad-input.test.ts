@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fault } from "../../src/domain/errors.ts";
 import { createDatabase } from "../support/database.ts";
+import { startOperatorApi } from "../support/operator-api.ts";
 import { EVENTS, type PartnerApi, startPartnerApi, type TestKey } from "../support/partner-api.ts";
 
 const db = await createDatabase();
@@ -109,6 +110,44 @@ test("a body with thousands of faults names the first of them alone", async (t) 
     assert.equal(response.json<Refusal>().errors?.length, 20, item);
   }
 });
+
+test("a list that is too long is looked at no further than that", async (t) => {
+  const api = startPartnerApi(t, db);
+  const key = await api.aKeyWith("webhooks:manage");
+  const events = [...Array.from({ length: 60 }, () => "vc.test.ping"), 7, "x"];
+  const response = await post(api, key, JSON.stringify({ events }), "application/json");
+  assert.deepEqual(
+    response.json<Refusal>().errors?.map(({ pointer, detail }) => [pointer, detail.split(". ")[0]]),
+    [
+      ["/events", "must have at most 50 items"],
+      ["/events", "must not hold an item twice"],
+      ["/url", "is required"],
+    ],
+  );
+});
+
+test("every list that a body of either listener may hold has its most, so that none is looked through in full", async (t) => {
+  const partners = startPartnerApi(t, db);
+  const operators = startOperatorApi(t, partners.deps);
+  await operators.app.ready();
+  const lists = [...(await partners.routes()), ...operators.app.routeTable].flatMap(
+    ({ schema }) => {
+      const { properties = {} } = (schema?.body ?? {}) as { properties?: Record<string, List> };
+      // A list within a list or an object would be passed over.
+      const found = JSON.stringify(properties).match(/"type":"array"/g) ?? [];
+      const own = Object.values(properties).filter(({ type }) => type === "array");
+      assert.equal(found.length, own.length);
+      return own;
+    },
+  );
+  assert.ok(lists.length > 1);
+  for (const { maxItems } of lists) assert.ok(maxItems !== undefined && maxItems <= 100);
+});
+
+interface List {
+  type?: string;
+  maxItems?: number;
+}
 
 test("unknown members are ignored, whatever they are called", async (t) => {
   const api = startPartnerApi(t, db);

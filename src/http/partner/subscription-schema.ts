@@ -4,6 +4,9 @@ import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 
 const KNOWN_EVENTS = Object.keys(EVENT_TYPES);
 
+/** More than there are, and few enough to be looked through. */
+const EVENTS_MAX = 50;
+
 const SUBSCRIPTION = {
   id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
@@ -52,6 +55,7 @@ export const SubscriptionRequest = Type.Object(
     }),
     events: Type.Array(Type.String({ enum: KNOWN_EVENTS }), {
       minItems: 1,
+      maxItems: EVENTS_MAX,
       uniqueItems: true,
       description: `One or more event types, each once. Known types: ${KNOWN_EVENTS.join(", ")}.`,
     }),
