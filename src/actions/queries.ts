@@ -36,6 +36,9 @@ const REASON = /^[a-z0-9_]{1,40}$/;
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
 const TIME_WANTED = "must be a time from 1970 on, such as 2026-01-31T23:59:59Z";
 
+/** An offset can lead past the last year of four digits, and the database reads no other. */
+const END_OF_TIME = new Date("9999-12-31T23:59:59.999Z");
+
 /** Everything but the organization, which only the database can resolve. Adds to `faults` what cannot be read. */
 export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): DeliveryFilter {
   const eventId = query.event === undefined ? null : parseId("evt", query.event);
@@ -88,5 +91,5 @@ function readTime(text: string): Date | null {
   // `Date` takes the 30th of February for the 2nd of March.
   const isDay = Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   const time = new Date(isDay ? text : NaN);
-  return time.getTime() >= 0 ? time : null;
+  return time.getTime() >= 0 && time <= END_OF_TIME ? time : null;
 }
