@@ -8,27 +8,35 @@ import { type Listener, ROUTE_HEADER } from "./world.ts";
 
 type Schema = Record<string, unknown>;
 
+interface Operation {
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+
 interface Document {
-  components: { schemas: { Problem: object } };
-  paths: Record<
-    string,
-    Record<string, { responses: Record<string, { content?: Record<string, { schema: Schema }> }> }>
-  >;
+  components: { schemas: { Problem: Schema } };
+  paths: Record<string, Record<string, Operation>>;
 }
 
 /** What any request may be answered, as the documents say once for all operations. */
 const ANY_TIME = [400, 404, 405, 408, 431];
 
+/** The routes of files and of the documents themselves. What any other answers has a schema. */
+const FILES = /^\/(docs|console)(\/\*)?$|^\/metrics$|\/openapi\.json$/;
+
 export type Judge = (method: string, answer: RawAnswer) => void;
 
 /** Holds every answer of a listener against what it publishes about itself. */
-export async function createJudge({ base, document: path, routes }: Listener): Promise<Judge> {
+export async function createJudge({
+  base,
+  document: path,
+  routes,
+}: Pick<Listener, "base" | "document" | "routes">): Promise<Judge> {
   const document = (await (await fetch(base + path)).json()) as Document;
   const { components, paths } = document;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const compiled = new Map<string, ValidateFunction>();
-  const isProblem = ajv.compile(components.schemas.Problem);
+  const isProblem = ajv.compile(closed(components.schemas.Problem));
 
   return (method, { status, headers, body }) => {
     assert.ok(status < 500, "our fault");
@@ -41,22 +49,26 @@ export async function createJudge({ base, document: path, routes }: Listener): P
     const operation = paths[url.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
     if (status === 404 && !operation && headers["content-type"]?.startsWith("text/html")) return;
     if (status >= 400) {
+      const told = operation?.responses[String(status)];
+      assert.ok(told ?? ANY_TIME.includes(status), `${status} is not in the document`);
       judgeProblem(status, headers, method === "HEAD" ? null : body);
-      const told = Object.keys(operation?.responses ?? {}).map(Number);
-      assert.ok([...told, ...ANY_TIME].includes(status), `${status} is not in the document`);
+      if (told) assert.ok(JSON.stringify(told).includes(`"${codeOf(body)}"`), "a code of another");
       return;
     }
-    if (operation) assert.ok(String(status) in operation.responses, `${status} is not published`);
     const published = operation
-      ? operation.responses[String(status)]?.content?.["application/json"]?.schema
-      : schemaOf(method, url, status);
+      ? schemaIn(operation, status, body)
+      : schemaOfRoute(method, url, status);
     if (published) fits(`${method} ${url} ${status}`, published, JSON.parse(body));
   };
 
-  /** What a route that is in no document promises. */
-  function schemaOf(method: string, url: string, status: number): Schema | undefined {
+  /** What a route that is in no document promises; null for a file. */
+  function schemaOfRoute(method: string, url: string, status: number): Schema | null {
     const route = routes.find((one) => one.url === url && one.method === method);
-    return (route?.schema?.response as Record<number, Schema> | undefined)?.[status];
+    assert.ok(route, "no route has answered");
+    const responses = route.schema?.response as Record<number, Schema> | undefined;
+    const schema = responses?.[status] ?? null;
+    assert.ok(schema ?? FILES.test(url), `${url} publishes nothing`);
+    return schema;
   }
 
   function judgeProblem(status: number, headers: RawAnswer["headers"], body: string | null): void {
@@ -75,6 +87,19 @@ export async function createJudge({ base, document: path, routes }: Listener): P
     if (!isFit) compiled.set(name, (isFit = ajv.compile({ components, ...closed(schema) })));
     assert.ok(isFit(value), JSON.stringify(isFit.errors));
   }
+}
+
+function codeOf(body: string): string {
+  return (JSON.parse(body) as Problem).code;
+}
+
+/** What the document says of an answer; null where it says that there is no body. */
+function schemaIn({ responses }: Operation, status: number, body: string): Schema | null {
+  const response = responses[String(status)];
+  assert.ok(response, `${status} is not published`);
+  const schema = response.content?.["application/json"]?.schema ?? null;
+  if (!schema) assert.equal(body, "", "a body where none is published");
+  return schema;
 }
 
 /** No header and no error repeats what was sent; but for an id of the client's own, which is harmless. */
