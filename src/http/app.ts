@@ -55,12 +55,13 @@ export interface AppOptions {
   maxConnections?: number;
 }
 
-/** How long a client may take over the head of a request and over all of it, and we over the answer. */
-const TIMEOUTS_MS = { headers: 10_000, request: 15_000, answer: 25_000 };
+/**
+ * How long a client may take over the head of a request and over all of it, and we over the answer; and how long a
+ * connection may lie idle, between two requests or within one.
+ */
+const TIMEOUTS_MS = { headers: 10_000, request: 15_000, answer: 25_000, idle: 75_000 };
 /** How often Node looks for clients that took too long. */
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
-/** A connection on which nothing moves ends after this long, between two requests or within one. */
-const IDLE_MS = 75_000;
 
 /** One more is closed as it comes in: beyond this they would cost the deliveries their memory and descriptors. */
 const CONNECTIONS_MAX = 20_000;
@@ -89,8 +90,8 @@ export function buildApp({
 
     bodyLimit: BODY_MAX,
     requestTimeout: ms.request,
-    connectionTimeout: IDLE_MS,
-    keepAliveTimeout: IDLE_MS,
+    connectionTimeout: ms.idle,
+    keepAliveTimeout: ms.idle,
     http: {
       headersTimeout: ms.headers,
       requestTimeout: ms.request,

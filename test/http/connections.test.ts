@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
+import type { AppOptions } from "../../src/http/app.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
@@ -29,6 +30,65 @@ test("a connection beyond the most that a listener takes is closed, and room mad
   await forgotten;
   assert.equal((await sendRaw(base, HEALTH)).status, 200);
 });
+
+type Timeouts = NonNullable<AppOptions["timeouts"]>;
+
+const HASTY_MS = 100;
+const PATIENT = { headers: 5_000, request: 5_000 };
+/** More than the system's buffers take for a client that does not read. */
+const LARGE = 64 * 1024 * 1024;
+
+/** How a client may keep a connection from getting on, and what is to end it. */
+const STUCK: Record<string, { hasty: Timeouts; begin: (client: Socket) => void }> = {
+  "that says nothing": { hasty: { headers: HASTY_MS }, begin: (client) => client.resume() },
+  "that lies idle between two requests": {
+    hasty: { idle: HASTY_MS },
+    begin: (client) => client.resume().write(HEALTH),
+  },
+  "whose client does not read its answer": {
+    hasty: { idle: HASTY_MS },
+    begin: (client) => client.pause().write(HEALTH.replace("/healthz", "/large")),
+  },
+  "whose client never ends the head of its request": {
+    hasty: { headers: HASTY_MS },
+    begin: (client) => client.resume().write(HEALTH.slice(0, -2)),
+  },
+  "whose client never ends the body of its request": {
+    hasty: { headers: HASTY_MS, request: HASTY_MS },
+    begin: (client) => client.resume().write(`${HEALTH.slice(0, -2)}Content-Length: 9\r\n\r\n`),
+  },
+};
+
+for (const [what, { hasty, begin }] of Object.entries(STUCK)) {
+  test(`a connection ${what} is ended when its time is up`, async (t) => {
+    // On the same event loop, so that whatever delays the one delays the other.
+    const late = await aStuckConnection(t, PATIENT, (client) => client.resume());
+    const stuck = await aStuckConnection(t, hasty, begin);
+    const first = await Promise.race([
+      once(late, "close").then(() => "one that ends far later"),
+      once(stuck, "close").then(() => what),
+    ]);
+    assert.equal(first, what);
+  });
+}
+
+/** What the listener has of a connection whose client does nothing more than `begin`. */
+async function aStuckConnection(
+  t: TestContext,
+  timeouts: Timeouts,
+  begin: (client: Socket) => void,
+): Promise<Socket> {
+  const { app, listen } = startPartnerApi(t, db, { options: { timeouts } });
+  app.get("/large", () => Buffer.alloc(LARGE));
+  const base = await listen();
+  const accepted = once(app.server, "connection") as Promise<[Socket]>;
+  const client = connect(Number(new URL(base).port), "127.0.0.1");
+  client.on("error", () => undefined);
+  t.after(() => client.destroy());
+  begin(client);
+  const [socket] = await accepted;
+  return socket;
+}
 
 test("a listener gives a request's head 10 s, all of it 15 s, an idle connection 75 s, and takes 20,000", (t) => {
   const { server } = startPartnerApi(t, db).app;
