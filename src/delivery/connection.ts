@@ -1,26 +1,15 @@
 import type { TLSSocket } from "node:tls";
-import { Client } from "undici";
+import { Answer } from "./answer.ts";
+import type { AnswerHead } from "./answer-head.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
-import { InterimResponses } from "./interim-responses.ts";
-import { outcomeOfExchange } from "./outcome-of-error.ts";
-import { ReadLimit } from "./read-limit.ts";
+import { outcomeOfExchange, RESET } from "./outcome-of-error.ts";
 
-const HEADER_BYTES_MAX = 16 * 1024;
-const BODY_BYTES_MAX = 64 * 1024;
-/** Heads and body, with ample room for what lies around them. */
-const ANSWER_BYTES_MAX = 2 * BODY_BYTES_MAX;
 /** A receiver that says how long it keeps an idle connection is believed; this is for the others. */
 const IDLE_MS = 10_000;
 const IDLE_MS_MAX = 60_000;
-
-/** What goes out. undici adds `Host` and `Content-Length`. */
-export interface PostRequest {
-  method: "POST";
-  path: string;
-  headers: Record<string, string>;
-  body: Uint8Array;
-}
+/** So much sooner than the receiver we close it, or a request might cross with its end. */
+const IDLE_MARGIN_MS = 2_000;
 
 /** Whoever keeps connections hears what becomes of them. */
 export interface ConnectionKeeper {
@@ -31,15 +20,23 @@ export interface ConnectionKeeper {
   closed: (connection: Connection) => void;
 }
 
+/** A request that went out, and what has come back. */
+interface Exchange {
+  answer: Answer;
+  deadline: Deadline;
+  resolve: (httpStatus: number) => void;
+  reject: (why: AttemptFailed) => void;
+}
+
 /** One TLS connection to one vetted address, for one request at a time. */
 export class Connection {
   readonly hostHeader: string;
   readonly address: string;
   readonly #socket: TLSSocket;
-  readonly #client: Client;
-  readonly #limit: ReadLimit;
-  readonly #interim: InterimResponses;
   readonly #keeper: ConnectionKeeper;
+  #exchange: Exchange | null = null;
+  /** Whether the receiver has sent anything since the last request went out. */
+  hasAnswered = false;
 
   constructor(
     { hostHeader, address, socket }: { hostHeader: string; address: string; socket: TLSSocket },
@@ -49,23 +46,21 @@ export class Connection {
     this.address = address;
     this.#socket = socket;
     this.#keeper = keeper;
-    this.#limit = new ReadLimit(socket, ANSWER_BYTES_MAX);
-    this.#interim = new InterimResponses(socket);
-    this.#client = new Client(`https://${hostHeader}`, {
-      // Called once: the client goes with its socket. Later, since undici ignores a call back at once.
-      connect: (_options, callback) => {
-        queueMicrotask(() => {
-          callback(null, socket);
-        });
-      },
-      headersTimeout: 0, // The deadline rules.
-      bodyTimeout: 0,
-      maxHeaderSize: HEADER_BYTES_MAX,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS_MAX,
+    socket.setTimeout(IDLE_MS);
+    socket.on("data", (chunk: Buffer) => {
+      this.#take(chunk);
+    });
+    socket.on("timeout", () => {
+      if (this.#exchange === null) this.destroy(); // While a request is out, its deadline rules.
+    });
+    socket.once("end", () => {
+      this.destroy();
+    });
+    socket.on("error", (error) => {
+      this.#break(new AttemptFailed(outcomeOfExchange(error), error));
     });
     socket.once("close", () => {
-      this.destroy();
+      this.#break(new AttemptFailed(RESET));
       keeper.closed(this);
     });
   }
@@ -74,56 +69,65 @@ export class Connection {
     return !this.#socket.destroyed;
   }
 
-  /** Whether the receiver has sent anything since the last request went out. */
-  get hasAnswered(): boolean {
-    return this.#interim.hasAnswered;
-  }
-
   /**
    * Resolves to the final status as soon as the head of the answer is complete. What follows is read and
    * thrown away, up to a limit, so that the connection can be used again; it changes nothing.
    */
-  async post(request: PostRequest, deadline: Deadline): Promise<number> {
+  async post(request: Uint8Array, deadline: Deadline): Promise<number> {
     return new Promise((resolve, reject) => {
-      let isAnswered = false;
-      let bodyBytes = 0;
-
+      this.hasAnswered = false;
+      this.#exchange = { answer: new Answer(), deadline, resolve, reject };
       deadline.guard((why) => {
-        reject(why);
-        this.destroy();
+        this.#break(why);
       });
-      this.#limit.restart();
-      this.#interim.expectHead();
-      this.#client.dispatch(request, {
-        onRequestStart: () => undefined, // undici tells the kinds of handler apart by it.
-        onResponseStart: (_controller, status) => {
-          isAnswered = true;
-          if (status >= 200) {
-            resolve(status);
-            this.#keeper.draining(this);
-          } else {
-            reject(new AttemptFailed(unreachable("protocol_error"))); // "HTTP/1.1 099"
-            this.destroy();
-          }
-        },
-        onResponseData: (_controller, chunk) => {
-          bodyBytes += chunk.length;
-          if (bodyBytes > BODY_BYTES_MAX) this.destroy();
-        },
-        onResponseEnd: () => {
-          deadline.lift();
-          if (this.isOpen) this.#keeper.idle(this);
-        },
-        onResponseError: (_controller, error) => {
-          if (isAnswered) deadline.lift();
-          reject(new AttemptFailed(outcomeOfExchange(error), error));
-        },
-      });
+      this.#socket.write(request);
     });
   }
 
   destroy(): void {
     this.#socket.destroy();
-    void this.#client.destroy();
   }
+
+  #take(chunk: Buffer): void {
+    this.hasAnswered = true;
+    const exchange = this.#exchange;
+    if (exchange === null) {
+      this.destroy(); // Nobody has asked.
+      return;
+    }
+    const wasAnswered = exchange.answer.head !== null;
+    const progress = exchange.answer.take(chunk);
+    const { head } = exchange.answer;
+
+    if (head !== null && !wasAnswered) exchange.resolve(head.status);
+    if (progress === "bad") this.#break(new AttemptFailed(unreachable("protocol_error")));
+    else if (progress === "complete") this.#complete(exchange, head);
+    else if (head !== null && !wasAnswered) this.#keeper.draining(this);
+  }
+
+  #complete({ deadline }: Exchange, head: AnswerHead | null): void {
+    deadline.lift();
+    this.#exchange = null;
+    const idleMs = idleMsAfter(head);
+    if (idleMs <= 0) {
+      this.destroy();
+      return;
+    }
+    if (this.#socket.timeout !== idleMs) this.#socket.setTimeout(idleMs);
+    this.#keeper.idle(this);
+  }
+
+  #break(why: AttemptFailed): void {
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    if (exchange !== null && exchange.answer.head !== null) exchange.deadline.lift();
+    exchange?.reject(why); // Nothing comes of it once the status is known.
+    this.destroy();
+  }
+}
+
+function idleMsAfter(head: AnswerHead | null): number {
+  if (head?.keepsAlive !== true) return 0;
+  if (head.idleSeconds === null) return IDLE_MS;
+  return Math.min(head.idleSeconds * 1000 - IDLE_MARGIN_MS, IDLE_MS_MAX);
 }

@@ -1,8 +1,7 @@
-import { errors } from "undici";
 import type { Outcome } from "../domain/outcome.ts";
 import { ourFault, TIMED_OUT, unreachable } from "./attempt-failed.ts";
 
-const RESET = unreachable("connection_reset");
+export const RESET = unreachable("connection_reset");
 const NO_DESCRIPTORS = ourFault("no_descriptors");
 
 /** What the system reports, whatever we were doing. Everything else depends on that. */
@@ -51,25 +50,10 @@ export function outcomeOfHandshake(error: unknown): Outcome {
 }
 
 export function outcomeOfExchange(error: unknown): Outcome {
-  if (error instanceof errors.HTTPParserError) return unreachable("protocol_error");
   const code = codeOf(error);
-  if (PROTOCOL_ERRORS.has(code)) return unreachable("protocol_error");
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") return unreachable("tls_error");
-  if (code === "UND_ERR_SOCKET") return RESET; // It closed the connection without an answer.
   return BY_CODE.get(code) ?? unreachable("network_error");
 }
-
-export const UNASKED_SWITCH = "ERR_UNASKED_SWITCH";
-export const TOO_MUCH_INTERIM = "ERR_TOO_MUCH_INTERIM";
-export const TOO_LONG = "ERR_ANSWER_TOO_LONG";
-
-const PROTOCOL_ERRORS = new Set([
-  "UND_ERR_HEADERS_OVERFLOW",
-  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH", // What undici calls any fault of a head that names a length.
-  UNASKED_SWITCH,
-  TOO_MUCH_INTERIM,
-  TOO_LONG,
-]);
 
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : "";

@@ -1,12 +1,13 @@
 import type { Refusal, Vetted } from "../actions/destination.ts";
 import type { Clock } from "../domain/clock.ts";
+import type { Destination } from "../domain/destination-url.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
 import { AttemptFailed, ourFault, unreachable } from "./attempt-failed.ts";
-import type { PostRequest } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { Deadline } from "./deadline.ts";
 import { trustedRoots } from "./handshake.ts";
+import { postBytes } from "./post-bytes.ts";
 
 export interface Post {
   url: string;
@@ -81,8 +82,8 @@ export function createSender(options: {
     if (!vetted.ok) throw new AttemptFailed(OUTCOME_OF_REFUSAL[vetted.refusal]);
 
     const { destination, addresses } = vetted;
-    let signed: PostRequest | undefined;
-    const request = () => (signed ??= sign(post, destination.path));
+    let signed: Uint8Array | undefined;
+    const request = () => (signed ??= sign(post, destination));
 
     const kept = connections.takeIdle(destination, addresses);
     if (kept !== undefined) {
@@ -98,19 +99,15 @@ export function createSender(options: {
   }
 
   /** As late as possible: receivers hold the timestamp against their own clock. */
-  function sign({ signingSecret, eventId, body }: Post, path: string): PostRequest {
-    const signatures = signatureHeaders({
-      signingSecret,
-      eventId,
-      timestampMs: clock().getTime(),
-      body,
-    });
-    return {
-      method: "POST",
-      path,
-      body,
-      headers: { "Content-Type": "application/json", "User-Agent": userAgent, ...signatures },
+  function sign({ signingSecret, eventId, body }: Post, destination: Destination): Uint8Array {
+    const timestampMs = clock().getTime();
+    const signatures = signatureHeaders({ signingSecret, eventId, timestampMs, body });
+    const headers = {
+      "Content-Type": "application/json",
+      "User-Agent": userAgent,
+      ...signatures,
     };
+    return postBytes(destination, headers, body);
   }
 
   async function close(): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
@@ -14,6 +15,60 @@ test("a connection is kept for the next delivery", async (t) => {
   receiver.answer(scripts.status(200, { body: "thank you" }));
   for (let i = 0; i < 3; i++) assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
   assert.equal(receiver.connections.length, 1);
+});
+
+for (const [what, head] of [
+  ["in HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok"],
+  ["that wishes to close", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"],
+  [
+    "that is kept for no time",
+    "HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 0\r\n\r\n",
+  ],
+] as const) {
+  test(`a connection is closed after an answer ${what}`, async (t) => {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t);
+    receiver.answer(scripts.raw(head));
+    assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+    for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
+    receiver.answer(scripts.status(200));
+    assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+    assert.equal(receiver.connections.length, 2);
+  });
+}
+
+test(
+  "an idle connection is closed sooner than its receiver would",
+  { timeout: 15_000 },
+  async (t) => {
+    const sender = await startSender(t);
+    const receiver = await startReceiver(t);
+    receiver.answer(
+      scripts.raw("HTTP/1.1 200 OK\r\nkeep-alive: timeout=3\r\ncontent-length: 0\r\n\r\n"),
+    );
+    for (let i = 0; i < 2; i++)
+      assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+    const [kept, ...others] = receiver.connections;
+    assert.ok(kept);
+    assert.deepEqual(others, []);
+    if (!kept.closed) await once(kept, "close");
+  },
+);
+
+test("a connection on which something comes that nobody asked for is closed", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  let idle: Socket | undefined;
+  receiver.answer((exchange) => {
+    scripts.status(200)(exchange);
+    idle = exchange.socket;
+  });
+  await sender.send(aPost(receiver.url()));
+  assert.ok(idle);
+  idle.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+  if (!idle.closed) await once(idle, "close");
+  receiver.answer(scripts.status(500));
+  assert.deepEqual(await sender.send(aPost(receiver.url())), { kind: "refused", httpStatus: 500 });
 });
 
 test("however many answers a connection brings, only each one of them is bounded", async (t) => {

@@ -1,0 +1,96 @@
+import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
+import { ArrivedText } from "./arrived-text.ts";
+import { BadAnswer } from "./bad-answer.ts";
+
+/** Of all heads together: a receiver may send any number of interim ones (RFC 9110, 15.2). */
+const HEAD_BYTES_MAX = 16 * 1024;
+const BODY_BYTES_MAX = 64 * 1024;
+const CHUNK = /^([\da-f]{1,8})[\t ]*(?:;.*)?$/i;
+
+export type Progress = "incomplete" | "complete" | "bad";
+
+/** Pauses wherever more has to arrive. */
+type Reading<Result> = Generator<undefined, Result, undefined>;
+
+/**
+ * The answer to one request, read as it arrives (RFC 9112). What follows the head is read to find its end,
+ * up to a limit, and thrown away.
+ */
+export class Answer {
+  /** The final one, as soon as it is complete. It stands, whatever becomes of the rest. */
+  head: AnswerHead | null = null;
+  readonly #arrived = new ArrivedText();
+  readonly #reading = this.#read();
+  #bytesLeft = HEAD_BYTES_MAX;
+
+  take(chunk: Buffer): Progress {
+    this.#arrived.append(chunk);
+    try {
+      if (this.#reading.next().done !== true) return "incomplete";
+      return this.#arrived.length === 0 ? "complete" : "bad"; // More than was asked for.
+    } catch (error) {
+      if (error instanceof BadAnswer) return "bad";
+      throw error;
+    }
+  }
+
+  *#read(): Reading<void> {
+    let head = yield* this.#readHead();
+    while (head.status < 200) {
+      if (head.status === 101) throw new BadAnswer("a switch of protocols that nobody asked for");
+      head = yield* this.#readHead();
+    }
+    this.head = head;
+    this.#bytesLeft = BODY_BYTES_MAX;
+    const { framing } = head;
+    if (framing.kind === "length") yield* this.#skip(framing.bytes);
+    else if (framing.kind === "chunks") yield* this.#skipChunks();
+    else yield* this.#skip(Infinity);
+  }
+
+  *#readHead(): Reading<AnswerHead> {
+    const lines = [yield* this.#line("HTTP/1.")];
+    while (lines.at(-1) !== "") lines.push(yield* this.#line());
+    return readAnswerHead(lines.slice(0, -1));
+  }
+
+  *#skipChunks(): Reading<void> {
+    for (;;) {
+      const [, digits] = CHUNK.exec(yield* this.#line()) ?? [];
+      if (digits === undefined) throw new BadAnswer("a malformed chunk");
+      const bytes = parseInt(digits, 16);
+      if (bytes === 0) break;
+      yield* this.#skip(bytes);
+      if ((yield* this.#line()) !== "") throw new BadAnswer("a chunk that is longer than it says");
+    }
+    while ((yield* this.#line()) !== ""); // Trailers.
+  }
+
+  /** What begins otherwise than it must need not come to an end. */
+  *#line(start = ""): Reading<string> {
+    for (;;) {
+      if (!this.#arrived.mayStartWith(start)) throw new BadAnswer("no status line");
+      const line = this.#arrived.takeLine();
+      if (line !== undefined) {
+        this.#spend(line.length + 2);
+        return line;
+      }
+      if (this.#arrived.length > this.#bytesLeft) throw new BadAnswer("too long a line");
+      yield;
+    }
+  }
+
+  *#skip(length: number): Reading<void> {
+    for (let left = length; left > 0;) {
+      const skipped = this.#arrived.skip(left);
+      this.#spend(skipped);
+      left -= skipped;
+      if (left > 0) yield;
+    }
+  }
+
+  #spend(bytes: number): void {
+    this.#bytesLeft -= bytes;
+    if (this.#bytesLeft < 0) throw new BadAnswer("too long");
+  }
+}
