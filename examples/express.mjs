@@ -2,7 +2,7 @@ import express from "express";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
-const store = createMemoryStore(); // In production: your database, shared by all processes.
+const store = createMemoryStore(); // In production: a database that all processes share.
 const app = express();
 
 // The raw bytes, whatever their type. It must come before app.use(express.json()).
@@ -23,4 +23,6 @@ async function handle(event) {
   console.log(`received ${event.event} ${event.id}`);
 }
 
-const server = app.listen(Number(PORT), () => console.log(`listening on ${server.address().port}`));
+const server = app.listen(Number(PORT), () => {
+  console.log(`listening on ${server.address().port}`);
+});

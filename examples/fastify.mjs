@@ -2,7 +2,7 @@ import Fastify from "fastify";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
-const store = createMemoryStore(); // In production: your database, shared by all processes.
+const store = createMemoryStore(); // In production: a database that all processes share.
 const app = Fastify();
 
 // A plugin of its own: only in here does a body stay raw, whatever its type.

@@ -1,13 +1,18 @@
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
-const store = createMemoryStore(); // In production: Workers KV is too loose; a Durable Object, a database.
+// In production: a Durable Object or a database. Workers KV is too loose.
+const store = createMemoryStore();
 
-/** A Worker as it is. Deno: `Deno.serve((request) => worker.fetch(request, Deno.env.toObject()))`. */
+/**
+ * A Worker as it is. In Deno:
+ * `Deno.serve((request) => worker.fetch(request, Deno.env.toObject()))`.
+ */
 const worker = {
   async fetch(request, env) {
     const body = await request.arrayBuffer(); // The raw bytes: not request.json().
     const { headers } = request;
-    const { verdict, event } = await verify({ secret: env.PARTNER_SECRET, headers, body });
+    const secret = env.PARTNER_SECRET;
+    const { verdict, event } = await verify({ secret, headers, body });
     if (verdict !== "valid") return new Response(verdict, { status: 400 });
 
     const outcome = await handleOnce({ store, event, handle });

@@ -3,12 +3,13 @@ import { Hono } from "hono";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
-const store = createMemoryStore(); // In production: your database, shared by all processes.
+const store = createMemoryStore(); // In production: a database that all processes share.
 const app = new Hono();
 
 app.post("/hooks", async (c) => {
   const body = await c.req.arrayBuffer(); // The raw bytes: not c.req.json().
-  const { verdict, event } = await verify({ secret, headers: c.req.raw.headers, body });
+  const { headers } = c.req.raw;
+  const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") return c.text(verdict, 400);
 
   const outcome = await handleOnce({ store, event, handle });
@@ -19,4 +20,6 @@ async function handle(event) {
   console.log(`received ${event.event} ${event.id}`);
 }
 
-serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => console.log(`listening on ${port}`));
+serve({ fetch: app.fetch, port: Number(PORT) }, ({ port }) => {
+  console.log(`listening on ${port}`);
+});

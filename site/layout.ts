@@ -66,9 +66,10 @@ function navigation(current: PageSource): string {
     .join("\n");
 }
 
-/** The page's own headings, where there are enough to need a list. */
+/** The page's own headings, where there are enough to need a list: its chapters, or where those are few, all. */
 function contents(headings: readonly Heading[]): string {
-  const shown = headings.filter(({ depth }) => depth === 2);
+  const chapters = headings.filter(({ depth }) => depth === 2);
+  const shown = chapters.length < 3 ? headings : chapters;
   if (shown.length < 3) return "";
   const items = shown.map(({ id, text }) => `<li><a href="#${id}">${escapeHtml(text)}</a></li>`);
   return `<nav class="contents" aria-label="On this page">\n<h2>On this page</h2>\n<ul>\n${items.join("\n")}\n</ul>\n</nav>`;

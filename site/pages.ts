@@ -63,7 +63,7 @@ export const PAGES: readonly PageSource[] = [
   page(LOOK_UP, "events", "Events", "Every event type, with what its data holds."),
   page(LOOK_UP, "errors", "Errors", "Every error code, its cause and its cure."),
   page(LOOK_UP, "limits", "Limits", "Every limit in one place."),
-  page(LOOK_UP, "changelog", "Changelog", "What changed, version by version."),
+  page(LOOK_UP, "changelog", "Changelog", "What changed for partners, version by version."),
 ];
 
 /** Shown in place of a page that does not exist. */

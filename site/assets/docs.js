@@ -89,8 +89,8 @@ function scoreOf({ title, page, text }, words) {
     const hit =
       (inTitle === word ? 40 : 0) +
       (inTitle.includes(word) ? 20 : 0) +
-      (inPage.includes(word) ? 5 : 0) +
-      (inText.includes(word) ? 1 : 0);
+      (inPage.includes(word) ? 2 : 0) +
+      (inText.includes(word) ? 3 : 0);
     if (hit === 0) return 0;
     score += hit;
   }
@@ -99,12 +99,11 @@ function scoreOf({ title, page, text }, words) {
 
 function snippet(text, words) {
   const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-  const cut = (at > 0 ? "…" : "") + text.slice(at, at + 130) + (at + 130 < text.length ? "…" : "");
+  const rest = text.slice(at).replace(/^\S*\s/, at > 0 ? "…" : "$&"); // At the next whole word.
+  const cut = rest.length > 130 ? rest.slice(0, 130).replace(/\s\S*$/, "…") : rest;
   const line = element("span", "");
-  const pattern = new RegExp(`(${words.join("|")})`, "i");
-  for (const part of cut.split(pattern)) {
-    line.append(words.includes(part.toLowerCase()) ? element("mark", part) : part);
-  }
+  const parts = cut.split(new RegExp(`((?:${words.join("|")})\\w*)`, "i")); // Text and hits in turn.
+  line.append(...parts.map((part, i) => (i % 2 === 0 ? part : element("mark", part))));
   return line;
 }
 

@@ -1,6 +1,11 @@
 import { readSource } from "../source.ts";
 
-/** CHANGELOG.md below its title. */
+/** What concerns those alone who run the service: an entry with the lines that it goes on in. */
+const FOR_OTHERS = /^- (?!For partners: ).*\n(?: {2}.*\n)*/gm;
+
+/** The versions of CHANGELOG.md, with what changed for partners. */
 export function changelog(): string {
-  return readSource("CHANGELOG.md").replace(/^# .*\n/, "");
+  const written = readSource("CHANGELOG.md");
+  const versions = written.slice(written.indexOf("## "));
+  return versions.replace(FOR_OTHERS, "").replace(/^## \[(.+)\]/gm, "## $1");
 }

@@ -134,9 +134,9 @@ export function errors(): string {
       .map(([code, explanation]) => entry(code as ErrorCode, explanation))
       .join("\n\n");
   return [
-    "## Of the partners' API",
+    "## Partners' API",
     section(false),
-    "## Of the operators' API",
+    "## Operators' API",
     "You meet these only if you run the service yourself.",
     section(true),
   ].join("\n\n");

@@ -11,7 +11,9 @@ export async function reference(): Promise<string> {
       call(`${method.toUpperCase()} ${path}`, operation),
     ),
   );
-  return [info.description, ...calls].join("\n\n");
+  // The first paragraph says what the service is, which whoever is here knows.
+  const [, ...ofAllCalls] = info.description.split("\n\n");
+  return [...ofAllCalls, ...calls].join("\n\n");
 }
 
 function call(line: string, operation: Operation): string {
@@ -20,7 +22,8 @@ function call(line: string, operation: Operation): string {
   const [status = "", answer] =
     Object.entries(responses).find(([code]) => Number(code) < 300) ?? [];
 
-  const query = parameters.map(({ name, in: place, description, schema }): Member => [
+  const inOrder = parameters.toSorted((a, b) => a.in.localeCompare(b.in)); // Path, then query.
+  const outside = inOrder.map(({ name, in: place, description, schema }): Member => [
     name,
     `${typeOf(schema)}, in the ${place}`,
     remarks({ ...schema, description }),
@@ -30,7 +33,7 @@ function call(line: string, operation: Operation): string {
     `\`${line}\``,
     description,
     examples(operationId),
-    ...table("It takes", [...query, ...(body ? members(body.schema) : [])]),
+    ...table("It takes", [...outside, ...(body ? members(body.schema) : [])]),
     `### It answers ${status}`,
     answer?.description ?? "",
     ...answerOf(answer?.content?.[JSON_TYPE]),
@@ -63,7 +66,9 @@ function table(title: string | null, rows: readonly Member[]): string[] {
   const lines = rows.map(([name, type, text]) => `| \`${name}\` | ${type} | ${text} |`);
   return [
     ...(title === null ? [] : [`### ${title}`]),
+    '<div class="members">', // On a phone each member has two lines.
     ["| name | type | meaning |", "|---|---|---|", ...lines].join("\n"),
+    "</div>",
   ];
 }
 

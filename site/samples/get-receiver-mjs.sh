@@ -1,2 +1,2 @@
-curl -sS -O "$PARTNER_API/docs/files/receiver.mjs" \
-     -O "$PARTNER_API/docs/files/webhook.mjs"
+curl -fsS -O "$PARTNER_API/docs/files/receiver.mjs" \
+      -O "$PARTNER_API/docs/files/webhook.mjs"

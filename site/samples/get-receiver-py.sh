@@ -1,2 +1,2 @@
-curl -sS -O "$PARTNER_API/docs/files/receiver.py" \
-     -O "$PARTNER_API/docs/files/verify.py"
+curl -fsS -O "$PARTNER_API/docs/files/receiver.py" \
+      -O "$PARTNER_API/docs/files/verify.py"

@@ -1,6 +1,6 @@
 import { createMemoryStore, handleOnce } from "./webhook.mjs";
 
-const store = createMemoryStore(); // In production: your database, shared by all processes.
+const store = createMemoryStore(); // In production: a database that all processes share.
 
 /** The status to answer a valid event with. `handle` works on it, once. */
 export async function statusFor(event, handle) {

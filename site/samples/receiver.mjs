@@ -5,26 +5,36 @@ import { buffer } from "node:stream/consumers";
 import { verify } from "./webhook.mjs";
 
 const { PARTNER_SECRET: secret, PORT = "3000", TLS_PEM } = process.env;
-const seen = new Set(); // In production: a table with a unique key on the event's id.
+const seen = new Set(); // In production: a table with a unique key on the id.
 
-async function receive(request, response) {
-  const body = await buffer(request); // The raw bytes.
+/** The status to answer with. */
+async function receive(request) {
   const { headers } = request;
+  const body = await buffer(request); // The raw bytes.
   const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") {
     console.log(`refused, ${verdict}`);
-    return response.writeHead(400).end();
+    return 400;
   }
 
-  const isNew = !seen.has(event.id); // A delivery may arrive twice.
+  if (seen.has(event.id)) return 204; // A delivery may arrive twice.
   seen.add(event.id);
-  response.writeHead(204).end(); // Once it is stored, within 10 seconds. Work on it afterwards.
-  if (isNew) console.log(`received ${event.event} ${event.id}: ${event.data.message}`);
+  console.log(`received ${event.event} ${event.id}: ${event.data.message}`);
+  return 204; // Once it is stored, within 10 seconds. Work on it afterwards.
 }
 
-// TLS is the business of a proxy or a tunnel, except for tests on your own machine.
+async function answer(request, response) {
+  const status = await receive(request).catch((error) => {
+    console.error(error); // A sender who breaks off must not end the program.
+    return 500;
+  });
+  response.writeHead(status).end();
+}
+
+// TLS is the business of a proxy or a tunnel, except for tests on your machine.
 const pem = TLS_PEM && readFileSync(TLS_PEM);
-const server = pem
-  ? createHttpsServer({ key: pem, cert: pem }, receive)
-  : createHttpServer(receive);
-server.listen(Number(PORT), () => console.log(`receiving on port ${server.address().port}`));
+const createServer = pem ? createHttpsServer : createHttpServer;
+const server = createServer({ key: pem, cert: pem }, answer);
+server.listen(Number(PORT), () => {
+  console.log(`receiving on port ${server.address().port}`);
+});

@@ -8,7 +8,7 @@ seen = set()  # In production: a table with a unique key on the event's id.
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))  # The raw bytes.
+        body = self.rfile.read(int(self.headers["Content-Length"]))  # Raw bytes.
         signature = ",".join(self.headers.get_all("X-VC-Signature", []))
         timestamp = ",".join(self.headers.get_all("X-VC-Timestamp", []))
         verdict = verify([SECRET], signature, timestamp, body)
@@ -19,9 +19,10 @@ class Receiver(BaseHTTPRequestHandler):
         event = json.loads(body)
         is_new = event["id"] not in seen  # A delivery may arrive twice.
         seen.add(event["id"])
-        self.answer(204)  # Once it is stored, within 10 seconds. Work on it afterwards.
+        self.answer(204)  # Once it is stored, within 10 seconds. Then work on it.
         if is_new:
-            print(f'received {event["event"]} {event["id"]}: {event["data"]["message"]}', flush=True)
+            message = event["data"]["message"]
+            print(f'received {event["event"]} {event["id"]}: {message}', flush=True)
 
     def answer(self, status):
         self.send_response(status)

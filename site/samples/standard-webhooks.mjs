@@ -1,6 +1,8 @@
 import { Webhook } from "standardwebhooks";
 
+const webhook = new Webhook(process.env.PARTNER_SECRET);
+
 /** Throws unless the delivery is genuine. */
 export function check(headers, rawBody) {
-  return new Webhook(process.env.PARTNER_SECRET).verify(rawBody.toString(), headers);
+  return webhook.verify(rawBody.toString(), headers);
 }

@@ -174,6 +174,7 @@ export interface operations {
             partner_org: string;
             /** @description The public half of the key that was used. */
             key_id: string;
+            /** @description What the key may do; `identity:read` is always there. */
             scopes: string[];
             /** @description All keys of the organization share it. */
             rate_limit_per_minute: number;
@@ -220,12 +221,13 @@ export interface operations {
             organization_id: string;
             /** @description The https URL that receives deliveries, as it was sent. */
             url: string;
+            /** @description The event types that go there. */
             events: string[];
             /** @description False once the subscription was auto-disabled. */
             active: boolean;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, with milliseconds.
+             * @description When that happened; null until then.
              */
             auto_disabled_at: string | null;
             /** @description Failed attempts since the last success. */
@@ -294,12 +296,13 @@ export interface operations {
             organization_id: string;
             /** @description The https URL that receives deliveries, as it was sent. */
             url: string;
+            /** @description The event types that go there. */
             events: string[];
             /** @description False once the subscription was auto-disabled. */
             active: boolean;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, with milliseconds.
+             * @description When that happened; null until then.
              */
             auto_disabled_at: string | null;
             /** @description Failed attempts since the last success. */
@@ -376,6 +379,7 @@ export interface operations {
           "application/json": {
             /** @description `evt_<uuid>`, the `id` of the envelope to come */
             event_id: string;
+            /** @description Always true: what is not stored is an error. */
             enqueued: boolean;
           };
         };
@@ -406,6 +410,7 @@ export interface operations {
         };
         content: {
           "application/json": {
+            /** @description At most `limit` of them. */
             items: {
               /** @description `att_<uuid>` */
               id: string;
@@ -413,6 +418,7 @@ export interface operations {
               subscription_id: string;
               /** @description `evt_<uuid>`, as in the envelope */
               event_id: string;
+              /** @description `event` of the envelope */
               event_type: string;
               /** @description The first attempt of a delivery is number 1. */
               attempt: number;
@@ -422,6 +428,7 @@ export interface operations {
               http_status: number;
               /** @description `http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
               reason: string;
+              /** @description How long the attempt took. */
               duration_ms: number;
               /**
                * Format: date-time
@@ -430,7 +437,7 @@ export interface operations {
               attempted_at: string;
               /**
                * Format: date-time
-               * @description ISO 8601, UTC, with milliseconds.
+               * @description When the next attempt is due; null if there is none.
                */
               next_attempt_at: string | null;
             }[];

@@ -22,7 +22,7 @@ export const PageQuery = Type.Object({
 export function pageOf<Item extends TSchema>(item: Item, description: string) {
   return Type.Object(
     {
-      items: Type.Array(item),
+      items: Type.Array(item, { description: "At most `limit` of them." }),
       next_cursor: Type.Unsafe<string | null>({
         type: ["string", "null"],
         description: "What to ask for next; null on the last page.",

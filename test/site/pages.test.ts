@@ -51,6 +51,18 @@ test("the reference has the six calls, each with the errors that it may answer",
   }
 });
 
+test("the changelog tells partners what changed for them", () => {
+  const { html } = page("changelog");
+  assert.ok(html.includes("For partners: "));
+  assert.doesNotMatch(html, /For operators|EGRESS_DENY/);
+});
+
+test("the reference says of every member what it means", () => {
+  const { html } = page("reference");
+  assert.ok(html.includes("<td>"));
+  assert.doesNotMatch(html, /<td><\/td>/);
+});
+
 test("every link within the documentation leads to a page and to an anchor that exist", () => {
   const paths = new Map(pages.map((each) => [each.path, each.headings.map(({ id }) => id)]));
   for (const { name } of downloads()) paths.set(`/docs/files/${name}`, []);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { breakOff } from "../support/break-off.ts";
 import { startProgram } from "../support/program.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -74,7 +75,7 @@ for (const { language, program, ending } of LANGUAGES) {
   });
 }
 
-test("a receiver that gets an event twice acts on it once, and acknowledges both", async (t) => {
+test("a receiver that gets an event twice acts on it once, and acknowledges both, whoever broke off in between", async (t) => {
   const { shell, tunnel } = await aNewcomer(t);
   await shell.run("get-receiver-mjs.sh");
   await subscribe(shell);
@@ -84,6 +85,7 @@ test("a receiver that gets an event twice acts on it once, and acknowledges both
   await shell.json("reference/sendTestEvent.sh");
   await receiver.heard(/^received/);
 
+  await breakOff(Number(port));
   const first = await tunnel.passed.until(([one]) => one);
   const again = await fetch(`http://127.0.0.1:${port}/`, {
     method: "POST",

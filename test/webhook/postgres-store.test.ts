@@ -38,7 +38,7 @@ test("with the store in PostgreSQL, failed and lost work gets another chance", a
 /** The example, with the table that its comment tells partners to make. */
 async function aStore(): Promise<EventStore> {
   const [table = ""] = /create table [^;]*/.exec(readFileSync(example, "utf8")) ?? [];
-  await sql.unsafe(table);
+  await sql.unsafe(table.replaceAll("\n *", "\n"));
   const { createPostgresStore } = (await import(pathToFileURL(example).href)) as {
     createPostgresStore: (sql: Database) => EventStore;
   };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import { breakOff } from "../support/break-off.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { aDelivery } from "./delivery.ts";
 
@@ -22,6 +23,9 @@ export async function proveReceiver(port: number, output: () => string): Promise
   assert.equal(await post(port, { ...delivery, headers: twice }), "400 malformed");
   const old = { ...headers, "X-VC-Timestamp": String(Date.now() - 300_001) };
   assert.equal(await post(port, { ...delivery, headers: old }), "400 stale");
+
+  await breakOff(port);
+  assert.equal(await post(port, aDelivery()), "204 ", "whoever breaks off ends nothing");
 
   const times = output().split(`received vc.test.ping ${delivery.eventId}`).length - 1;
   assert.equal(times, 1, output());

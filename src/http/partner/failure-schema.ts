@@ -1,13 +1,13 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { pageOf } from "../page-schema.ts";
-import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 
 const Failure = Type.Object(
   {
     id: Type.String({ description: "`att_<uuid>`" }),
     subscription_id: Type.String({ description: "`wh_<uuid>`" }),
     event_id: Type.String({ description: "`evt_<uuid>`, as in the envelope" }),
-    event_type: Type.String(),
+    event_type: Type.String({ description: "`event` of the envelope" }),
     attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
     status: Type.String({ enum: ["failed", "dead_lettered"] }),
     http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
@@ -18,9 +18,9 @@ const Failure = Type.Object(
         "`connection_refused`, `connection_reset`, `tls_error`, `network_error`, " +
         "`protocol_error`, `interrupted`.",
     }),
-    duration_ms: Type.Integer(),
+    duration_ms: Type.Integer({ description: "How long the attempt took." }),
     attempted_at: Timestamp,
-    next_attempt_at: NullableTimestamp,
+    next_attempt_at: timestampOrNull("When the next attempt is due; null if there is none."),
   },
   {
     examples: [

@@ -6,7 +6,9 @@ const Identity = Type.Object(
   {
     partner_org: Type.String({ description: "The organization's slug." }),
     key_id: Type.String({ description: "The public half of the key that was used." }),
-    scopes: Type.Array(Type.String()),
+    scopes: Type.Array(Type.String(), {
+      description: "What the key may do; `identity:read` is always there.",
+    }),
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
   },
   {

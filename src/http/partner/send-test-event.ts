@@ -14,7 +14,7 @@ const Proof = Type.Object(
 const Accepted = Type.Object(
   {
     event_id: Type.String({ description: "`evt_<uuid>`, the `id` of the envelope to come" }),
-    enqueued: Type.Boolean(),
+    enqueued: Type.Boolean({ description: "Always true: what is not stored is an error." }),
   },
   {
     description: "The event is stored and on its way.",

@@ -1,6 +1,6 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { EVENT_TYPES } from "../../domain/event.ts";
-import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 
 const KNOWN_EVENTS = Object.keys(EVENT_TYPES);
 
@@ -11,9 +11,9 @@ const SUBSCRIPTION = {
   id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
   url: Type.String({ description: "The https URL that receives deliveries, as it was sent." }),
-  events: Type.Array(Type.String()),
+  events: Type.Array(Type.String(), { description: "The event types that go there." }),
   active: Type.Boolean({ description: "False once the subscription was auto-disabled." }),
-  auto_disabled_at: NullableTimestamp,
+  auto_disabled_at: timestampOrNull("When that happened; null until then."),
   consecutive_failures: Type.Integer({ description: "Failed attempts since the last success." }),
   created_at: Timestamp,
 };

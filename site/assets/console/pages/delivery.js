@@ -55,7 +55,7 @@ function facts(delivery) {
 }
 
 function redelivery(delivery) {
-  const to = field("to", "To another subscription", { placeholder: "wh_…, or empty for the same" });
+  const to = field("to", "To another subscription (optional)", { placeholder: "wh_…" });
   return form([to], "Redeliver", async (said) => {
     const question = "Send the event once more, as a new delivery?";
     if (!(await confirmed(question, delivery.event_id, "Redeliver now"))) return;
