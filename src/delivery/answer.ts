@@ -5,6 +5,8 @@ import { BadAnswer } from "./bad-answer.ts";
 /** Of all heads together: a receiver may send any number of interim ones (RFC 9110, 15.2). */
 const HEAD_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_MAX = 64 * 1024;
+/** However few bytes each of them brings: every read costs us more than its bytes do. */
+const PIECES_MAX = 1_024;
 const CHUNK = /^([\da-f]{1,8})[\t ]*(?:;.*)?$/i;
 
 export type Progress = "incomplete" | "complete" | "bad";
@@ -22,8 +24,10 @@ export class Answer {
   readonly #arrived = new ArrivedText();
   readonly #reading = this.#read();
   #bytesLeft = HEAD_BYTES_MAX;
+  #piecesLeft = PIECES_MAX;
 
   take(chunk: Buffer): Progress {
+    if (this.#piecesLeft-- === 0) return "bad";
     this.#arrived.append(chunk);
     try {
       if (this.#reading.next().done !== true) return "incomplete";

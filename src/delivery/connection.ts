@@ -53,9 +53,6 @@ export class Connection {
     socket.on("timeout", () => {
       if (this.#exchange === null) this.destroy(); // While a request is out, its deadline rules.
     });
-    socket.once("end", () => {
-      this.destroy();
-    });
     socket.on("error", (error) => {
       this.#break(new AttemptFailed(outcomeOfExchange(error), error));
     });
@@ -66,7 +63,7 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return !this.#socket.destroyed;
+    return this.#socket.writable;
   }
 
   /**

@@ -6,6 +6,7 @@ import { Answer, type Progress } from "../../src/delivery/answer.ts";
 const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const KIB = 1024;
+const PIECES_MAX = 1_024;
 
 type Expected = [progress: Progress, status?: number, keepsAlive?: boolean];
 
@@ -133,6 +134,13 @@ for (const [value, seconds] of [
     assert.equal(answer.head?.idleSeconds, seconds);
   });
 }
+
+test("an answer in more pieces than any need be is not read on, and its status stands", () => {
+  const head = `${OK}content-length: ${PIECES_MAX}\r\n\r\n`;
+  const letters = Array<string>(PIECES_MAX - 1).fill("x");
+  assert.deepEqual(outcomeOf([head, ...letters]), GOES_ON);
+  assert.deepEqual(outcomeOf([head, ...letters, "x"]), STATUS_AND_NO_MORE);
+});
 
 test("whatever comes, it is read to an end, and without an error", () => {
   const bytes = fc.oneof(

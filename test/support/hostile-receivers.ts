@@ -59,6 +59,13 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
     outcome: DELIVERED,
   },
   "sends chunks of one byte without end": flood(CHUNKED, "1\r\na\r\n".repeat(999), DELIVERED),
+  "sends a body in pieces of one byte": {
+    script: ({ socket }) => {
+      socket.write(`${OK}content-length: 60000\r\n\r\n`);
+      for (let i = 0; i < 59_999; i++) socket.write("x");
+    },
+    outcome: DELIVERED,
+  },
   "sends a chunk's extension without end": flood(`${CHUNKED}1;`, LETTERS, DELIVERED),
   "sends a chunk's length without end": flood(CHUNKED, "0".repeat(16 * 1024), DELIVERED),
   "sends trailers without end": flood(`${CHUNKED}0\r\n`, "x: y\r\n".repeat(999), DELIVERED),
