@@ -1,7 +1,7 @@
 import type { Share } from "../actions/claims.ts";
 
 /** Hands that a subscription gets together where it has that much due: attempts at one name share its look-up. */
-const HANDFUL = 8;
+const HANDFUL = 16;
 
 /** Attempts that begin together at the most. More would wait for each other, and then for one record. */
 const BURST_MAX = 64;

@@ -28,8 +28,8 @@ test("a saturated subscription gets nothing until one of its attempts ends", () 
 });
 
 test("the longest waiting go first, a handful each, when there are too few hands for all", () => {
-  const hands = new Hands(16, 16);
-  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 8, second: 8 });
+  const hands = new Hands(32, 32);
+  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 16, second: 16 });
 });
 
 test("no more than a burst begins together, however many hands are free", () => {
