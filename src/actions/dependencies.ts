@@ -1,14 +1,12 @@
 import type { Clock } from "../domain/clock.ts";
-import { WINDOW_MS } from "../domain/rate-window.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
-import { type CredentialRow, findActiveCredentials } from "../postgres/api-keys.ts";
 import type { Database } from "../postgres/database.ts";
 import { type DirectEventRow, insertDirectEvents } from "../postgres/events.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
+import { admitAll, type Admitted, type Presented } from "./admission.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
-import { countInWindows, type Counted, type WindowRequest } from "./rate-limit.ts";
 
 /** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
 export interface Parts {
@@ -26,8 +24,8 @@ export interface Parts {
 export interface Dependencies extends Parts {
   /** Look-ups and writes of single requests, gathered for a tick into one statement. */
   gathered: {
-    findCredential: (keyId: string) => Promise<CredentialRow | null>;
-    countRequest: (request: WindowRequest) => Promise<Counted>;
+    /** Null when the key lets nobody in. */
+    admit: (presented: Presented) => Promise<Admitted | null>;
     findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
     /** False when the subscription is not active any more. */
     insertDirectEvent: (row: DirectEventRow) => Promise<boolean>;
@@ -45,16 +43,7 @@ export function createDependencies(parts: Parts): Dependencies {
     ...parts,
     keysUsed: new Map(),
     gathered: {
-      findCredential: gather(async (keyIds: string[]) => {
-        const rows = await findActiveCredentials(db, keyIds);
-        const byId = new Map(rows.map((row) => [row.key_id, row]));
-        return keyIds.map((keyId) => byId.get(keyId) ?? null);
-      }, BATCH),
-
-      countRequest: gather(async (requests: WindowRequest[]) => {
-        const now = clock();
-        return countInWindows(db, requests, { now, expired: new Date(now.getTime() - WINDOW_MS) });
-      }, BATCH),
+      admit: gather((presented: Presented[]) => admitAll({ db, clock }, presented), BATCH),
 
       findSubscription: gather(async (ids: string[]) => {
         const rows = await findSubscriptions(db, ids);

@@ -46,7 +46,7 @@ export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** Constant in time. `hash` is undefined for a key that does not exist, which takes as long. */
-export function secretMatches(secret: string, hash: Uint8Array | undefined): boolean {
-  return timingSafeEqual(hashSecret(secret), hash ?? NO_HASH);
+/** Constant in time. `stored` is undefined for a key that does not exist, which takes as long. */
+export function hashesMatch(presented: Uint8Array, stored: Uint8Array | undefined): boolean {
+  return timingSafeEqual(presented, stored ?? NO_HASH);
 }

@@ -11,16 +11,6 @@ export interface ApiKeyRow {
   revoked_at: Date | null;
 }
 
-/** What authentication needs to know of a key and its organization. */
-export interface CredentialRow {
-  key_id: string;
-  secret_hash: Buffer;
-  scopes: Scope[];
-  organization_id: string;
-  slug: string;
-  rate_limit_per_minute: number;
-}
-
 /** False when the key id was issued before. */
 export async function insertApiKey(
   db: Queryable,
@@ -31,28 +21,6 @@ export async function insertApiKey(
     values (${row.key_id}, ${row.organization_id}, ${row.secret_hash}, ${row.scopes}, ${row.label}, ${row.created_at})
     on conflict (key_id) do nothing`;
   return count === 1;
-}
-
-/**
- * The credentials of those keys that are active, in no particular order. In place of an id that does not exist the first
- * key that there is gets looked up and sent, and is left out here, so that time does not tell which ids exist.
- */
-export async function findActiveCredentials(
-  db: Queryable,
-  keyIds: string[],
-): Promise<CredentialRow[]> {
-  const rows = await db<(CredentialRow & { is_active: boolean })[]>`
-    select k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute,
-           k.key_id = w.asked and k.revoked_at is null as is_active
-      from unnest(${[...new Set(keyIds)]}::text[]) as w (asked)
-     cross join lateral (
-       (select key_id, secret_hash, scopes, organization_id, revoked_at from api_keys where key_id = w.asked)
-       union all
-       (select key_id, secret_hash, scopes, organization_id, revoked_at from api_keys order by key_id limit 1)
-       limit 1
-     ) k
-      join organizations o on o.id = k.organization_id`;
-  return rows.filter((row) => row.is_active);
 }
 
 /** Newest first, beginning behind `after`. Never a hash. */

@@ -1,4 +1,4 @@
-import { recordKeysUsed } from "../actions/authenticate.ts";
+import { recordKeysUsed } from "../actions/admission.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { isInUse } from "../postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { authenticate, recordKeysUsed } from "../../src/actions/authenticate.ts";
+import { admit, recordKeysUsed } from "../../src/actions/admission.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import type { ApiKeyView, IssuedKeyView } from "../../src/actions/views/api-key.ts";
 import type { Page } from "../../src/domain/page.ts";
@@ -29,7 +29,7 @@ test("a new key's token is all of the standard output, and works", async () => {
       "It is shown this once and cannot be recovered: keep it where secrets are kept.\n",
   );
 
-  const caller = await authenticate(deps, `Bearer ${stdout.trimEnd()}`);
+  const { caller } = await admit(deps, `Bearer ${stdout.trimEnd()}`);
   assert.equal(caller.slug, "acme");
   assert.deepEqual(caller.scopes, ["identity:read", "webhooks:manage"]);
 });
@@ -53,7 +53,7 @@ test("with --json a new key is one document with its token, and nothing is said 
 test("the list shows keys of one organization or of all, never a token", async () => {
   clock.advance(60_000);
   const token = (await run("key", "create", "--organization", "globex")).stdout.trimEnd();
-  await authenticate(deps, token);
+  await admit(deps, token);
   await recordKeysUsed(deps);
 
   const all = await json<Page<ApiKeyView>>("key", "list");
@@ -90,7 +90,7 @@ test("a revoked key is refused from then on, and is listed only on request", asy
     stdout: `Key ${keyId} is revoked.\n`,
     stderr: "",
   });
-  await assert.rejects(authenticate(deps, token), { code: "unauthenticated" });
+  await assert.rejects(admit(deps, token), { code: "unauthenticated" });
 
   const ids = async (...options: string[]) =>
     (await json<Page<ApiKeyView>>("key", "list", ...options)).items.map((item) => item.key_id);
@@ -106,7 +106,7 @@ test("a whole token is not revoked but explained, and never repeated", async () 
   assert.equal(stdout, "");
   assert.match(stderr, /^error: this is a whole token: give the key id alone/);
   assert.equal(stderr.includes(token.split(".")[1] ?? ""), false);
-  await authenticate(deps, token);
+  await admit(deps, token);
 });
 
 const refusals = [

@@ -9,6 +9,7 @@ import {
 } from "../../src/postgres/subscriptions.ts";
 import { cancelWaiting } from "../../src/postgres/waiting-deliveries.ts";
 import { createDatabase } from "../support/database.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 import {
   acknowledged,
   anOrganization,
@@ -140,7 +141,7 @@ test("a success that is recorded while its subscription is being deleted waits f
   const recorded = await db.begin(async (tx) => {
     await deleteRow(tx, subscription.id, { organizationId: organization, now: clock() });
     const recording = attemptAll(deps, [second], () => acknowledged);
-    await untilBlocked();
+    await untilBlocked(db);
     await cancelWaiting(tx, [subscription.id], clock());
     return { recording };
   });
@@ -150,12 +151,3 @@ test("a success that is recorded while its subscription is being deleted waits f
   const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
   assert.equal(delivery?.state, "cancelled");
 });
-
-/** Resolves once some statement of this database waits for a lock. */
-async function untilBlocked(): Promise<void> {
-  for (let blocked = 0; blocked === 0;) {
-    const rows = await db`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    blocked = rows.length;
-  }
-}

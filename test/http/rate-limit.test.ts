@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { revokeApiKey } from "../../src/actions/api-keys.ts";
 import { setRateLimit } from "../../src/actions/organizations.ts";
 import { createDatabase } from "../support/database.ts";
 import { createClock } from "../support/clock.ts";
 import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 
@@ -95,4 +97,67 @@ test("organizations do not share a window, and a new limit holds from the next r
     [statusCode, headers["ratelimit-policy"], headers["ratelimit"]],
     [200, '"default";q=3;w=60', '"default";r=1;t=60'],
   );
+});
+
+test("a key that is refused counts for nobody, whether unknown, revoked or with a wrong secret", async (t) => {
+  const api = startPartnerApi(t, db);
+  const organization = await api.anOrganization();
+  const [key, revoked] = [await api.aKeyOf(organization), await api.aKeyOf(organization)];
+  await ask(api, key);
+  await ask(api, revoked);
+  await revokeApiKey(api.deps, revoked.keyId);
+  const used = async () => db`select organization_id, used from rate_windows order by 1`;
+  const before = [...(await used())];
+
+  const wrong = "A".repeat(43);
+  const refused = [`vck_${key.keyId}.${wrong}`, `vck_${"0".repeat(20)}.${wrong}`, revoked.token];
+  for (const authorization of refused) {
+    assert.equal((await ask(api, { ...key, authorization })).statusCode, 401);
+  }
+  assert.deepEqual([...(await used())], before);
+});
+
+test("what another process counts in the same moment is counted, too", async (t) => {
+  const api = startPartnerApi(t, db);
+  const organization = await api.anOrganization({ rateLimitPerMinute: 10 });
+  const key = await api.aKeyOf(organization);
+  await ask(api, key);
+
+  const { meanwhile } = await db.begin(async (tx) => {
+    await tx`update rate_windows set used = used + 5 where organization_id = ${organization.id}`;
+    const meanwhile = ask(api, key);
+    await untilBlocked(db);
+    return { meanwhile };
+  });
+  assert.equal((await meanwhile).headers["ratelimit"], '"default";r=3;t=60');
+});
+
+test("windows are locked in one order, whichever requests come first", async (t) => {
+  const api = startPartnerApi(t, db);
+  const keys = [await api.aKeyWith(), await api.aKeyWith()];
+  for (const key of keys) await ask(api, key);
+  const [first, second] = keys.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
+  assert.ok(first && second);
+
+  const { meanwhile } = await db.begin(async (tx) => {
+    const lock = (id: string) =>
+      tx`select from rate_windows where organization_id = ${id} for update nowait`;
+    await lock(first.organizationId);
+    const meanwhile = Promise.all([ask(api, second), ask(api, first)]);
+    await untilBlocked(db);
+    await lock(second.organizationId);
+    return { meanwhile };
+  });
+  assert.deepEqual(
+    (await meanwhile).map((answer) => answer.statusCode),
+    [200, 200],
+  );
+});
+
+test("keys whose use waits to be written are bounded", async (t) => {
+  const api = startPartnerApi(t, db);
+  const key = await api.aKeyWith();
+  for (let i = 0; i < 10_000; i++) api.deps.keysUsed.set(String(i), new Date());
+  assert.equal((await ask(api, key)).statusCode, 200);
+  assert.equal(api.deps.keysUsed.size, 10_000);
 });

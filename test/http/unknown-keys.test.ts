@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { admit } from "../../src/actions/admission.ts";
 import { revokeApiKey } from "../../src/actions/api-keys.ts";
+import { hashSecret } from "../../src/domain/api-key.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import { findActiveCredentials } from "../../src/postgres/api-keys.ts";
+import { admitKeys } from "../../src/postgres/admission.ts";
 import { comparesOf } from "../support/compares.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
@@ -49,11 +51,36 @@ test("a key that does not exist costs what a wrong secret costs: the answer, the
 test("what is looked up in place of a key that does not exist is nobody's credential", async (t) => {
   const { aKeyWith } = startPartnerApi(t, db);
   const { keyId } = await aKeyWith();
-  const found = await findActiveCredentials(db, ["0".repeat(20), keyId, "1".repeat(20), keyId]);
+  const secret_hash = hashSecret("A".repeat(43));
+  const presented = ["0".repeat(20), keyId, "1".repeat(20)].map((key_id) => ({
+    key_id,
+    secret_hash,
+    requests: 1,
+  }));
+  const now = new Date();
+  const found = await admitKeys(db, presented, { now, expired: now });
   assert.deepEqual(
-    found.map((credential) => credential.key_id),
-    [keyId],
+    found.map((key) => [key.key_id, key.is_counted]),
+    [[keyId, false]],
   );
+});
+
+test("one request with the right secret among many with wrong ones is let in, and alone counted", async (t) => {
+  const { deps, aKeyWith, anOrganization, aKeyOf } = startPartnerApi(t, db);
+  const key = await aKeyOf(await anOrganization({ rateLimitPerMinute: 2 }));
+  const other = await aKeyWith();
+  const wrong = `vck_${key.keyId}.${"A".repeat(43)}`;
+  const ask = async (authorization: string) => {
+    try {
+      return (await admit(deps, authorization)).allowance.remaining;
+    } catch {
+      return null;
+    }
+  };
+  const tokens = [wrong, key.token, wrong, other.token, key.token, wrong, key.token];
+  const left = await Promise.all(tokens.map(ask));
+  assert.deepEqual(left, [null, 1, null, 599, 0, null, 0]);
+  assert.equal(await ask(key.token), 0);
 });
 
 interface Statement {

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { authenticate } from "../../actions/authenticate.ts";
+import { admit } from "../../actions/admission.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
-import { takeRequest } from "../../actions/rate-limit.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -16,17 +15,16 @@ export function guardRoutes(app: App, deps: Dependencies): void {
   app.addHook("onRoute", (route) => {
     const scope = route.config?.scope;
     if (!scope) throw new Error(`${String(route.method)} ${route.url} declares no scope`);
-    route.onRequest = admit(deps, scope);
+    route.onRequest = admission(deps, scope);
   });
 }
 
 /** Who asks, whether it is too often, whether it is their business: in this order, and before a body is read. */
-function admit(deps: Dependencies, scope: Scope): Admission {
+function admission(deps: Dependencies, scope: Scope): Admission {
   return async (request, reply) => {
-    const caller = await authenticate(deps, authorizationOf(request.raw));
+    const { caller, allowance } = await admit(deps, authorizationOf(request.raw));
     request.caller = caller;
 
-    const allowance = await takeRequest(deps, caller);
     reply.headers(rateLimitHeaders(allowance));
     if (!allowance.passed) {
       throw new PartnerError("rate_limited", "Your organization's limit is used up for now.", {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { authenticate } from "../../../src/actions/authenticate.ts";
+import { admit } from "../../../src/actions/admission.ts";
 import { createOrganization } from "../../../src/actions/organizations.ts";
 import type { ApiKeyView, IssuedKeyView } from "../../../src/actions/views/api-key.ts";
 import { publicId } from "../../../src/domain/ids.ts";
@@ -33,7 +33,7 @@ test("a key is made by id or by slug; its token works and is never seen again", 
       label: "production",
       created_at: clock().toISOString(),
     });
-    const caller = await authenticate(deps, `Bearer ${token}`);
+    const { caller } = await admit(deps, `Bearer ${token}`);
     assert.equal(caller.keyId, key_id);
 
     const list = await ask({ url: "keys" });
@@ -105,7 +105,7 @@ test("a revoked key is refused at once; again is fine, and an unknown key is 404
   const revoked = clock().toISOString();
   const { status, text } = await revoke(key_id);
   assert.deepEqual([status, text], [204, ""]);
-  await assert.rejects(authenticate(deps, token), { code: "unauthenticated" });
+  await assert.rejects(admit(deps, token), { code: "unauthenticated" });
   assert.deepEqual(
     logged.filter((line) => line["action"] === "revoke_key").map((line) => line["subject"]),
     [key_id],

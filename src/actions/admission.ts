@@ -1,0 +1,123 @@
+import { hashesMatch, hashSecret, parseAuthorization } from "../domain/api-key.ts";
+import { PartnerError } from "../domain/errors.ts";
+import { groupBy } from "../domain/group-by.ts";
+import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
+import type { Caller } from "../domain/scope.ts";
+import { type AdmissionRow, admitKeys, insertWindows } from "../postgres/admission.ts";
+import { updateLastUsed } from "../postgres/api-keys.ts";
+import type { Queryable } from "../postgres/database.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** A token as a request presents it. */
+export interface Presented {
+  keyId: string;
+  secretHash: Buffer;
+}
+
+/** A key that lets its request in, and the place of that in its organization's window; the first has place 1. */
+export interface Admitted {
+  key: AdmissionRow;
+  place: number;
+  openedAt: Date;
+}
+
+/** Keys whose use waits to be written. Beyond that a use is not noted: its key's next one is. */
+const KEYS_USED_MAX = 10_000;
+
+/**
+ * Turns an Authorization header into a caller, and counts the request: one count for all keys of an organization and
+ * all processes. Every way to fail looks the same from outside, and a key that does not exist costs the same work as one
+ * that does. No key is cached: a revocation holds from the next request on.
+ */
+export async function admit(
+  { gathered, clock, keysUsed }: Pick<Dependencies, "gathered" | "clock" | "keysUsed">,
+  authorization: string | undefined,
+): Promise<{ caller: Caller; allowance: Allowance }> {
+  const token = parseAuthorization(authorization);
+  const admitted =
+    token && (await gathered.admit({ keyId: token.keyId, secretHash: hashSecret(token.secret) }));
+  if (!admitted) {
+    throw new PartnerError(
+      "unauthenticated",
+      "The API key is missing, malformed, unknown or revoked.",
+    );
+  }
+
+  const { key, place, openedAt } = admitted;
+  const now = clock();
+  if (keysUsed.size < KEYS_USED_MAX || keysUsed.has(key.key_id)) keysUsed.set(key.key_id, now);
+  const caller = {
+    organizationId: key.organization_id,
+    slug: key.slug,
+    keyId: key.key_id,
+    scopes: key.scopes,
+    rateLimitPerMinute: key.rate_limit_per_minute,
+  };
+  return { caller, allowance: allowanceAt(place, caller.rateLimitPerMinute, openedAt, now) };
+}
+
+/** Admits requests of any organizations, each in the order in which they came; null where the key lets nobody in. */
+export async function admitAll(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  presented: Presented[],
+): Promise<(Admitted | null)[]> {
+  const rows = await admitEach(db, presented, clock());
+  const keys = new Map(rows.map((row) => [row.key_id, row]));
+  const windows = windowsOf(rows);
+
+  return presented.map(({ keyId, secretHash }) => {
+    const key = keys.get(keyId);
+    const matches = hashesMatch(secretHash, key?.secret_hash);
+    if (!key || !matches) return null;
+
+    const window = windows.get(key.organization_id);
+    if (!window) throw new Error(`no rate window for organization ${key.organization_id}`);
+    return { key, place: ++window.used, openedAt: window.openedAt };
+  });
+}
+
+/** An organization's first request ever finds no window to be counted in. */
+async function admitEach(
+  db: Queryable,
+  presented: Presented[],
+  now: Date,
+): Promise<AdmissionRow[]> {
+  const tokens = groupBy(presented, (p) => `${p.keyId}.${p.secretHash.toString("hex")}`);
+  const wanted = [...tokens.values()].flatMap((requests) =>
+    requests.slice(0, 1).map(({ keyId: key_id, secretHash: secret_hash }) => ({
+      key_id,
+      secret_hash,
+      requests: requests.length,
+    })),
+  );
+  const time = { now, expired: new Date(now.getTime() - WINDOW_MS) };
+
+  const rows = await admitKeys(db, wanted, time);
+  const uncounted = rows.filter((row) => row.is_counted && row.opened_at === null);
+  if (uncounted.length === 0) return rows;
+
+  await insertWindows(db, [...new Set(uncounted.map((row) => row.organization_id))]);
+  const keyIds = new Set(uncounted.map((row) => row.key_id));
+  const again = wanted.filter((token) => keyIds.has(token.key_id));
+  return [...rows, ...(await admitKeys(db, again, time))];
+}
+
+function windowsOf(rows: AdmissionRow[]): Map<string, { openedAt: Date; used: number }> {
+  const windows = new Map<string, { openedAt: Date; used: number }>();
+  for (const { organization_id, opened_at, used_before } of rows) {
+    if (opened_at === null || used_before === null) continue;
+    windows.set(organization_id, { openedAt: opened_at, used: used_before });
+  }
+  return windows;
+}
+
+/** Writes when keys were last used: called now and then, since nobody needs it to the second. */
+export async function recordKeysUsed({
+  db,
+  keysUsed,
+}: Pick<Dependencies, "db" | "keysUsed">): Promise<void> {
+  if (keysUsed.size === 0) return;
+  const used = [...keysUsed].map(([key_id, at]) => ({ key_id, at }));
+  keysUsed.clear();
+  await updateLastUsed(db, used);
+}

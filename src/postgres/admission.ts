@@ -1,0 +1,87 @@
+import type { Scope } from "../domain/scope.ts";
+import type { Queryable } from "./database.ts";
+
+/** A token as requests present it, and how many of them do. */
+export interface PresentedKey {
+  key_id: string;
+  secret_hash: Buffer;
+  requests: number;
+}
+
+/** An active key, and where the window of its organization stands if the secret was the right one. */
+export interface AdmissionRow {
+  key_id: string;
+  secret_hash: Buffer;
+  scopes: Scope[];
+  organization_id: string;
+  slug: string;
+  rate_limit_per_minute: number;
+  is_counted: boolean;
+  /** Null when nothing was counted, and where there is no window yet. */
+  opened_at: Date | null;
+  /** Requests that the window had seen before these. */
+  used_before: number | null;
+}
+
+/**
+ * Looks keys up and counts their requests: those with the right secret, in their organization's window, up to its limit.
+ * A new window opens where the old one began at or before `expired`. Exact across processes: the rows are locked, in one order.
+ *
+ * In place of a key that does not exist the first one that there is gets looked up and sent, and is left out here, so that
+ * time does not tell which ids exist. Whoever lets somebody in compares the hashes again, in constant time.
+ */
+export async function admitKeys(
+  db: Queryable,
+  presented: PresentedKey[],
+  { now, expired }: { now: Date; expired: Date },
+): Promise<AdmissionRow[]> {
+  const rows = await db<(AdmissionRow & { is_active: boolean })[]>`
+    with credential as (
+      select p.requests, k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute,
+             k.key_id = p.key_id and k.revoked_at is null as is_active,
+             k.key_id = p.key_id and k.revoked_at is null and k.secret_hash = decode(p.secret_hash, 'hex') as is_counted
+        from unnest(${presented.map((p) => p.key_id)}::text[], ${presented.map((p) => p.secret_hash.toString("hex"))}::text[],
+                    ${presented.map((p) => p.requests)}::int[]) as p (key_id, secret_hash, requests)
+       cross join lateral (
+         (select key_id, secret_hash, scopes, organization_id, revoked_at from api_keys where key_id = p.key_id)
+         union all
+         (select key_id, secret_hash, scopes, organization_id, revoked_at from api_keys order by key_id limit 1)
+         limit 1
+       ) k
+        join organizations o on o.id = k.organization_id
+    ),
+    wanted as (
+      select organization_id, rate_limit_per_minute as quota, sum(requests)::int as requests
+        from credential
+       where is_counted
+       group by organization_id, rate_limit_per_minute
+    ),
+    before as (
+      select r.*, case when w.opened_at <= ${expired} then ${now}::timestamptz else w.opened_at end as opens_at,
+             case when w.opened_at <= ${expired} then 0 else w.used end as used_before
+        from wanted r
+        join rate_windows w using (organization_id)
+       order by w.organization_id
+         for update of w
+    ),
+    counted as (
+      update rate_windows w
+         set opened_at = b.opens_at, used = greatest(b.used_before, least(b.used_before + b.requests, b.quota))
+        from before b
+       where w.organization_id = b.organization_id
+      returning w.organization_id, w.opened_at, b.used_before
+    )
+    select c.key_id, c.secret_hash, c.scopes, c.organization_id, c.slug, c.rate_limit_per_minute, c.is_active, c.is_counted,
+           n.opened_at, n.used_before
+      from credential c
+      left join counted n on n.organization_id = c.organization_id`;
+  return rows.filter((row) => row.is_active);
+}
+
+/** Gives the organizations that have none a window, which is over already. */
+export async function insertWindows(db: Queryable, organizationIds: string[]): Promise<void> {
+  await db`
+    insert into rate_windows (organization_id, opened_at, used)
+    select id, '-infinity', 0 from unnest(${organizationIds.toSorted()}::uuid[]) as id
+    on conflict do nothing`;
+}
