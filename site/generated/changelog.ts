@@ -2,10 +2,14 @@ import { readSource } from "../source.ts";
 
 /** What concerns those alone who run the service: an entry with the lines that it goes on in. */
 const FOR_OTHERS = /^- (?!For partners: ).*\n(?: {2}.*\n)*/gm;
+const FOR_PARTNERS = /^- For partners: (.)/gm;
 
 /** The versions of CHANGELOG.md, with what changed for partners. */
 export function changelog(): string {
   const written = readSource("CHANGELOG.md");
   const versions = written.slice(written.indexOf("## "));
-  return versions.replace(FOR_OTHERS, "").replace(/^## \[(.+)\]/gm, "## $1");
+  return versions
+    .replace(FOR_OTHERS, "")
+    .replace(FOR_PARTNERS, (_entry, first: string) => `- ${first.toUpperCase()}`)
+    .replace(/^## \[(.+)\]/gm, "## $1");
 }

@@ -53,8 +53,8 @@ test("the reference has the six calls, each with the errors that it may answer",
 
 test("the changelog tells partners what changed for them", () => {
   const { html } = page("changelog");
-  assert.ok(html.includes("For partners: "));
-  assert.doesNotMatch(html, /For operators|EGRESS_DENY/);
+  assert.ok(html.includes("<li>The identity check, webhook subscriptions"));
+  assert.doesNotMatch(html, /For partners|For operators|EGRESS_DENY/);
 });
 
 test("the reference says of every member what it means", () => {
