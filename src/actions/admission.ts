@@ -1,9 +1,8 @@
 import { hashesMatch, hashSecret, parseAuthorization } from "../domain/api-key.ts";
 import { PartnerError } from "../domain/errors.ts";
-import { groupBy } from "../domain/group-by.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
 import type { Caller } from "../domain/scope.ts";
-import { type AdmissionRow, admitKeys, insertWindows } from "../postgres/admission.ts";
+import { type AdmissionRow, admitKeys, insertWindows, type PresentedKey } from "../postgres/admission.ts";
 import { updateLastUsed } from "../postgres/api-keys.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -82,14 +81,7 @@ async function admitEach(
   presented: Presented[],
   now: Date,
 ): Promise<AdmissionRow[]> {
-  const tokens = groupBy(presented, (p) => `${p.keyId}.${p.secretHash.toString("hex")}`);
-  const wanted = [...tokens.values()].flatMap((requests) =>
-    requests.slice(0, 1).map(({ keyId: key_id, secretHash: secret_hash }) => ({
-      key_id,
-      secret_hash,
-      requests: requests.length,
-    })),
-  );
+  const wanted = tokensOf(presented);
   const time = { now, expired: new Date(now.getTime() - WINDOW_MS) };
 
   const rows = await admitKeys(db, wanted, time);
@@ -99,7 +91,20 @@ async function admitEach(
   await insertWindows(db, [...new Set(uncounted.map((row) => row.organization_id))]);
   const keyIds = new Set(uncounted.map((row) => row.key_id));
   const again = wanted.filter((token) => keyIds.has(token.key_id));
-  return [...rows, ...(await admitKeys(db, again, time))];
+  const counted = rows.filter((row) => !uncounted.includes(row));
+  return [...counted, ...(await admitKeys(db, again, time))];
+}
+
+/** Each token once, however many requests present it. */
+function tokensOf(presented: Presented[]): PresentedKey[] {
+  const tokens = new Map<string, PresentedKey>();
+  for (const { keyId: key_id, secretHash: secret_hash } of presented) {
+    const name = `${key_id}.${secret_hash.toString("hex")}`;
+    const token = tokens.get(name) ?? { key_id, secret_hash, requests: 0 };
+    token.requests++;
+    tokens.set(name, token);
+  }
+  return [...tokens.values()];
 }
 
 function windowsOf(rows: AdmissionRow[]): Map<string, { openedAt: Date; used: number }> {
