@@ -2,7 +2,12 @@ import { hashesMatch, hashSecret, parseAuthorization } from "../domain/api-key.t
 import { PartnerError } from "../domain/errors.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
 import type { Caller } from "../domain/scope.ts";
-import { type AdmissionRow, admitKeys, insertWindows, type PresentedKey } from "../postgres/admission.ts";
+import {
+  type AdmissionRow,
+  admitKeys,
+  insertWindows,
+  type PresentedKey,
+} from "../postgres/admission.ts";
 import { updateLastUsed } from "../postgres/api-keys.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
