@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { lendNone } from "./actions/accept.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
@@ -47,7 +48,10 @@ async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger)
   };
   const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
-  const wired = await wireDependencies(config, db, (ids) => dispatcher?.nudge(ids));
+  const wired = await wireDependencies(config, db, {
+    nudge: (ids) => dispatcher?.nudge(ids),
+    lend: (ids, accept) => (dispatcher ? dispatcher.lend(ids, accept) : lendNone(ids, accept)),
+  });
   const { deps, clock, destinations } = wired;
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);

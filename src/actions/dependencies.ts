@@ -2,11 +2,12 @@ import type { Clock } from "../domain/clock.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { Database } from "../postgres/database.ts";
-import { type DirectEventRow, insertDirectEvents } from "../postgres/events.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
+import { acceptAll, type DirectEvent, type Lend } from "./accept.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
+import { Proofs } from "./proofs.ts";
 
 /** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
 export interface Parts {
@@ -18,6 +19,8 @@ export interface Parts {
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
   nudge: (subscriptionIds: string[]) => void;
+  /** The free hands of the dispatcher of this process, if it has one. */
+  lend?: Lend;
 }
 
 /** Everything an action may reach besides its arguments. Built once, in main.ts or in a test. */
@@ -28,10 +31,11 @@ export interface Dependencies extends Parts {
     admit: (presented: Presented) => Promise<Admitted | null>;
     findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
     /** False when the subscription is not active any more. */
-    insertDirectEvent: (row: DirectEventRow) => Promise<boolean>;
+    accept: (event: DirectEvent) => Promise<boolean>;
   };
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
+  proofs: Proofs;
 }
 
 /** The most calls that one statement takes, how long one that takes several keeps off the next, and how long callers wait. */
@@ -42,6 +46,7 @@ export function createDependencies(parts: Parts): Dependencies {
   return {
     ...parts,
     keysUsed: new Map(),
+    proofs: new Proofs(),
     gathered: {
       admit: gather((presented: Presented[]) => admitAll({ db, clock }, presented), BATCH),
 
@@ -51,10 +56,7 @@ export function createDependencies(parts: Parts): Dependencies {
         return ids.map((id) => byId.get(id) ?? null);
       }, BATCH),
 
-      insertDirectEvent: gather(async (rows: DirectEventRow[]) => {
-        const inserted = new Set(await insertDirectEvents(db, rows));
-        return rows.map((row) => inserted.has(row.id));
-      }, BATCH),
+      accept: gather((events: DirectEvent[]) => acceptAll(parts, events), BATCH),
     },
   };
 }

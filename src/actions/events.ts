@@ -6,7 +6,7 @@ import { insertEvent } from "../postgres/events.ts";
 import { listSubscribers } from "../postgres/subscriptions.ts";
 import { insertDeliveries } from "../postgres/waiting-deliveries.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { getSubscription, requireProof } from "./subscriptions.ts";
+import { getSubscription, requireSecret } from "./subscriptions.ts";
 
 /**
  * Puts an event on its way to each active subscription of the organization that lists its type.
@@ -51,16 +51,14 @@ export async function sendTestEvent(
   organizationId: string,
   { id, secret }: { id: string | null; secret: string },
 ): Promise<string> {
-  const subscription = await getSubscription(deps, organizationId, id);
-  if (subscription.auto_disabled_at !== null) throw inactive();
-  requireProof(deps, subscription, secret);
+  const subscriptionId = await requireProof(deps, organizationId, { id, secret });
 
   const now = deps.clock();
   const eventId = timeOrderedId(now);
-  const accepted = await deps.gathered.insertDirectEvent({
+  const accepted = await deps.gathered.accept({
     id: eventId,
     delivery_id: timeOrderedId(now),
-    subscription_id: subscription.id,
+    subscription_id: subscriptionId,
     type: TEST_EVENT,
     occurred_at: now,
     data: TEST_EVENT_DATA,
@@ -69,9 +67,22 @@ export async function sendTestEvent(
     await getSubscription(deps, organizationId, id); // Absent if it was deleted meanwhile.
     throw inactive();
   }
-
-  deps.nudge([subscription.id]);
   return eventId;
+}
+
+/** The subscription's id, once the caller has shown its secret. One that did so before needs no look-up. */
+async function requireProof(
+  deps: Dependencies,
+  organizationId: string,
+  { id, secret }: { id: string | null; secret: string },
+): Promise<string> {
+  if (id !== null && deps.proofs.has({ organizationId, subscriptionId: id, secret })) return id;
+
+  const subscription = await getSubscription(deps, organizationId, id);
+  if (subscription.auto_disabled_at !== null) throw inactive();
+  requireSecret(deps, subscription, secret);
+  deps.proofs.add({ organizationId, subscriptionId: subscription.id, secret });
+  return subscription.id;
 }
 
 function inactive(): PartnerError {

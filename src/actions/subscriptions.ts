@@ -95,7 +95,7 @@ export async function deleteSubscription(
 }
 
 /** Throws unless `secret` is the subscription's own. */
-export function requireProof(
+export function requireSecret(
   { ring }: Pick<Dependencies, "ring">,
   subscription: SealedSubscriptionRow,
   secret: string,

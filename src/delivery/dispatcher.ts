@@ -33,7 +33,7 @@ const OPEN_PER_HAND = 2;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #hands: Hands;
-  /** Claims whose outcome is not recorded yet. */
+  /** Claims whose outcome is not recorded yet, and accepts that hands are lent to. */
   readonly #open = new Set<Promise<void>>();
   readonly #bell = new Doorbell();
   /** Subscriptions that may have something due, the longest waiting first. */
@@ -62,6 +62,44 @@ export class Dispatcher {
     this.#bell.ring();
   }
 
+  /**
+   * Lends free hands to deliveries that are being accepted, and begins the attempts of what `accept` claims. A
+   * subscription that has something due gets none: that goes first.
+   */
+  async lend(
+    subscriptionIds: string[],
+    accept: (lent: boolean[]) => Promise<Claim[]>,
+  ): Promise<void> {
+    const lent = subscriptionIds.map((id) => this.#canLend(id) && this.#hands.takeSpare(id));
+    const work = accept(lent)
+      .finally(() => {
+        for (const [index, id] of subscriptionIds.entries()) if (lent[index]) this.#hands.give(id);
+      })
+      .then((claims) => {
+        for (const claim of claims) this.#begin(claim);
+      })
+      .finally(() => {
+        this.#open.delete(work);
+        this.#ringForMore();
+      });
+    this.#open.add(work);
+    await work;
+  }
+
+  #canLend(subscriptionId: string): boolean {
+    return (
+      this.#running !== undefined &&
+      !this.#stopping &&
+      this.#hasRoom &&
+      !this.#due.has(subscriptionId)
+    );
+  }
+
+  /** Whether outcomes are recorded fast enough for more attempts to begin. */
+  get #hasRoom(): boolean {
+    return this.#open.size < OPEN_PER_HAND * this.#options.concurrency;
+  }
+
   /** Claims nothing more and resolves once every attempt under way is over. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -79,7 +117,7 @@ export class Dispatcher {
       }
       await this.#bell.wait(this.#options.pollIntervalMs);
     }
-    await Promise.all(this.#open);
+    while (this.#open.size > 0) await Promise.allSettled(this.#open);
   }
 
   /**
@@ -105,7 +143,7 @@ export class Dispatcher {
   }
 
   async #fillFreeHands(): Promise<void> {
-    if (this.#open.size >= OPEN_PER_HAND * this.#options.concurrency) return;
+    if (!this.#hasRoom) return;
     const wanted = this.#hands.share(this.#due);
     if (wanted.length === 0 || this.#stopping) return;
 

@@ -35,6 +35,17 @@ export class Hands {
     this.#busy.set(subscriptionId, this.#busyFor(subscriptionId) + 1);
   }
 
+  /**
+   * Takes one for what is only now accepted, if many are free: half of them are left to what waits already. Answers
+   * whether it did.
+   */
+  takeSpare(subscriptionId: string): boolean {
+    const isSpare =
+      this.free > this.#total / 2 && this.#busyFor(subscriptionId) < this.#perSubscription;
+    if (isSpare) this.take(subscriptionId);
+    return isSpare;
+  }
+
   give(subscriptionId: string): void {
     this.#allBusy--;
     const left = this.#busyFor(subscriptionId) - 1;

@@ -23,27 +23,43 @@ export interface DirectEventRow {
   type: string;
   occurred_at: Date;
   data: string;
+  due_at: Date;
+  /** Whose claim its delivery is already, until it is due; null when it waits for one. */
+  lease_id: string | null;
+}
+
+/** Where an event goes, and what signs it. */
+export interface Recipient {
+  url: string;
+  sealed_secret: Buffer;
 }
 
 /**
- * Writes events with a delivery each, due at once, in one statement. Answers the ids of the events that were
- * written: those whose subscription is active.
+ * Writes events with a delivery each, in one statement. Answers the recipients of those that were written, by the id
+ * of the event: of those whose subscription is active.
  */
-export async function insertDirectEvents(db: Queryable, rows: DirectEventRow[]): Promise<string[]> {
-  const inserted = await db<{ event_id: string }[]>`
+export async function insertDirectEvents(
+  db: Queryable,
+  rows: DirectEventRow[],
+): Promise<Map<string, Recipient>> {
+  const written = await db<(Recipient & { id: string })[]>`
     with new as (
-      select n.*, s.organization_id
+      select n.*, s.organization_id, s.url, s.sealed_secret
         from json_to_recordset(${JSON.stringify(rows)}::text::json)
-             as n (id uuid, delivery_id uuid, subscription_id uuid, type text, occurred_at timestamptz, data text)
+             as n (id uuid, delivery_id uuid, subscription_id uuid, type text, occurred_at timestamptz, data text,
+                   due_at timestamptz, lease_id uuid)
         join subscriptions s on s.id = n.subscription_id
        where s.deleted_at is null and s.auto_disabled_at is null
     ),
     event as (
       insert into events (id, organization_id, type, occurred_at, data)
       select id, organization_id, type, occurred_at, data from new
+    ),
+    delivery as (
+      insert into waiting_deliveries
+             (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id)
+      select delivery_id, id, subscription_id, organization_id, occurred_at, due_at, lease_id from new
     )
-    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select delivery_id, id, subscription_id, organization_id, occurred_at, occurred_at from new
-    returning event_id`;
-  return inserted.map((row) => row.event_id);
+    select id, url, sealed_secret from new`;
+  return new Map(written.map(({ id, url, sealed_secret }) => [id, { url, sealed_secret }]));
 }

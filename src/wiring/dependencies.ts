@@ -1,4 +1,4 @@
-import { createDependencies, type Dependencies } from "../actions/dependencies.ts";
+import { createDependencies, type Dependencies, type Parts } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -11,7 +11,7 @@ type Destinations = ReturnType<typeof openDestinations>;
 export async function wireDependencies(
   config: Config,
   db: Database,
-  nudge: (subscriptionIds: string[]) => void = () => undefined,
+  dispatch: Pick<Parts, "nudge" | "lend"> = { nudge: () => undefined },
 ): Promise<{ deps: Dependencies; clock: DatabaseClock; destinations: Destinations }> {
   const clock = new DatabaseClock(db);
   await clock.measure();
@@ -27,7 +27,7 @@ export async function wireDependencies(
       maxSubscriptions: config.maxSubscriptions,
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
-    nudge,
+    ...dispatch,
   });
   return { deps, clock, destinations };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { requireProof } from "../../src/actions/subscriptions.ts";
+import { requireSecret } from "../../src/actions/subscriptions.ts";
 import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 import type { SealedSubscriptionRow } from "../../src/postgres/subscriptions.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
@@ -14,10 +14,10 @@ test("a signing secret that a caller shows is compared in constant time", (t) =>
   const row = { id, sealed_secret: seal(ring, id, secret) } as SealedSubscriptionRow;
   const compared = comparesOf(t);
 
-  requireProof({ ring }, row, secret);
+  requireSecret({ ring }, row, secret);
   const mismatch = { code: "secret_mismatch" };
   assert.throws(() => {
-    requireProof({ ring }, row, mintSigningSecret());
+    requireSecret({ ring }, row, mintSigningSecret());
   }, mismatch);
   const length = secret.length;
   assert.deepEqual(compared, [
@@ -26,7 +26,7 @@ test("a signing secret that a caller shows is compared in constant time", (t) =>
   ]);
   for (const other of ["", "whsec_", `${secret}A`]) {
     assert.throws(() => {
-      requireProof({ ring }, row, other);
+      requireSecret({ ring }, row, other);
     }, mismatch);
   }
 });

@@ -46,3 +46,12 @@ test("no hands, no shares", () => {
   hands.take("a");
   assert.deepEqual(shares(hands, ["b"]), {});
 });
+
+test("what is only now accepted gets a hand while more than half are free, and its subscription has one left", () => {
+  const hands = new Hands(6, 2);
+  const taken = ["a", "a", "a", "b", "c"].map((id) => hands.takeSpare(id));
+  assert.deepEqual(taken, [true, true, false, true, false]);
+  assert.equal(hands.busy, 3);
+  hands.give("a");
+  assert.ok(hands.takeSpare("c"));
+});

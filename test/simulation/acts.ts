@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import type { Lend } from "../../src/actions/accept.ts";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
 import { type Claim, claimDeliveries } from "../../src/actions/claims.ts";
-import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
 import { publishEvent, sendTestEvent } from "../../src/actions/events.ts";
 import { redeliver } from "../../src/actions/redeliver.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
@@ -195,22 +196,34 @@ export function publishing(organizationId: string, events: number): Act {
   };
 }
 
-export function pinging({ organization, ...subscription }: Subscribed): Act {
+/** `lent`: whether the process has a hand to spare, so that the delivery is written claimed and attempted at once. */
+export function pinging(process: Process, to: Subscribed, lent: boolean): Act {
   return {
-    run: async (deps) => {
+    run: async (parts) => {
+      const claims: Claim[] = [];
+      const lend: Lend = async (ids, accept) => {
+        claims.push(...(await accept(ids.map(() => lent))));
+      };
+      const deps = createDependencies({ ...parts, lend });
       const now = deps.clock().getTime();
-      const answer = await answerOf(sendTestEvent(deps, organization, subscription));
-      if (answer.ok) {
-        return accepted(answer.value, now, (before) =>
-          isActive(before, subscription.id) ? [subscription.id] : [],
-        );
-      }
+      const answer = await answerOf(sendTestEvent(deps, to.organization, to));
+      await process.begin(claims);
+      if (answer.ok) return pinged(to.id, answer.value, claims, now);
       return (_state, { before }) => {
-        const { status } = of(before.subscriptions, subscription.id);
+        const { status } = of(before.subscriptions, to.id);
         const code = status === "deleted" ? "not_found" : "subscription_inactive";
         assert.deepEqual([status === "active", answer.code], [false, code]);
       };
     },
+  };
+}
+
+function pinged(subscription: string, event: string, claims: Claim[], now: number): Effect {
+  const to = (before: State) => (isActive(before, subscription) ? [subscription] : []);
+  const leases = Object.fromEntries(claims.map((claim) => [claim.id, claim.lease_id]));
+  return (state, context) => {
+    accepted(event, now, to)(state, context);
+    contract.claim(state, leases, now);
   };
 }
 

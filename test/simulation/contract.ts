@@ -99,7 +99,8 @@ function count(state: State, delivery: Delivery, told: Told): void {
   const subscription = of(state.subscriptions, delivery.subscription);
   delivery.attempts++;
   if (subscription.status !== "active") {
-    finish(delivery, "cancelled");
+    // One that was accepted just as its subscription ended, and attempted at once, still waits here.
+    finish(delivery, isWaiting(delivery) && told.reason === null ? "delivered" : "cancelled");
   } else if (told.reason === null) {
     subscription.failures = 0;
     finish(delivery, "delivered");

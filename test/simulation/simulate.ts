@@ -131,7 +131,7 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
     case "publish":
       return asking(() => publishing(pick(organizations, ask.organization), ask.events));
     case "ping":
-      return asking(() => pinging(pick(present, ask.subscription)));
+      return asking((process) => pinging(process, pick(present, ask.subscription), ask.lent));
     case "delete":
       return asking(() => deleting(pick(present, ask.subscription)));
     case "redeliver":

@@ -7,7 +7,7 @@ export type Ask =
   | { ask: "record"; process: number; count: number; forget: boolean }
   | { ask: "postpone"; process: number }
   | { ask: "publish"; process: number; organization: number; events: number }
-  | { ask: "ping"; process: number; subscription: number }
+  | { ask: "ping"; process: number; subscription: number; lent: boolean }
   | { ask: "delete"; process: number; subscription: number }
   | { ask: "redeliver"; process: number; delivery: number };
 
@@ -55,7 +55,7 @@ const asks = {
   publish: asking("publish", {
     ...{ process, organization: fc.nat({ max: 1 }), events: fc.integer({ min: 1, max: 6 }) },
   }),
-  ping: asking("ping", { process, subscription: pick }),
+  ping: asking("ping", { process, subscription: pick, lent: fc.boolean() }),
   delete: asking("delete", { process, subscription: pick }),
   redeliver: asking("redeliver", { process, delivery: pick }),
 };

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sendTestEvent } from "../../src/actions/events.ts";
+import { Proofs } from "../../src/actions/proofs.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { createDatabase } from "../support/database.ts";
+import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** A subscription whose partner has shown its secret once. */
+async function aProvenSubscription() {
+  const { deps } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id, secret } = await aSubscription(deps, organization);
+  await sendTestEvent(deps, organization, { id, secret });
+  const disable = () => db`
+    update subscriptions set auto_disabled_at = ${deps.clock()}, consecutive_failures = 20 where id = ${id}`;
+  return { deps, organization, id, secret, disable };
+}
+
+test("who has shown the secret once is not looked up again", async () => {
+  const { deps, organization, id, secret } = await aProvenSubscription();
+  deps.gathered.findSubscription = () => Promise.reject(new Error("looked up"));
+  await sendTestEvent(deps, organization, { id, secret });
+});
+
+test("a proof that held says nothing for another secret, another organization or another subscription", async () => {
+  const { deps, organization, id, secret } = await aProvenSubscription();
+  const other = await aSubscription(deps, organization);
+  const stranger = await anOrganization(deps);
+  const mismatch = { code: "secret_mismatch" };
+  const from = (who: string, to: string, shown: string) =>
+    sendTestEvent(deps, who, { id: to, secret: shown });
+
+  await assert.rejects(from(organization, id, other.secret), mismatch);
+  await assert.rejects(from(organization, id, `${secret}A`), mismatch);
+  await assert.rejects(from(organization, other.id, secret), mismatch);
+  await assert.rejects(from(stranger, id, secret), { code: "not_found" });
+});
+
+test("a secret that was refused is refused again", async () => {
+  const { deps, organization, id } = await aProvenSubscription();
+  for (let i = 0; i < 2; i++) {
+    await assert.rejects(sendTestEvent(deps, organization, { id, secret: "whsec_wrong" }), {
+      code: "secret_mismatch",
+    });
+  }
+});
+
+test("after a proof that held, the end of the subscription is told as before it", async () => {
+  const deleted = await aProvenSubscription();
+  await deleteSubscription(deleted.deps, deleted.organization, deleted.id);
+  await assert.rejects(sendTestEvent(deleted.deps, deleted.organization, deleted), {
+    code: "not_found",
+  });
+
+  const disabled = await aProvenSubscription();
+  await disabled.disable();
+  for (const secret of [disabled.secret, "whsec_wrong"]) {
+    await assert.rejects(
+      sendTestEvent(disabled.deps, disabled.organization, { id: disabled.id, secret }),
+      { code: "subscription_inactive" },
+    );
+  }
+});
+
+test("no more proofs are kept than a process has room for", () => {
+  const proofs = new Proofs();
+  const proof = (n: number) => ({ organizationId: "o", subscriptionId: `s${n}`, secret: "x" });
+  for (let n = 0; n <= 10_000; n++) proofs.add(proof(n));
+  assert.deepEqual([proofs.has(proof(0)), proofs.has(proof(10_000))], [false, true]);
+});

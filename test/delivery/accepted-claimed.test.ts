@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Lend } from "../../src/actions/accept.ts";
+import type { Claim } from "../../src/actions/claims.ts";
+import { sendTestEvent } from "../../src/actions/events.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  attemptAll,
+  createEngine,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** A process that has a hand to spare for what it accepts, or none. */
+async function anEngine({ spare = true } = {}) {
+  const begun: Claim[] = [];
+  const nudged: string[] = [];
+  const lend: Lend = async (ids, accept) => {
+    begun.push(...(await accept(ids.map(() => spare))));
+  };
+  const engine = await createEngine(db, { lend, nudge: (ids) => nudged.push(...ids) });
+  const organization = await anOrganization(engine.deps);
+  const subscription = await aSubscription(engine.deps, organization);
+  const send = () => sendTestEvent(engine.deps, organization, subscription);
+  return { ...engine, organization, subscription, begun, nudged, send };
+}
+
+async function deliveriesFor(subscriptionId: string) {
+  const rows = await listDeliveries(db, { subscriptionId }, { after: null, limit: 10 });
+  return rows.map(({ state, attempts }) => ({ state, attempts }));
+}
+
+test("a delivery that a hand is lent to is nobody else's to claim, and is recorded like any other", async () => {
+  const { deps, subscription, begun, nudged, claim, send } = await anEngine();
+  const eventId = await send();
+  assert.deepEqual(await claim(), []);
+  assert.deepEqual(nudged, [], "nobody has to look for it");
+  assert.deepEqual(
+    begun.map(({ event_id, url, signingSecret }) => ({ event_id, url, signingSecret })),
+    [{ event_id: eventId, url: subscription.url, signingSecret: subscription.secret }],
+  );
+
+  await attemptAll(deps, begun, () => acknowledged);
+  assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "delivered", attempts: 1 }]);
+});
+
+test("without a hand to spare the delivery waits for a claim, and the dispatcher is told", async () => {
+  const { subscription, begun, nudged, claim, send } = await anEngine({ spare: false });
+  const eventId = await send();
+  assert.deepEqual([begun, nudged], [[], [subscription.id]]);
+  const claims = await claim();
+  assert.deepEqual(
+    claims.map((one) => one.event_id),
+    [eventId],
+  );
+});
+
+test("when the process that accepted it dies, another delivers it after the lease, byte for byte the same", async () => {
+  const { deps, begun, claim, clock, send } = await anEngine();
+  await send();
+  clock.advance(29_999);
+  assert.deepEqual(await claim(), []);
+  clock.advance(1);
+  const [again] = await claim();
+  assert.ok(again && begun[0]);
+  assert.deepEqual({ ...again, lost_leases: 0, lease_id: "" }, { ...begun[0], lease_id: "" });
+  assert.equal(again.lost_leases, 1);
+
+  await attemptAll(deps, begun, () => acknowledged);
+  const [row] = await db`select attempts from waiting_deliveries where id = ${again.id}`;
+  assert.deepEqual(row?.["attempts"], 0, "who slept past the lease records nothing");
+});
+
+test("of a subscription that is not active nothing is begun, and nothing written", async () => {
+  const { deps, organization, subscription, begun, send } = await anEngine();
+  await send();
+  await deleteSubscription(deps, organization, subscription.id);
+  await assert.rejects(send(), { code: "not_found" });
+  assert.equal(begun.length, 1);
+  assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "cancelled", attempts: 0 }]);
+});
+
+test("an attempt under way when the subscription is deleted is recorded, and its delivery stays cancelled", async () => {
+  const { deps, organization, subscription, begun, send } = await anEngine();
+  await send();
+  await deleteSubscription(deps, organization, subscription.id);
+  await attemptAll(deps, begun, () => acknowledged);
+  assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "cancelled", attempts: 1 }]);
+});
