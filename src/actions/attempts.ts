@@ -29,7 +29,7 @@ export interface Ended {
  * whose lease was lost changes nothing.
  */
 export async function recordEnded(
-  { db, rules }: Pick<Dependencies, "db" | "rules">,
+  { db, clock, rules }: Pick<Dependencies, "db" | "clock" | "rules">,
   ended: Ended[],
 ): Promise<{ disabled: string[] }> {
   const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
@@ -37,20 +37,23 @@ export async function recordEnded(
   const smooth = ended.filter((e) => !troubled.has(e.claim.subscription_id));
   const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
 
-  await recordSmooth(db, smooth);
-  return { disabled: rough.length === 0 ? [] : await recordRough({ db, rules }, rough) };
+  await recordSmooth({ db, rules }, smooth);
+  return { disabled: rough.length === 0 ? [] : await recordRough({ db, clock, rules }, rough) };
 }
 
 /** Successes of subscriptions that failed nothing in this batch: one statement. */
-async function recordSmooth(db: Queryable, ended: Ended[]): Promise<void> {
+async function recordSmooth(
+  { db, rules }: Pick<Dependencies, "db" | "rules">,
+  ended: Ended[],
+): Promise<void> {
   if (ended.length === 0) return;
   const rows = ended.map((e) => toRow(e, { state: "delivered", dueAt: null }));
   const recorded = await recordAttempts(db, rows);
-  if (recorded < rows.length) await recordLate(db, rows);
+  if (recorded < rows.length) await recordLate(db, rules, rows);
 }
 
 async function recordRough(
-  { db, rules }: Pick<Dependencies, "db" | "rules">,
+  { db, clock, rules }: Pick<Dependencies, "db" | "clock" | "rules">,
   ended: Ended[],
 ): Promise<string[]> {
   return db.begin(async (tx) => {
@@ -75,16 +78,16 @@ async function recordRough(
     );
 
     const disabled = settled.flatMap((s) => s.change).filter((c) => c.auto_disabled_at !== null);
-    for (const { id, auto_disabled_at } of disabled) {
-      if (auto_disabled_at) await cancelWaiting(tx, [id], auto_disabled_at);
-    }
+    const ids = disabled.map((c) => c.id);
+    if (ids.length > 0) await cancelWaiting(tx, ids, clock());
 
     const late = ended.filter((e) => !isHeld(e));
     await recordLate(
       tx,
+      rules,
       late.map((e) => toRow(e, { state: "cancelled", dueAt: null })),
     );
-    return disabled.map((c) => c.id);
+    return ids;
   });
 
   function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {
@@ -106,10 +109,15 @@ async function recordRough(
 }
 
 /** Attempts that were under way when their deliveries were cancelled; of others nothing is written. */
-async function recordLate(db: Queryable, rows: EndedAttempt[]): Promise<void> {
+async function recordLate(
+  db: Queryable,
+  { leaseMs }: Pick<Dependencies["rules"], "leaseMs">,
+  rows: EndedAttempt[],
+): Promise<void> {
   if (rows.length === 0) return;
   const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
-  await recordLateAttempts(db, rows, new Date(earliest - CLOCK_TOLERANCE_MS));
+  // An attempt may begin as late as its lease allows, and be cancelled before.
+  await recordLateAttempts(db, rows, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
 }
 
 /** How far the clocks of two processes may lie apart. */

@@ -117,13 +117,14 @@ function keepLeasesOf(state: State, seen: State): void {
 export function recording(process: Process, count: number, { forget = false } = {}): Act {
   const batch = process.ended.splice(0, count);
   const giveBack = () => void process.ended.unshift(...batch);
+  const { now } = process;
   return {
     run: async (deps) => {
       const { disabled } = await recordEnded(deps, batch);
       if (forget) giveBack(); // As if the answer had not reached us.
       return (state) => {
         const active = Object.keys(state.subscriptions).filter((id) => isActive(state, id));
-        contract.record(state, batch.map(told));
+        contract.record(state, batch.map(told), now);
         const gone = active.filter((id) => !isActive(state, id));
         assert.deepEqual([...disabled].sort(), gone.sort(), "what was disabled is told");
       };
@@ -137,7 +138,7 @@ export function recording(process: Process, count: number, { forget = false } = 
         parts.set(part, [...(parts.get(part) ?? []), one]);
       }
       return subsetsOf([...parts.values()]).map((subset) => (state) => {
-        contract.record(state, subset.flat());
+        contract.record(state, subset.flat(), now);
       });
     },
   };

@@ -78,12 +78,12 @@ export function cancelStrays(state: State, subscriptions: string[], now: number)
   }
 }
 
-/** Outcomes in the order in which they ended. What was still leased when they were told counts, nothing else does. */
-export function record(state: State, told: Told[]): void {
+/** Outcomes in the order in which they ended, told at `now`. What was still leased then counts, nothing else does. */
+export function record(state: State, told: Told[], now: number): void {
   const held = new Set(told.filter((one) => isHeld(of(state.deliveries, one.delivery), one)));
   for (const one of told) {
     const delivery = of(state.deliveries, one.delivery);
-    if (held.has(one)) count(state, delivery, one);
+    if (held.has(one)) count(state, delivery, one, now);
     else if (delivery.state === "cancelled" && delivery.lease === one.lease) {
       delivery.attempts++;
       note(state, delivery, one);
@@ -95,7 +95,7 @@ function isHeld(delivery: Delivery, { lease }: Told): boolean {
   return isWaiting(delivery) && delivery.lease === lease;
 }
 
-function count(state: State, delivery: Delivery, told: Told): void {
+function count(state: State, delivery: Delivery, told: Told, now: number): void {
   const subscription = of(state.subscriptions, delivery.subscription);
   delivery.attempts++;
   if (subscription.status !== "active") {
@@ -112,7 +112,7 @@ function count(state: State, delivery: Delivery, told: Told): void {
     if (subscription.failures === 20) {
       subscription.status = "disabled";
       subscription.disabledAt = told.endedAt;
-      cancelAll(state, delivery.subscription, told.endedAt);
+      cancelAll(state, delivery.subscription, now);
     }
   }
   note(state, delivery, told);

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Ended, recordEnded } from "../../src/actions/attempts.ts";
+import type { Claim } from "../../src/actions/claims.ts";
+import { listAttempts } from "../../src/postgres/attempts.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  anOrganization,
+  aSubscription,
+  claimAll,
+  createEngine,
+  publish,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** An engine whose first failure disables, with one delivery claimed. */
+async function anEngine() {
+  const { deps, clock } = await createEngine(db);
+  deps.rules = { ...deps.rules, autoDisableAfter: 1 };
+  const organization = await anOrganization(deps);
+  await aSubscription(deps, organization);
+  const another = async () => {
+    await publish(deps, organization);
+    const [claim] = await claimAll(deps);
+    assert.ok(claim);
+    return claim;
+  };
+  return { deps, clock, first: await another(), another };
+}
+
+function failedAt(claim: Claim, at: Date): Ended {
+  return { claim, outcome: { kind: "refused", httpStatus: 503 }, startedAt: at, endedAt: at };
+}
+
+test("an attempt under way is in the audit, though it began after the failure that disabled its subscription ended", async () => {
+  const { deps, clock, first, another } = await anEngine();
+  const failure = failedAt(first, clock());
+  clock.advance(25_000);
+  const underWay = await another();
+
+  const { disabled } = await recordEnded(deps, [failure]);
+  assert.equal(disabled.length, 1);
+  clock.advance(20_000);
+  await recordEnded(deps, [failedAt(underWay, clock())]);
+  const attempts = await listAttempts(db, underWay.id);
+  assert.deepEqual(
+    attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
+    [[1, "http_503", null]],
+  );
+});
+
+test("one whose lease was over when its subscription was disabled is not", async () => {
+  const { deps, clock, first, another } = await anEngine();
+  const slept = await another();
+  clock.advance(30_000);
+  const failure = failedAt(first, clock());
+  await recordEnded(deps, [failure]);
+  await recordEnded(deps, [failedAt(slept, clock())]);
+  const attempts = await listAttempts(db, slept.id);
+  assert.equal(attempts.length, 0);
+});
