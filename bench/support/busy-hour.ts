@@ -20,10 +20,10 @@ export async function passThroughQueue(
     const now = new Date();
     const leasedUntil = new Date(now.getTime() + LEASE_MS);
     await db`
-      update waiting_deliveries set due_at = ${leasedUntil}, lease_id = gen_random_uuid()
+      update waiting_deliveries set leased_until = ${leasedUntil}, lease_id = gen_random_uuid()
        where subscription_id = any(${ids}::uuid[]) and due_at <= ${now}`;
     await db`
       delete from waiting_deliveries
-       where subscription_id = any(${ids}::uuid[]) and due_at = ${leasedUntil} and lease_id is not null`;
+       where subscription_id = any(${ids}::uuid[]) and leased_until = ${leasedUntil}`;
   }
 }

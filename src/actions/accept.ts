@@ -4,7 +4,7 @@ import { type DirectEventRow, insertDirectEvents } from "../postgres/events.ts";
 import { type Claim, toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
 
-export type DirectEvent = Omit<DirectEventRow, "due_at" | "lease_id">;
+export type DirectEvent = Omit<DirectEventRow, "lease_id" | "leased_until">;
 
 /**
  * Lends free hands to deliveries that are being accepted: tells `accept` of each of these subscriptions whether it got
@@ -29,11 +29,11 @@ export async function acceptAll(
   await lend(
     events.map((event) => event.subscription_id),
     async (lent) => {
-      const lease = { lease_id: randomId(), due_at: after(clock(), rules.leaseMs) };
-      const rows = events.map((event, index) => {
-        const waits = { lease_id: null, due_at: event.occurred_at };
-        return { ...event, ...(lent[index] ? lease : waits) };
-      });
+      const lease = { lease_id: randomId(), leased_until: after(clock(), rules.leaseMs) };
+      const rows = events.map((event, index) => ({
+        ...event,
+        ...(lent[index] ? lease : NO_LEASE),
+      }));
       const recipients = await insertDirectEvents(db, rows);
       isWritten = rows.map((row) => recipients.has(row.id));
 
@@ -49,6 +49,8 @@ export async function acceptAll(
   );
   return isWritten;
 }
+
+const NO_LEASE = { lease_id: null, leased_until: null };
 
 /** For a process without a dispatcher. */
 export const lendNone: Lend = async (subscriptionIds, accept) => {

@@ -54,7 +54,8 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
     ),
     kept as (
       update waiting_deliveries q
-         set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, lost_leases = 0, last_reason = e.reason
+         set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, leased_until = null, lost_leases = 0,
+             last_reason = e.reason
         from ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state = 'waiting'
       returning q.subscription_id, q.event_id, q.attempts, e.*

@@ -23,9 +23,9 @@ export interface DirectEventRow {
   type: string;
   occurred_at: Date;
   data: string;
-  due_at: Date;
-  /** Whose claim its delivery is already, until it is due; null when it waits for one. */
+  /** Whose claim its delivery is already, and until when; null when it waits for one. */
   lease_id: string | null;
+  leased_until: Date | null;
 }
 
 /** Where an event goes, and what signs it. */
@@ -47,7 +47,7 @@ export async function insertDirectEvents(
       select n.*, s.organization_id, s.url, s.sealed_secret
         from json_to_recordset(${JSON.stringify(rows)}::text::json)
              as n (id uuid, delivery_id uuid, subscription_id uuid, type text, occurred_at timestamptz, data text,
-                   due_at timestamptz, lease_id uuid)
+                   lease_id uuid, leased_until timestamptz)
         join subscriptions s on s.id = n.subscription_id
        where s.deleted_at is null and s.auto_disabled_at is null
     ),
@@ -57,8 +57,9 @@ export async function insertDirectEvents(
     ),
     delivery as (
       insert into waiting_deliveries
-             (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id)
-      select delivery_id, id, subscription_id, organization_id, occurred_at, due_at, lease_id from new
+             (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
+      select delivery_id, id, subscription_id, organization_id, occurred_at, occurred_at, lease_id, leased_until
+        from new
     )
     select id, url, sealed_secret from new`;
   return new Map(written.map(({ id, url, sealed_secret }) => [id, { url, sealed_secret }]));

@@ -35,9 +35,9 @@ export interface ClaimedDelivery {
 /**
  * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share.
  *
- * Claiming moves `due_at` to the end of the lease, so a delivery whose process dies becomes due again by itself:
- * there is no separate state to leave behind and nothing to sweep up. It waits for no disk: a claim that a crash of
- * the database takes back is made again.
+ * A lease ends by its time alone, so a delivery whose process dies can be claimed again by itself: there is no separate
+ * state to leave behind and nothing to sweep up. A claim waits for no disk: one that a crash of the database takes back
+ * is made again.
  */
 export async function claimDue(
   db: Queryable,
@@ -56,6 +56,7 @@ export async function claimDue(
           -- Bounded and ordered by both columns, or the planner may take the index on due_at alone.
           where (q.subscription_id, q.due_at) >= (w.subscription_id, '-infinity'::timestamptz)
             and (q.subscription_id, q.due_at) <= (w.subscription_id, ${now}::timestamptz)
+            and (q.leased_until is null or q.leased_until <= ${now})
           order by q.subscription_id, q.due_at
           limit w.share
             for update skip locked
@@ -63,7 +64,7 @@ export async function claimDue(
     ),
     claimed as (
       update waiting_deliveries q
-         set due_at = ${leasedUntil},
+         set leased_until = ${leasedUntil},
              lost_leases = case when q.lease_id is null then 0 else q.lost_leases + 1 end,
              lease_id = ${leaseId}
        where q.id = any(array(select id from due))
@@ -78,10 +79,10 @@ export async function claimDue(
 }
 
 /**
- * Subscriptions that have something due, in order of id, beginning behind `after`.
+ * Subscriptions that have something due that nobody has claimed, in order of id, beginning behind `after`.
  *
  * Hops from one subscription's earliest delivery to the next one's, so the cost is the number of subscriptions with
- * anything waiting, however much that is; and nothing at all while nothing is due.
+ * anything waiting and of leases, however much waits; and nothing at all while nothing is due.
  */
 export async function listDueSubscriptions(
   db: Queryable,
@@ -106,16 +107,30 @@ export async function listDueSubscriptions(
           limit 1
        ) n
     )
-    select subscription_id from earliest where due_at <= ${now} limit ${limit}`;
+    select e.subscription_id
+      from earliest e
+     cross join lateral (
+       select from waiting_deliveries q
+        where (q.subscription_id, q.due_at) >= (e.subscription_id, e.due_at)
+          and (q.subscription_id, q.due_at) <= (e.subscription_id, ${now}::timestamptz)
+          and (q.leased_until is null or q.leased_until <= ${now})
+        order by q.subscription_id, q.due_at
+        limit 1
+     ) free
+     limit ${limit}`;
   return rows.map((row) => row.subscription_id);
 }
 
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
-/** When the next delivery becomes due, or null while none waits. */
-export async function findNextDue(db: Queryable): Promise<Date | null> {
+/** When the next delivery that nobody has claimed is or was due, or null while there is none. */
+export async function findNextDue(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db<{ due_at: Date }[]>`
-    select due_at from waiting_deliveries order by due_at limit 1`;
+    select due_at
+      from waiting_deliveries
+     where leased_until is null or leased_until <= ${now}
+     order by due_at
+     limit 1`;
   return row?.due_at ?? null;
 }
 
@@ -143,7 +158,7 @@ export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<stri
 export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date): Promise<void> {
   await db`
     update waiting_deliveries q
-       set due_at = ${dueAt}, lease_id = null, lost_leases = 0
+       set due_at = ${dueAt}, lease_id = null, leased_until = null, lost_leases = 0
       from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
            as l (id, lease_id)
      where q.id = l.id and q.lease_id = l.lease_id`;
@@ -171,7 +186,7 @@ export async function cancelWaiting(
     insert into finished_deliveries
            (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
     select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
-           case when due_at > ${now} then lease_id end
+           case when leased_until > ${now} then lease_id end
       from gone`;
   return count;
 }

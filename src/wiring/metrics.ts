@@ -56,8 +56,9 @@ export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () =
     help: "How long the most overdue delivery has been due; 0 when nothing is",
     registers,
     async collect() {
-      const due = await findNextDue(db).catch(() => null);
-      this.set(due ? Math.max(0, clock().getTime() - due.getTime()) / 1000 : 0);
+      const now = clock();
+      const due = await findNextDue(db, now).catch(() => null);
+      this.set(due ? Math.max(0, now.getTime() - due.getTime()) / 1000 : 0);
     },
   });
 

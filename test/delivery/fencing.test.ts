@@ -38,10 +38,10 @@ async function aDeliverySleptOver() {
 
 async function stateOf({ id }: Claim) {
   const [row] = await db`
-    select state, due_at, lease_id, lost_leases, attempts
-      from (select id, 'waiting' as state, due_at, lease_id, lost_leases, attempts from waiting_deliveries
+    select state, due_at, lease_id, leased_until, lost_leases, attempts
+      from (select id, 'waiting' as state, due_at, lease_id, leased_until, lost_leases, attempts from waiting_deliveries
             union all
-            select id, state, null, lease_id, 0, attempts from finished_deliveries) deliveries
+            select id, state, null, lease_id, null, 0, attempts from finished_deliveries) deliveries
      where id = ${id}`;
   return row;
 }

@@ -7,7 +7,7 @@ import {
   deleteSubscription as deleteRow,
   findSubscriptions,
 } from "../../src/postgres/subscriptions.ts";
-import { cancelWaiting } from "../../src/postgres/waiting-deliveries.ts";
+import { cancelWaiting, findNextDue } from "../../src/postgres/waiting-deliveries.ts";
 import { createDatabase } from "../support/database.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 import {
@@ -50,6 +50,16 @@ test("a delivery whose process died is claimed again when the lease ends, no soo
   const [again] = await claim();
   assert.equal(again?.id, lost.id);
   assert.equal(again.attempts, 0);
+});
+
+test("what is claimed is overdue for nobody until its lease ends: then it is so since it was due", async () => {
+  const { claim, clock } = await aDueDelivery();
+  const dueAt = clock();
+  assert.deepEqual(await findNextDue(db, clock()), dueAt);
+  await claim();
+  assert.equal(await findNextDue(db, clock()), null);
+  clock.advance(30_000);
+  assert.deepEqual(await findNextDue(db, clock()), dueAt);
 });
 
 test("a process that slept past its lease cannot record, and the one that has the lease can", async () => {

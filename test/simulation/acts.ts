@@ -11,7 +11,7 @@ import { type ErrorCode, PartnerError } from "../../src/domain/errors.ts";
 import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
 import * as contract from "./contract.ts";
 import type { Process } from "./process.ts";
-import { of, type State, waitingFor } from "./state.ts";
+import { isDue, of, type State, waitingFor } from "./state.ts";
 
 /** One thing that the service is asked to do. */
 export interface Act {
@@ -92,7 +92,7 @@ function claimed(due: string[], share: number, claims: Claim[], now: number): Ef
 
 function dueAt(state: State, now: number): string[] {
   return Object.keys(state.subscriptions)
-    .filter((id) => waitingFor(state, id).some(([, delivery]) => delivery.due <= now))
+    .filter((id) => waitingFor(state, id).some(([, delivery]) => isDue(delivery, now)))
     .sort();
 }
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { type Delivery, isWaiting, of, type State, waitingFor } from "./state.ts";
+import { type Delivery, isDue, isWaiting, of, type State, waitingFor } from "./state.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DELAYS = [1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR];
 const LEASE = 30_000;
+const FREE = { lost: 0, lease: null, until: null };
 
 /** An attempt that ended, as the process that made it tells. */
 export interface Told {
@@ -26,7 +27,7 @@ export function accept(state: State, ids: Record<string, string>, event: string,
     state.attempts[id] = [];
     state.deliveries[id] = {
       ...{ event, subscription, state: "waiting", attempts: 0, reason: null },
-      ...{ due: now, lease: null, lost: 0 },
+      ...{ due: now, lease: null, until: null, lost: 0 },
     };
   }
 }
@@ -47,7 +48,7 @@ export function checkShares(
 ): void {
   for (const [subscription, share] of Object.entries(shares)) {
     if (of(state.subscriptions, subscription).status !== "active") continue;
-    const due = waitingFor(state, subscription).filter(([, d]) => d.due <= now);
+    const due = waitingFor(state, subscription).filter(([, d]) => isDue(d, now));
     const taken = due.filter(([id]) => id in leases);
     const left = due.filter(([id]) => !(id in leases));
     assert.equal(taken.length, Math.min(share, due.length), "a claim takes what is due");
@@ -63,18 +64,18 @@ export function checkShares(
 export function claim(state: State, leases: Record<string, string>, now: number): void {
   for (const [id, lease] of Object.entries(leases)) {
     const delivery = of(state.deliveries, id);
-    assert.ok(isWaiting(delivery) && delivery.due <= now, `${id} was claimed and is not due`);
+    assert.ok(isDue(delivery, now), `${id} was claimed and is not due`);
     delivery.lost = delivery.lease === null ? 0 : delivery.lost + 1;
     delivery.lease = lease;
-    delivery.due = now + LEASE;
+    delivery.until = now + LEASE;
   }
 }
 
 /** What slipped in after the end of its subscription is cancelled when it is claimed. */
 export function cancelStrays(state: State, subscriptions: string[], now: number): void {
   for (const id of subscriptions) {
-    const isDue = waitingFor(state, id).some(([, delivery]) => delivery.due <= now);
-    if (isDue && of(state.subscriptions, id).status !== "active") cancelAll(state, id, now);
+    const hasDue = waitingFor(state, id).some(([, delivery]) => isDue(delivery, now));
+    if (hasDue && of(state.subscriptions, id).status !== "active") cancelAll(state, id, now);
   }
 }
 
@@ -108,7 +109,7 @@ function count(state: State, delivery: Delivery, told: Told, now: number): void 
     subscription.failures++;
     const delay = DELAYS[delivery.attempts - 1];
     if (delay === undefined) finish(delivery, "dead_lettered");
-    else Object.assign(delivery, { due: told.endedAt + delay, lost: 0, lease: null });
+    else Object.assign(delivery, { due: told.endedAt + delay, ...FREE });
     if (subscription.failures === 20) {
       subscription.status = "disabled";
       subscription.disabledAt = told.endedAt;
@@ -133,7 +134,7 @@ function note(state: State, delivery: Delivery, told: Told): void {
 export function postpone(state: State, id: string, lease: string, now: number): void {
   const delivery = of(state.deliveries, id);
   if (!isWaiting(delivery) || delivery.lease !== lease) return;
-  Object.assign(delivery, { due: now + MINUTE, lost: 0, lease: null });
+  Object.assign(delivery, { due: now + MINUTE, ...FREE });
 }
 
 export function remove(state: State, subscription: string, now: number): void {
@@ -144,12 +145,12 @@ export function remove(state: State, subscription: string, now: number): void {
 /** An attempt whose lease is not over may still be told of. */
 function cancelAll(state: State, subscription: string, now: number): void {
   for (const [, delivery] of waitingFor(state, subscription)) {
-    const lease = delivery.due > now ? delivery.lease : null;
+    const lease = (delivery.until ?? 0) > now ? delivery.lease : null;
     finish(delivery, "cancelled");
     delivery.lease = lease;
   }
 }
 
 function finish(delivery: Delivery, state: Delivery["state"]): void {
-  Object.assign(delivery, { state, due: null, lost: 0, lease: null });
+  Object.assign(delivery, { state, due: null, ...FREE });
 }

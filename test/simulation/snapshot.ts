@@ -43,11 +43,12 @@ async function readSubscriptions(db: Database, organizations: string[]) {
 async function readDeliveries(db: Database, organizations: string[]) {
   return db<Row<Delivery>[]>`
     select id, event_id as event, subscription_id as subscription, 'waiting' as state, attempts, last_reason as reason,
-           ${msOf(db, "due_at")} as due, lease_id as lease, lost_leases as lost
+           ${msOf(db, "due_at")} as due, lease_id as lease, ${msOf(db, "leased_until")} as until,
+           lost_leases as lost
       from waiting_deliveries
      where ${areOf(db, organizations)}
      union all
-    select id, event_id, subscription_id, state, attempts, last_reason, null, lease_id, 0
+    select id, event_id, subscription_id, state, attempts, last_reason, null, lease_id, null, 0
       from finished_deliveries
      where ${areOf(db, organizations)}`;
 }

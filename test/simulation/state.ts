@@ -24,6 +24,8 @@ export interface Delivery {
   due: number | null;
   /** Under which an attempt may be under way. */
   lease: string | null;
+  /** When that ends, as far as it waits. */
+  until: number | null;
   /** Leases in a row that ended without an outcome. */
   lost: number;
 }
@@ -47,6 +49,11 @@ export function of<Item>(items: Record<string, Item>, id: string): Item {
   const item = items[id];
   if (item === undefined) throw new Error(`nothing has the id ${id}`);
   return item;
+}
+
+/** Whether it can be claimed. */
+export function isDue({ due, until }: Delivery, now: number): boolean {
+  return due !== null && due <= now && (until === null || until <= now);
 }
 
 /** What waits for a subscription, by id, the most overdue first. */

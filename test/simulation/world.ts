@@ -83,7 +83,7 @@ export class World {
   waitForDue(process: Process): boolean {
     const waiting = Object.values(this.state.deliveries).filter((delivery) => isWaiting(delivery));
     if (waiting.length === 0) return false;
-    const earliest = Math.min(...waiting.map((delivery) => delivery.due));
+    const earliest = Math.min(...waiting.map(({ due, until }) => Math.max(due, until ?? 0)));
     this.wait(Math.max(0, earliest - process.now));
     return true;
   }

@@ -49,7 +49,7 @@ create table events (
   data            text        not null check (length(data) <= 262144)
 ) partition by range (id);
 
--- The queue: only what still has to be done. `due_at` is schedule, retry and lease at once.
+-- The queue: only what still has to be done. A claim changes no column that an index holds, so it writes to no index.
 -- No foreign keys: each would lock a parent row at every insert, and a subscription's row outlives its deliveries.
 create table waiting_deliveries (
   id              uuid        primary key,
@@ -59,9 +59,12 @@ create table waiting_deliveries (
   created_at      timestamptz not null,
   due_at          timestamptz not null,
   lease_id        uuid,
+  leased_until    timestamptz,
   attempts        smallint    not null default 0 check (attempts >= 0),
   lost_leases     smallint    not null default 0 check (lost_leases >= 0),
-  last_reason     text        check (length(last_reason) <= 40)
+  last_reason     text        check (length(last_reason) <= 40),
+
+  check ((lease_id is null) = (leased_until is null))
 ) with (
   fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0.01,
@@ -98,7 +101,7 @@ create index finished_deliveries_of_reason on finished_deliveries (last_reason, 
 
 -- One row for each attempt that came to an outcome. The id carries the time of the attempt's start.
 create table attempts (
-  id              uuid        primary key,
+  id              uuid        not null,
   delivery_id     uuid        not null,
   subscription_id uuid        not null,
   event_id        uuid        not null,
@@ -111,10 +114,10 @@ create table attempts (
   attempted_at    timestamptz not null,
   next_attempt_at timestamptz,
 
+  primary key (delivery_id, id),
   check (not dead_lettered or (reason is not null and next_attempt_at is null))
 ) partition by range (id);
 
-create index attempts_of_delivery on attempts (delivery_id);
 create index failures_of_subscription on attempts (subscription_id, id desc) where reason is not null;
 
 -- Where rows go for which nobody made a partition in time: late is better than lost.
