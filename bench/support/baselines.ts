@@ -4,13 +4,15 @@ import type { Load } from "../processes/load.ts";
 import type { Loop } from "../processes/loop.ts";
 import type { Route } from "../processes/route.ts";
 import type { Subscription } from "./partners.ts";
-import { inThousands } from "./report.ts";
 import type { Rig } from "./rig.ts";
 
-/** What the service is held against: the best of three settings. */
+/** What the service is held against: something bare, at the setting that suits it best. */
 export interface Baseline {
-  perSecond: number;
-  description: string;
+  /** In words. */
+  setting: string;
+  /** Answers how many a second it makes just now. */
+  measure: () => Promise<number>;
+  close: () => Promise<void>;
 }
 
 /** Connections of the bare loop: as many as the service's attempts at once, and what suits a loop better. */
@@ -22,12 +24,11 @@ export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise
   const { origin, address, ca } = rig.receivers;
   const posts = subscriptions.map(postOf);
   const loop = rig.child<Loop>("loop");
-  const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(3_000, 300) };
+  const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(2_000, 300) };
   const best = await bestOf(LOOP_CONNECTIONS, (connections) =>
     loop.ask("run", { origin, address, ca, posts, connections, ...time }),
   );
-  await loop.end();
-  return { ...best, description: `bare loop ${best.description}` };
+  return { ...best, setting: `bare loop with ${best.setting}`, close: () => loop.end() };
 }
 
 /** The same requests to Fastify routes with the same schemas and constant answers. */
@@ -35,7 +36,7 @@ export async function bareRoute(rig: Rig, requests: string[]): Promise<Baseline>
   const route = rig.child<Route>("route");
   const load = rig.child<Load>("load");
   const url = await route.ask("start");
-  const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(3_000, 300) };
+  const time = { warmUpMs: rig.size(500, 200), ms: rig.size(2_000, 300) };
   const best = await bestOf(ROUTE_CONNECTIONS, async (connections) => {
     const { perSecond, others } = await load.ask("saturate", {
       url,
@@ -46,21 +47,19 @@ export async function bareRoute(rig: Rig, requests: string[]): Promise<Baseline>
     if (others > 0) throw new Error(`the bare route refused ${others} requests`);
     return perSecond;
   });
-  await Promise.all([load.end(), route.end()]);
-  return { ...best, description: `bare route ${best.description}` };
+  const close = async () => {
+    await Promise.all([load.end(), route.end()]);
+  };
+  return { ...best, setting: `bare route with ${best.setting}`, close };
 }
 
-async function bestOf(
-  settings: number[],
-  measure: (connections: number) => Promise<number>,
-): Promise<Baseline> {
-  let best = { perSecond: 0, description: "" };
+async function bestOf(settings: number[], run: (connections: number) => Promise<number>) {
+  const tried: { connections: number; perSecond: number }[] = [];
   for (const connections of settings) {
-    const perSecond = await measure(connections);
-    const description = `${inThousands(perSecond)}/s with ${connections} connections`;
-    if (perSecond > best.perSecond) best = { perSecond, description };
+    tried.push({ connections, perSecond: await run(connections) });
   }
-  return best;
+  const { connections } = tried.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
+  return { setting: `${connections} connections`, measure: () => run(connections) };
 }
 
 function postOf({ id, url, secret }: Subscription) {

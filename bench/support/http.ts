@@ -1,30 +1,30 @@
 import type { Load } from "../processes/load.ts";
 import { bareRoute } from "./baselines.ts";
-import { inThousands } from "./report.ts";
+import { inTurn } from "./in-turn.ts";
 import type { Rig } from "./rig.ts";
 import type { Answered } from "./saturate.ts";
 import type { Service } from "./service.ts";
 
 const CONNECTIONS = 64;
 
-/** Answers a second of a service whose connections are kept busy, and of a bare route with the same requests. */
+/** Answers a second of a service whose connections are kept busy, beside a bare route with the same requests. */
 export async function compareWithRoute(rig: Rig, service: Service, requests: string[]) {
   const route = await bareRoute(rig, requests);
   const load = rig.child<Load>("load");
-  const { perSecond, ...answered } = await load.ask("saturate", {
-    url: service.partnerUrl,
-    requests,
-    connections: CONNECTIONS,
-    warmUpMs: rig.size(2_000, 200),
-    ms: rig.size(5_000, 500),
-  });
-  await load.end();
-  requireAnswered(answered);
-  return {
-    ok: answered.ok,
-    ratio: perSecond / route.perSecond,
-    measured: `${inThousands(perSecond)}/s; ${route.description}`,
+  let ok = 0;
+  const keepBusy = async (time: { warmUpMs: number; ms: number }) => {
+    const target = { url: service.partnerUrl, requests, connections: CONNECTIONS };
+    const { perSecond, ...answered } = await load.ask("saturate", { ...target, ...time });
+    requireAnswered(answered);
+    ok += answered.ok;
+    return perSecond;
   };
+
+  await keepBusy({ warmUpMs: rig.size(2_000, 200), ms: 0 });
+  const time = { warmUpMs: rig.size(500, 100), ms: rig.size(3_000, 500) };
+  const compared = await inTurn(route, () => keepBusy(time));
+  await load.end();
+  return { ok, ...compared };
 }
 
 export function requireAnswered({ ok, others }: Answered): void {

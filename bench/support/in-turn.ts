@@ -1,0 +1,37 @@
+import type { Baseline } from "./baselines.ts";
+import { inThousands } from "./report.ts";
+
+const ROUNDS = 3;
+
+export interface Compared {
+  /** Of the service to the baseline. */
+  ratio: number;
+  /** Both a second. */
+  service: number;
+  baseline: number;
+  measured: string;
+}
+
+/**
+ * Measures the baseline and the service in turn, and answers the round whose ratio is in the middle: a machine whose
+ * speed changes changes it for both.
+ */
+export async function inTurn(
+  baseline: Baseline,
+  measureService: () => Promise<number>,
+): Promise<Compared> {
+  const rounds: Omit<Compared, "measured">[] = [];
+  while (rounds.length < ROUNDS) {
+    const bare = await baseline.measure();
+    const service = await measureService();
+    rounds.push({ ratio: service / bare, service, baseline: bare });
+  }
+  await baseline.close();
+
+  const ascending = rounds.toSorted((a, b) => a.ratio - b.ratio);
+  const middle = ascending[Math.floor(ROUNDS / 2)];
+  if (middle === undefined) throw new Error("nothing was measured");
+  const all = ascending.map(({ ratio }) => ratio.toFixed(3)).join(", ");
+  const rates = `${inThousands(middle.service)}/s; ${baseline.setting} ${inThousands(middle.baseline)}/s`;
+  return { ...middle, measured: `${rates}; of ${all}` };
+}
