@@ -25,7 +25,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-const OPEN_CONNECTIONS_MAX = 2_000;
+const OPEN_CONNECTIONS_MAX = 3_000;
 
 const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
   url: unreachable("address_not_public"),
