@@ -90,33 +90,33 @@ export async function listDueSubscriptions(
 ): Promise<string[]> {
   const rows = await db<{ subscription_id: string }[]>`
     with recursive earliest as (
-      (select subscription_id, due_at
+      (select subscription_id, due_at, leased_until
          from waiting_deliveries
         where exists (select from waiting_deliveries where due_at <= ${now})
           and subscription_id > ${after ?? NO_ID}
         order by subscription_id, due_at
         limit 1)
       union all
-      select n.subscription_id, n.due_at
+      select n.subscription_id, n.due_at, n.leased_until
         from earliest e
        cross join lateral (
-         select subscription_id, due_at
+         select subscription_id, due_at, leased_until
            from waiting_deliveries
           where subscription_id > e.subscription_id
           order by subscription_id, due_at
           limit 1
        ) n
     )
-    select e.subscription_id
+    select subscription_id
       from earliest e
-     cross join lateral (
-       select from waiting_deliveries q
-        where (q.subscription_id, q.due_at) >= (e.subscription_id, e.due_at)
-          and (q.subscription_id, q.due_at) <= (e.subscription_id, ${now}::timestamptz)
-          and (q.leased_until is null or q.leased_until <= ${now})
-        order by q.subscription_id, q.due_at
-        limit 1
-     ) free
+     where due_at <= ${now}
+       and (leased_until is null
+            or leased_until <= ${now}
+            or exists (
+              select from waiting_deliveries q
+               where (q.subscription_id, q.due_at) >= (e.subscription_id, e.due_at)
+                 and (q.subscription_id, q.due_at) <= (e.subscription_id, ${now}::timestamptz)
+                 and (q.leased_until is null or q.leased_until <= ${now})))
      limit ${limit}`;
   return rows.map((row) => row.subscription_id);
 }
