@@ -21,9 +21,11 @@ const IN_AN_HOUR_MS = 3_600_000;
 export const claimCost: Scenario = {
   name: "claim-cost",
   run: async (rig) => {
-    const empty = await rig.stage(rig.receivers.urls(101));
-    const noneDue = await waiting(rig, { dueInMs: IN_AN_HOUR_MS });
-    const allDue = await waiting(rig, { ofOne: true });
+    const [empty, noneDue, allDue] = await Promise.all([
+      rig.stage(rig.receivers.urls(101)),
+      waiting(rig, { dueInMs: IN_AN_HOUR_MS }),
+      waiting(rig, { ofOne: true }),
+    ]);
 
     const times = new Map<Stage, number[]>([empty, noneDue, allDue].map((stage) => [stage, []]));
     const until = performance.now() + LIMIT_MS;
