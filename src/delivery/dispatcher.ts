@@ -1,26 +1,19 @@
 import type { Claim, Share } from "../actions/claims.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
+import { Due, type DueOptions } from "./due.ts";
 import { Hands } from "./hands.ts";
 
-export interface DispatcherOptions {
-  /** Subscriptions with something due, in order of id, beginning behind `after`. */
-  listDue: (page: { after: string | null; limit: number }) => Promise<string[]>;
+export interface DispatcherOptions extends DueOptions {
   /** Leases due deliveries to us, of each subscription up to its share. */
   claim: (wanted: Share[]) => Promise<Claim[]>;
   /** Makes one attempt, and has what came of it recorded. */
   deliver: (claim: Claim) => Promise<Attempted>;
   concurrency: number;
   subscriptionConcurrency: number;
-  pollIntervalMs: number;
   onError: (error: unknown) => void;
 }
 
-/** Subscriptions that one look brings to mind. The next look goes on behind them. */
-const LOOK_MAX = 1_000;
-const LOOK_PAUSE_MAX_MS = 1_000;
-/** Subscriptions that are kept in mind. What is forgotten beyond that, a later look finds again. */
-const DUE_MAX = 10_000;
 /** Claims for each hand whose outcome may still have to be recorded: a slow database slows us down. */
 const OPEN_PER_HAND = 2;
 
@@ -36,16 +29,14 @@ export class Dispatcher {
   /** Claims whose outcome is not recorded yet, and accepts that hands are lent to. */
   readonly #open = new Set<Promise<void>>();
   readonly #bell = new Doorbell();
-  /** Subscriptions that may have something due, the longest waiting first. */
-  readonly #due = new Set<string>();
-  #lookedUpTo: string | null = null;
-  #nextLookMs = 0;
+  readonly #due: Due;
   #running: Promise<void> | undefined;
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#hands = new Hands(options.concurrency, options.subscriptionConcurrency);
+    this.#due = new Due(options);
   }
 
   /** Attempts under way now. */
@@ -58,7 +49,7 @@ export class Dispatcher {
   }
 
   nudge(subscriptionIds: string[]): void {
-    this.#remember(subscriptionIds);
+    this.#due.add(subscriptionIds);
     this.#bell.ring();
   }
 
@@ -110,7 +101,7 @@ export class Dispatcher {
   async #run(): Promise<void> {
     while (!this.#stopping) {
       try {
-        await this.#look();
+        await this.#due.look(this.#hands.free);
         await this.#fillFreeHands();
       } catch (error) {
         this.#options.onError(error); // The database is away: the next poll tries again.
@@ -118,28 +109,6 @@ export class Dispatcher {
       await this.#bell.wait(this.#options.pollIntervalMs);
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
-  }
-
-  /**
-   * Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer; one that
-   * left something out is followed by the next as soon as hands would go idle.
-   */
-  async #look(): Promise<void> {
-    const began = performance.now();
-    const goesOn = this.#lookedUpTo !== null && this.#due.size < this.#hands.free;
-    if (began < this.#nextLookMs && !goesOn) return;
-
-    this.#nextLookMs = began + this.#options.pollIntervalMs;
-    const found = await this.#options.listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
-    this.#remember(found);
-    this.#lookedUpTo = found.length < LOOK_MAX ? null : (found.at(-1) ?? null);
-
-    const pauseMs = Math.min(10 * (performance.now() - began), LOOK_PAUSE_MAX_MS);
-    this.#nextLookMs = began + Math.max(this.#options.pollIntervalMs, pauseMs);
-  }
-
-  #remember(subscriptionIds: string[]): void {
-    for (const id of subscriptionIds) if (this.#due.size < DUE_MAX) this.#due.add(id);
   }
 
   async #fillFreeHands(): Promise<void> {
@@ -151,7 +120,7 @@ export class Dispatcher {
     const claims = await this.#options.claim(wanted);
     for (const claim of claims) this.#begin(claim);
 
-    for (const id of cutShort(wanted, claims)) this.#due.add(id);
+    this.#due.add(cutShort(wanted, claims));
     if (claims.length > 0) this.#bell.ring();
   }
 
