@@ -31,10 +31,17 @@ export interface Share {
   share: number;
 }
 
+/** What a dispatcher has hands for: of each subscription up to its share, and of all together up to the limit. */
+export interface Wanted {
+  /** Those that come first are served first. */
+  shares: Share[];
+  limit: number;
+}
+
 /** Leases due deliveries to this process. One whose subscription is not active any more is cancelled instead. */
 export async function claimDeliveries(
   { db, clock, ring, rules }: Pick<Dependencies, "db" | "clock" | "ring" | "rules">,
-  wanted: Share[],
+  wanted: Wanted,
 ): Promise<Claim[]> {
   const now = clock();
   const leasedUntil = after(now, rules.leaseMs);

@@ -6,7 +6,7 @@ import type { Deadline } from "./deadline.ts";
 import { outcomeOfExchange, RESET } from "./outcome-of-error.ts";
 
 /** A receiver that says how long it keeps an idle connection is believed; this is for the others. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 30_000;
 const IDLE_MS_MAX = 60_000;
 /** So much sooner than the receiver we close it, or a request might cross with its end. */
 const IDLE_MARGIN_MS = 2_000;

@@ -1,12 +1,12 @@
-import type { Claim, Share } from "../actions/claims.ts";
+import type { Claim, Wanted } from "../actions/claims.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { Hands } from "./hands.ts";
 
 export interface DispatcherOptions extends DueOptions {
-  /** Leases due deliveries to us, of each subscription up to its share. */
-  claim: (wanted: Share[]) => Promise<Claim[]>;
+  /** Leases due deliveries to us, as many as are wanted. */
+  claim: (wanted: Wanted) => Promise<Claim[]>;
   /** Makes one attempt, and has what came of it recorded. */
   deliver: (claim: Claim) => Promise<Attempted>;
   concurrency: number;
@@ -114,14 +114,14 @@ export class Dispatcher {
   async #fillFreeHands(): Promise<void> {
     if (!this.#hasRoom) return;
     const wanted = this.#hands.share(this.#due);
-    if (wanted.length === 0 || this.#stopping) return;
+    if (wanted.shares.length === 0 || this.#stopping) return;
 
-    for (const { subscription_id } of wanted) this.#due.delete(subscription_id);
+    this.#due.ask(wanted.shares.map((s) => s.subscription_id));
     const claims = await this.#options.claim(wanted);
     for (const claim of claims) this.#begin(claim);
 
-    this.#due.add(cutShort(wanted, claims));
-    if (claims.length > 0) this.#bell.ring();
+    for (const { id, mayHaveMore } of served(wanted, claims)) this.#due.settle(id, mayHaveMore);
+    this.#bell.ring();
   }
 
   #begin(claim: Claim): void {
@@ -152,11 +152,17 @@ export class Dispatcher {
   }
 }
 
-/** The subscriptions that filled their share, and so may have more due than we had hands for. */
-function cutShort(wanted: Share[], claims: Claim[]): string[] {
+/** The subscriptions that a claim came to, and whether they may have more due than it took. */
+function served({ shares, limit }: Wanted, claims: Claim[]) {
   const claimed = new Map<string, number>();
   for (const { subscription_id: id } of claims) claimed.set(id, (claimed.get(id) ?? 0) + 1);
-  return wanted
-    .filter(({ subscription_id, share }) => claimed.get(subscription_id) === share)
-    .map(({ subscription_id }) => subscription_id);
+
+  const isCutShort = claims.length >= limit;
+  const last = isCutShort
+    ? shares.findLastIndex(({ subscription_id }) => claimed.has(subscription_id))
+    : shares.length - 1;
+  return shares.slice(0, last + 1).map(({ subscription_id: id, share }, index) => ({
+    id,
+    mayHaveMore: claimed.get(id) === share || (isCutShort && index === last),
+  }));
 }

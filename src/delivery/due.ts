@@ -13,9 +13,11 @@ const DUE_MAX = 10_000;
 /** The subscriptions that may have something due, as far as we know: the longest waiting first. */
 export class Due {
   readonly #options: DueOptions;
-  readonly #ids = new Set<string>();
+  /** Whether each was added since it was last asked for. */
+  readonly #ids = new Map<string, boolean>();
+  #lookedAtMs = -Infinity;
   #lookedUpTo: string | null = null;
-  #nextLookMs = 0;
+  #pauseMs = 0;
 
   constructor(options: DueOptions) {
     this.#options = options;
@@ -30,33 +32,46 @@ export class Due {
   }
 
   [Symbol.iterator](): Iterator<string> {
-    return this.#ids[Symbol.iterator]();
+    return this.#ids.keys();
   }
 
   add(subscriptionIds: string[]): void {
-    for (const id of subscriptionIds) if (this.#ids.size < DUE_MAX) this.#ids.add(id);
+    for (const id of subscriptionIds) {
+      if (this.#ids.size < DUE_MAX || this.#ids.has(id)) this.#ids.set(id, true);
+    }
   }
 
-  delete(subscriptionId: string): void {
+  /** They are about to be claimed from. They keep their places until that has come to them. */
+  ask(subscriptionIds: string[]): void {
+    for (const id of subscriptionIds) this.#ids.set(id, false);
+  }
+
+  /** It was claimed from: it is forgotten, or goes to the end if it may have more, or something new, due. */
+  settle(subscriptionId: string, mayHaveMore: boolean): void {
+    const wasAdded = this.#ids.get(subscriptionId) === true;
     this.#ids.delete(subscriptionId);
+    if (mayHaveMore || wasAdded) this.#ids.set(subscriptionId, true);
   }
 
-  /**
-   * Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer; one that
-   * left something out is followed by the next as soon as hands would go idle.
-   */
+  /** Finds what became due by itself or was accepted elsewhere. */
   async look(freeHands: number): Promise<void> {
     const { listDue, pollIntervalMs } = this.#options;
     const began = performance.now();
-    const goesOn = this.#lookedUpTo !== null && this.size < freeHands;
-    if (began < this.#nextLookMs && !goesOn) return;
+    if (began < this.#lookedAtMs + this.#pauseFor(freeHands)) return;
 
-    this.#nextLookMs = began + pollIntervalMs;
+    this.#lookedAtMs = began;
+    this.#pauseMs = pollIntervalMs;
     const found = await listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
     this.add(found);
     this.#lookedUpTo = found.length < LOOK_MAX ? null : (found.at(-1) ?? null);
 
-    const pauseMs = Math.min(10 * (performance.now() - began), LOOK_PAUSE_MAX_MS);
-    this.#nextLookMs = began + Math.max(pollIntervalMs, pauseMs);
+    const tookMs = performance.now() - began;
+    this.#pauseMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, LOOK_PAUSE_MAX_MS));
+  }
+
+  /** Long while there is enough for all hands, and none where hands would go idle though the last look left something out. */
+  #pauseFor(freeHands: number): number {
+    if (this.size >= freeHands) return LOOK_PAUSE_MAX_MS;
+    return this.#lookedUpTo === null ? this.#pauseMs : 0;
   }
 }

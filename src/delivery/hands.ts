@@ -1,4 +1,4 @@
-import type { Share } from "../actions/claims.ts";
+import type { Share, Wanted } from "../actions/claims.ts";
 
 /** Hands that a subscription gets together where it has that much due: attempts at one name share its look-up. */
 const HANDFUL = 16;
@@ -53,33 +53,23 @@ export class Hands {
     else this.#busy.delete(subscriptionId);
   }
 
-  /** Shares the free hands out evenly, but not too thinly, over subscriptions that have not reached their bound. */
-  share(subscriptionIds: Iterable<string>): Share[] {
-    const total = Math.min(this.free, BURST_MAX);
+  /**
+   * What the free hands can take of subscriptions that have not reached their bound: a handful of each, or more where
+   * there are few. Others stand by, in case that those before them have less due.
+   */
+  share(subscriptionIds: Iterable<string>): Wanted {
+    const limit = Math.min(this.free, BURST_MAX);
     const open: Share[] = [];
-    let promised = 0;
     for (const subscription_id of subscriptionIds) {
-      if (promised >= total) break;
+      if (open.length >= limit) break;
       const share = this.#perSubscription - this.#busyFor(subscription_id);
-      if (share <= 0) continue;
-      open.push({ subscription_id, share });
-      promised += Math.min(share, HANDFUL);
+      if (share > 0) open.push({ subscription_id, share });
     }
-    return evenOut(open, total);
+    const handful = Math.max(HANDFUL, Math.floor(limit / open.length));
+    return { shares: open.map((o) => ({ ...o, share: Math.min(o.share, handful) })), limit };
   }
 
   #busyFor(subscriptionId: string): number {
     return this.#busy.get(subscriptionId) ?? 0;
   }
-}
-
-/** Cuts shares down until `total` suffices, the largest first. */
-function evenOut(shares: Share[], total: number): Share[] {
-  let left = total;
-  const ascending = shares.toSorted((a, b) => a.share - b.share);
-  return ascending.flatMap(({ subscription_id, share }, index) => {
-    const fair = Math.min(share, Math.floor(left / (ascending.length - index)));
-    left -= fair;
-    return fair > 0 ? [{ subscription_id, share: fair }] : [];
-  });
 }

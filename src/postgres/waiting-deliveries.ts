@@ -33,7 +33,8 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share.
+ * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share, until there
+ * are as many as the limit.
  *
  * A lease ends by its time alone, so a delivery whose process dies can be claimed again by itself: there is no separate
  * state to leave behind and nothing to sweep up. A claim waits for no disk: one that a crash of the database takes back
@@ -41,14 +42,14 @@ export interface ClaimedDelivery {
  */
 export async function claimDue(
   db: Queryable,
-  wanted: { subscription_id: string; share: number }[],
+  wanted: { shares: { subscription_id: string; share: number }[]; limit: number },
   { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: string },
 ): Promise<ClaimedDelivery[]> {
   return db<ClaimedDelivery[]>`
     with due as (
       select d.id
         from set_config('synchronous_commit', 'off', true),
-             unnest(${wanted.map((w) => w.subscription_id)}::uuid[], ${wanted.map((w) => w.share)}::int[])
+             unnest(${wanted.shares.map((s) => s.subscription_id)}::uuid[], ${wanted.shares.map((s) => s.share)}::int[])
              as w (subscription_id, share)
        cross join lateral (
          select q.id
@@ -61,6 +62,7 @@ export async function claimDue(
           limit w.share
             for update skip locked
        ) d
+       limit ${wanted.limit}
     ),
     claimed as (
       update waiting_deliveries q

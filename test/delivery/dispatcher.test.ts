@@ -18,14 +18,16 @@ function aDispatcher(
       const due = [...waiting].filter(([id, n]) => n > 0 && id > (after ?? ""));
       return Promise.resolve(due.slice(0, limit).map(([id]) => id));
     },
-    claim: (wanted) =>
-      Promise.resolve(
-        wanted.flatMap(({ subscription_id, share }) => {
-          const taken = Math.min(share, waiting.get(subscription_id) ?? 0);
-          waiting.set(subscription_id, (waiting.get(subscription_id) ?? 0) - taken);
-          return Array.from({ length: taken }, () => ({ subscription_id }) as Claim);
-        }),
-      ),
+    claim: ({ shares, limit }) => {
+      let left = limit;
+      const claims = shares.flatMap(({ subscription_id, share }) => {
+        const taken = Math.min(share, left, waiting.get(subscription_id) ?? 0);
+        left -= taken;
+        waiting.set(subscription_id, (waiting.get(subscription_id) ?? 0) - taken);
+        return Array.from({ length: taken }, () => ({ subscription_id }) as Claim);
+      });
+      return Promise.resolve(claims);
+    },
     deliver: async ({ subscription_id: subscription }) => {
       await new Promise<void>((end) => {
         underWay.push({ subscription, end });
@@ -109,6 +111,22 @@ test("more subscriptions than one look brings to mind are all served, without wa
   const d = aDispatcher(t, many, { concurrency: 4000 });
   d.dispatcher.start();
   await d.reaches(2500);
+});
+
+test("subscriptions with little due each fill all hands, and none is forgotten", async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i + 1000}`, 3]));
+  const d = aDispatcher(t, many, { concurrency: 1000 });
+  d.dispatcher.start();
+  await d.reaches(900);
+});
+
+test("a claim that finds nothing is followed by the next: others are in mind", async (t) => {
+  const d = aDispatcher(t, {});
+  d.dispatcher.start();
+  await new Promise(setImmediate); // It has looked, and found nothing.
+  d.add("behind", 1);
+  d.dispatcher.nudge([...Array.from({ length: 100 }, (_, i) => `taken elsewhere ${i}`), "behind"]);
+  await d.reaches(1);
 });
 
 test("stopping claims nothing more and waits for what is under way", async (t) => {

@@ -3,19 +3,20 @@ import { test } from "node:test";
 import { Hands } from "../../src/delivery/hands.ts";
 
 function shares(hands: Hands, subscriptions: string[]): Record<string, number> {
-  return Object.fromEntries(hands.share(subscriptions).map((s) => [s.subscription_id, s.share]));
+  const wanted = hands.share(subscriptions).shares;
+  return Object.fromEntries(wanted.map((s) => [s.subscription_id, s.share]));
 }
 
-test("free hands are shared out evenly", () => {
-  assert.deepEqual(shares(new Hands(21, 9), ["a", "b", "c"]), { a: 7, b: 7, c: 7 });
+test("no subscription gets more than its bound, nor more than a handful where others wait", () => {
+  const hands = new Hands(64, 20);
+  hands.take("a");
+  for (let n = 0; n < 10; n++) hands.take("b");
+  assert.deepEqual(shares(hands, ["a", "b", "c", "d"]), { a: 16, b: 10, c: 16, d: 16 });
 });
 
-test("no subscription gets more than its bound, and what it may not have goes to the others", () => {
-  const hands = new Hands(10, 4);
-  hands.take("a");
-  hands.take("a");
-  hands.take("a");
-  assert.deepEqual(shares(hands, ["a", "b", "c"]), { a: 1, b: 3, c: 3 });
+test("where few subscriptions wait, they share all hands", () => {
+  assert.deepEqual(shares(new Hands(64, 64), ["a", "b"]), { a: 32, b: 32 });
+  assert.deepEqual(shares(new Hands(64, 64), ["a"]), { a: 64 });
 });
 
 test("a saturated subscription gets nothing until one of its attempts ends", () => {
@@ -27,18 +28,18 @@ test("a saturated subscription gets nothing until one of its attempts ends", () 
   assert.deepEqual(shares(hands, ["hanging"]), { hanging: 1 });
 });
 
-test("the longest waiting go first, a handful each, when there are too few hands for all", () => {
-  const hands = new Hands(32, 32);
-  assert.deepEqual(shares(hands, ["first", "second", "third"]), { first: 16, second: 16 });
+test("others stand by, as many as there are hands, in case that the first have less due than their shares", () => {
+  assert.deepEqual(new Hands(2, 16).share(["first", "second", "third"]), {
+    shares: [
+      { subscription_id: "first", share: 16 },
+      { subscription_id: "second", share: 16 },
+    ],
+    limit: 2,
+  });
 });
 
 test("no more than a burst begins together, however many hands are free", () => {
-  const many = Array.from({ length: 100 }, (_, i) => `s${i}`);
-  const given = Object.values(shares(new Hands(1_000, 16), many));
-  assert.equal(
-    given.reduce((sum, share) => sum + share),
-    64,
-  );
+  assert.equal(new Hands(1_000, 16).share(["a"]).limit, 64);
 });
 
 test("no hands, no shares", () => {

@@ -47,8 +47,8 @@ export function claiming(process: Process, share: number): Act {
     run: async (deps) => {
       const now = deps.clock();
       const due = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
-      const wanted = due.map((subscription_id) => ({ subscription_id, share }));
-      const claims = await claimDeliveries(deps, wanted);
+      const shares = due.map((subscription_id) => ({ subscription_id, share }));
+      const claims = await claimDeliveries(deps, { shares, limit: share * shares.length });
       await process.begin(claims);
       return claimed(due.sort(), share, claims, now.getTime());
     },

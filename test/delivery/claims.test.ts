@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { claimDeliveries } from "../../src/actions/claims.ts";
+import { createDatabase } from "../support/database.ts";
+import { anOrganization, aSubscription, createEngine, publish } from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** Three subscriptions with so many deliveries due each. */
+async function threeOf(each: number) {
+  const { deps } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const ids: string[] = [];
+  while (ids.length < 3) ids.push((await aSubscription(deps, organization)).id);
+  await publish(deps, organization, each);
+  return { deps, ids };
+}
+
+/** How many a claim took of each, where so many are its limit and two of each the share. */
+async function claimed(
+  { deps, ids }: Awaited<ReturnType<typeof threeOf>>,
+  limit: number,
+): Promise<number[]> {
+  const shares = ids.map((subscription_id) => ({ subscription_id, share: 2 }));
+  const claims = await claimDeliveries(deps, { shares, limit });
+  return ids.map((id) => claims.filter((c) => c.subscription_id === id).length);
+}
+
+test("of each subscription no more than its share is claimed", async () => {
+  assert.deepEqual(await claimed(await threeOf(3), 100), [2, 2, 2]);
+});
+
+test("in all no more than the limit is claimed, and those named first go first", async () => {
+  const three = await threeOf(3);
+  three.ids.sort().reverse();
+  assert.deepEqual(await claimed(three, 3), [2, 1, 0]);
+  assert.deepEqual(await claimed(three, 3), [1, 2, 0]);
+});
+
+test("those named later step in where the first have less due than their share", async () => {
+  assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);
+});
