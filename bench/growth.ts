@@ -1,36 +1,47 @@
-import { rateAtLevel } from "./support/level.ts";
-import { fillQueue } from "./support/queue.ts";
+import { Level } from "./support/level.ts";
+import { memoryOf } from "./support/memory.ts";
 import { inThousands } from "./support/report.ts";
-import { atLeast } from "./support/row.ts";
+import { atLeast, atMost } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
 
-/** Whether a long queue slows deliveries down. */
+const TURN_MS = 1_000;
+const WARM_UP_TURNS = 3;
+const TURNS = 10;
+
+/** Whether a long queue slows deliveries down, or takes memory. The lengths take turns of a second each. */
 export const growth: Scenario = {
   name: "growth",
   run: async (rig) => {
-    const stage = await rig.stage(rig.receivers.urls(100));
-    const levels = [rig.size(10_000, 1_000), rig.size(100_000, 2_000), rig.size(1_000_000, 5_000)];
-    const time = { warmUpMs: rig.size(3_000, 1_500), ms: rig.size(10_000, 1_500) };
+    const lengths = [rig.size(10_000, 1_000), rig.size(100_000, 2_000), rig.size(1_000_000, 5_000)];
+    const levels = await Promise.all(lengths.map((length) => Level.open(rig, length)));
+    await takeTurns(levels, rig.size(WARM_UP_TURNS, 1));
+    for (const level of levels) level.reset();
+    await takeTurns(levels, rig.size(TURNS, 2));
 
-    const rates: number[] = [];
-    let waiting = 0;
-    for (const level of levels) {
-      await fillQueue(stage.db, stage.subscriptions, level - waiting);
-      waiting = level;
-      const service = await rig.service(stage, { ROLE: "dispatcher" });
-      rates.push(await rateAtLevel(rig, stage, time));
-      await service.stop();
-    }
-
-    const [ten = NaN, hundred = NaN, million = NaN] = rates;
+    const [ten = NaN, hundred = NaN, million = NaN] = levels.map(({ rate }) => rate);
     const against = (rate: number) => ({
       value: rate / ten,
       measured: `${inThousands(rate)}/s, with 10,000 waiting ${inThousands(ten)}/s`,
     });
     const goal = { must: 0.9, aim: 1, unit: "×" } as const;
+    const memory = await memoryOf(levels.at(-1)?.service.pid ?? 0);
     return [
       atLeast("growth, 100,000 waiting", goal, against(hundred)),
       atLeast("growth, 1,000,000 waiting", goal, against(million)),
+      atMost(
+        "memory, with 1,000,000 waiting",
+        { must: 300, aim: 200, unit: "MB" },
+        {
+          value: memory?.peakMb ?? null,
+          measured: "resident size, the largest since the start",
+        },
+      ),
     ];
   },
 };
+
+async function takeTurns(levels: Level[], turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) {
+    for (const level of levels) await level.turn(TURN_MS);
+  }
+}

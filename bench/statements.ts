@@ -58,7 +58,7 @@ async function underLoad(rig: Rig, stage: Stage, service: Service) {
 
 /** Without what polling costs, which is by the clock: it is measured in a silence, and told. */
 async function alone(rig: Rig, stage: Stage, service: Service) {
-  const ms = rig.size(10_000, 1_000);
+  const ms = rig.size(6_000, 1_000);
   const began = performance.now();
   const { all, events } = await during(stage, async () => {
     const offer = { perSecond: 5, warmUpMs: 0, ms };

@@ -16,8 +16,6 @@ export interface Offer {
   perSecond: number;
   warmUpMs: number;
   ms: number;
-  /** Gets its share of the events like the others, but how long those take is of no interest. */
-  unmeasured?: Subscription | undefined;
 }
 
 /**
@@ -28,7 +26,7 @@ export async function latenciesOf(
   rig: Rig,
   service: Service,
   subscriptions: readonly Subscription[],
-  { unmeasured, ...offer }: Offer,
+  offer: Offer,
 ): Promise<number[]> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", { note: true });
@@ -42,12 +40,22 @@ export async function latenciesOf(
   });
   await load.end();
   requireAnswered(answered);
-  await arrivalOf(rig, answered.ok);
+  const arrived = await arrivals(
+    rig,
+    sent.map(({ eventId }) => eventId),
+  );
+  return sent.map(({ eventId, at }) => (arrived.get(eventId) ?? Infinity) - at);
+}
 
-  const arrived = new Map(await receiver.ask("noted"));
-  return sent
-    .filter(({ place }) => subscriptions[place] !== unmeasured)
-    .map(({ eventId, at }) => (arrived.get(eventId) ?? Infinity) - at);
+/** When each of these events arrived, once all have. */
+async function arrivals(rig: Rig, eventIds: string[]): Promise<Map<string, number>> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const arrived = new Map(await rig.receivers.process.ask("noted"));
+    const missing = eventIds.filter((id) => !arrived.has(id)).length;
+    if (missing === 0) return arrived;
+    if (waitedMs >= ARRIVAL_LIMIT_MS) throw new Error(`${missing} events did not arrive`);
+    await sleep(POLL_MS);
+  }
 }
 
 /** Resolves once these many events have arrived since the receivers were reset. */

@@ -21,8 +21,6 @@ export interface Sent {
   /** As the service answered it. */
   eventId: string;
   at: number;
-  /** Which of the requests it was. */
-  place: number;
 }
 
 /**
@@ -74,14 +72,13 @@ function offer(
   }
 
   function send(wire: Wire, at: number): void {
-    const place = next++ % requests.length;
     wire.onAnswer = (status, text) => {
       noteStatus(paced, status);
-      if (note && at >= began + warmUpMs) paced.sent.push({ eventId: eventIdIn(text), at, place });
+      if (note && at >= began + warmUpMs) paced.sent.push({ eventId: eventIdIn(text), at });
       free.push(wire);
       sendWaiting();
     };
-    const request = requests[place];
+    const request = requests[next++ % requests.length];
     if (request !== undefined) wire.send(request);
   }
 }

@@ -15,6 +15,9 @@ export interface Service {
   pid: number;
   /** Empty in a process that only dispatches. */
   partnerUrl: string;
+  /** Lets it stand still, and go on as if nothing had been. */
+  pause: () => void;
+  resume: () => void;
   stop: () => Promise<void>;
 }
 
@@ -35,6 +38,8 @@ export async function startService(
     return {
       pid: child.pid ?? 0,
       partnerUrl: ready.partners ?? "",
+      pause: () => child.kill("SIGSTOP"),
+      resume: () => child.kill("SIGCONT"),
       stop: async () => {
         await end(child);
         await rm(logFile, { force: true });
@@ -64,6 +69,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   const exited = once(child, "exit");
   child.kill("SIGTERM");
+  child.kill("SIGCONT");
   const killer = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
   await exited;
   clearTimeout(killer);
