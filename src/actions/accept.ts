@@ -4,7 +4,10 @@ import { type DirectEventRow, insertDirectEvents } from "../postgres/events.ts";
 import { type Claim, toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
 
-export type DirectEvent = Omit<DirectEventRow, "lease_id" | "leased_until">;
+export interface DirectEvent extends Omit<DirectEventRow, "lease_id" | "leased_until"> {
+  /** Where its delivery goes. */
+  url: string;
+}
 
 /**
  * Lends free hands to deliveries that are being accepted: tells `accept` of each of these subscriptions whether it got
@@ -19,10 +22,10 @@ export type Lend = (
  * Writes events with a delivery each, and answers which of them were written: those whose subscription is active.
  *
  * A delivery that a hand is lent to is written claimed, and its attempt begins once it is durable. The others wait for
- * a claim.
+ * a claim. Its host is looked up while it is written.
  */
 export async function acceptAll(
-  { db, clock, ring, rules, nudge, lend = lendNone }: Parts,
+  { db, clock, ring, rules, nudge, lend = lendNone, lookAhead }: Parts,
   events: DirectEvent[],
 ): Promise<boolean[]> {
   let isWritten: boolean[] = [];
@@ -30,10 +33,11 @@ export async function acceptAll(
     events.map((event) => event.subscription_id),
     async (lent) => {
       const lease = { lease_id: randomId(), leased_until: after(clock(), rules.leaseMs) };
-      const rows = events.map((event, index) => ({
-        ...event,
-        ...(lent[index] ? lease : NO_LEASE),
-      }));
+      const rows = events.map(({ url, ...event }, index) => {
+        if (!lent[index]) return { ...event, ...NO_LEASE };
+        lookAhead(url);
+        return { ...event, ...lease };
+      });
       const recipients = await insertDirectEvents(db, rows);
       isWritten = rows.map((row) => recipients.has(row.id));
 

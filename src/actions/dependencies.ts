@@ -16,6 +16,8 @@ export interface Parts {
   ring: KeyRing;
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string) => Promise<Vetted>;
+  /** Begins to look up the host of this URL, to which a delivery is about to be attempted. */
+  lookAhead: (url: string) => void;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
   nudge: (subscriptionIds: string[]) => void;

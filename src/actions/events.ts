@@ -51,14 +51,15 @@ export async function sendTestEvent(
   organizationId: string,
   { id, secret }: { id: string | null; secret: string },
 ): Promise<string> {
-  const subscriptionId = await requireProof(deps, organizationId, { id, secret });
+  const proven = await requireProof(deps, organizationId, { id, secret });
 
   const now = deps.clock();
   const eventId = timeOrderedId(now);
   const accepted = await deps.gathered.accept({
     id: eventId,
     delivery_id: timeOrderedId(now),
-    subscription_id: subscriptionId,
+    subscription_id: proven.id,
+    url: proven.url,
     type: TEST_EVENT,
     occurred_at: now,
     data: TEST_EVENT_DATA,
@@ -70,19 +71,21 @@ export async function sendTestEvent(
   return eventId;
 }
 
-/** The subscription's id, once the caller has shown its secret. One that did so before needs no look-up. */
+/** The subscription, once the caller has shown its secret. One that did so before needs no look-up. */
 async function requireProof(
   deps: Dependencies,
   organizationId: string,
   { id, secret }: { id: string | null; secret: string },
-): Promise<string> {
-  if (id !== null && deps.proofs.has({ organizationId, subscriptionId: id, secret })) return id;
+): Promise<{ id: string; url: string }> {
+  const known = id && deps.proofs.urlFor({ organizationId, subscriptionId: id, secret });
+  if (id !== null && known) return { id, url: known };
 
   const subscription = await getSubscription(deps, organizationId, id);
   if (subscription.auto_disabled_at !== null) throw inactive();
   requireSecret(deps, subscription, secret);
-  deps.proofs.add({ organizationId, subscriptionId: subscription.id, secret });
-  return subscription.id;
+  const proof = { organizationId, subscriptionId: subscription.id, secret };
+  deps.proofs.add(proof, subscription.url);
+  return subscription;
 }
 
 function inactive(): PartnerError {

@@ -3,21 +3,22 @@ import { hashesMatch, hashSecret } from "../domain/api-key.ts";
 const KEPT_MAX = 10_000;
 
 /**
- * Which proofs of possession have held before. Neither the organization of a subscription nor its secret ever
+ * Which proofs of possession have held before. Neither the organization of a subscription nor its secret or URL ever
  * changes, so such a proof holds for good; whether the subscription is still there and active is not known here.
  * Secrets are kept as hashes.
  */
 export class Proofs {
-  readonly #held = new Map<string, Buffer>();
+  readonly #held = new Map<string, { hash: Buffer; url: string }>();
 
-  add(proof: Proof): void {
+  add(proof: Proof, url: string): void {
     if (this.#held.size >= KEPT_MAX) this.#held.clear();
-    this.#held.set(proof.subscriptionId, hashOf(proof));
+    this.#held.set(proof.subscriptionId, { hash: hashOf(proof), url });
   }
 
-  has(proof: Proof): boolean {
+  /** The subscription's URL; null if that proof is not known to hold. */
+  urlFor(proof: Proof): string | null {
     const held = this.#held.get(proof.subscriptionId);
-    return held !== undefined && hashesMatch(hashOf(proof), held);
+    return held !== undefined && hashesMatch(hashOf(proof), held.hash) ? held.url : null;
   }
 }
 

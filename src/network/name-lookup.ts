@@ -18,13 +18,17 @@ const LOOKUPS_MAX = 2_000;
 /** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
 
+/** So long the answer of a look-up that was begun ahead is kept for the attempt that it is for. */
+const AHEAD_MS = 1_000;
+
 const NONE: LookupResult = { kind: "none" };
 const NO_RESOLVER: LookupResult = { kind: "no-resolver" };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
 
 /**
  * Look-ups over DNS alone, A and AAAA at once. Nothing is remembered: callers share a look-up only
- * while it is under way. A family that cannot be looked up is left out if the other has addresses.
+ * while it is under way, and one that is begun by `lookAhead` answers the next caller alone, within a
+ * second. A family that cannot be looked up is left out if the other has addresses.
  *
  * A name for which nothing usable came back (silence, SERVFAIL, REFUSED) is `none` only if the
  * resolver answers a probe for a well-known name right afterwards. Otherwise the fault may be ours,
@@ -39,15 +43,27 @@ export function createNameLookup(options: {
   timeoutMs: number;
   /** DNS does not know `localhost`. Where the operator allows loopback, we answer for it. */
   answerLocalhost: boolean;
-}): { lookup: NameLookup; close: () => void } {
+}): { lookup: NameLookup; lookAhead: (host: string) => void; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const servers = new NameServers(options.servers, options.timeoutMs - probeMs);
   const underWay = new Map<string, Promise<LookupResult>>();
+  const ahead = new Map<string, { found: Promise<LookupResult>; untilMs: number }>();
   let closed = false;
 
-  return { lookup, close };
+  return { lookup, lookAhead, close };
 
   async function lookup(host: string): Promise<LookupResult> {
+    const begun = ahead.get(host);
+    ahead.delete(host);
+    return begun !== undefined && performance.now() < begun.untilMs ? begun.found : ask(host);
+  }
+
+  function lookAhead(host: string): void {
+    if (ahead.size >= LOOKUPS_MAX) ahead.clear();
+    ahead.set(host, { found: ask(host), untilMs: performance.now() + AHEAD_MS });
+  }
+
+  async function ask(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
     if (NEVER_EXISTS.test(host)) return NONE;
     const shared = underWay.get(host);

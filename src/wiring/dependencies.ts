@@ -21,6 +21,7 @@ export async function wireDependencies(
     clock: clock.now,
     ring: await openRing(config, db),
     checkDestination: destinations.forRequests,
+    lookAhead: destinations.lookAhead,
     rules: {
       retryDelaysMs: config.retryDelaysMs,
       autoDisableAfter: config.autoDisableAfter,

@@ -1,4 +1,4 @@
-import { checkDestination, type Vetted } from "../actions/destination.ts";
+import { checkDestination, lookAhead, type Vetted } from "../actions/destination.ts";
 import type { Config } from "../config.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 
@@ -13,12 +13,15 @@ type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress">;
 export function openDestinations(config: Settings): {
   forRequests: Check;
   forDeliveries: Check;
+  /** Begins the look-up of a delivery that is about to be attempted. */
+  lookAhead: (url: string) => void;
   close: () => void;
 } {
   const [requests, deliveries] = [open(config), open(config)];
   return {
     forRequests: requests.check,
     forDeliveries: deliveries.check,
+    lookAhead: deliveries.lookAhead,
     close: () => {
       requests.close();
       deliveries.close();
@@ -26,14 +29,17 @@ export function openDestinations(config: Settings): {
   };
 }
 
-function open({ dnsServers, attemptTimeoutMs, egress }: Settings): {
-  check: Check;
-  close: () => void;
-} {
-  const { lookup, close } = createNameLookup({
+function open({ dnsServers, attemptTimeoutMs, egress }: Settings) {
+  const names = createNameLookup({
     servers: dnsServers ?? undefined,
     timeoutMs: attemptTimeoutMs / 2,
     answerLocalhost: egress.allow.length > 0,
   });
-  return { check: (url) => checkDestination({ lookup, egress }, url), close };
+  return {
+    check: (url: string) => checkDestination({ ...names, egress }, url),
+    lookAhead: (url: string) => {
+      lookAhead({ ...names, egress }, url);
+    },
+    close: names.close,
+  };
 }

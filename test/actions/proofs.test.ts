@@ -68,6 +68,9 @@ test("after a proof that held, the end of the subscription is told as before it"
 test("no more proofs are kept than a process has room for", () => {
   const proofs = new Proofs();
   const proof = (n: number) => ({ organizationId: "o", subscriptionId: `s${n}`, secret: "x" });
-  for (let n = 0; n <= 10_000; n++) proofs.add(proof(n));
-  assert.deepEqual([proofs.has(proof(0)), proofs.has(proof(10_000))], [false, true]);
+  for (let n = 0; n <= 10_000; n++) proofs.add(proof(n), "https://example.com/");
+  assert.deepEqual(
+    [proofs.urlFor(proof(0)), proofs.urlFor(proof(10_000))],
+    [null, "https://example.com/"],
+  );
 });

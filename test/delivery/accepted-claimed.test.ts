@@ -20,14 +20,19 @@ const db = await createDatabase();
 async function anEngine({ spare = true } = {}) {
   const begun: Claim[] = [];
   const nudged: string[] = [];
+  const lookedUp: string[] = [];
   const lend: Lend = async (ids, accept) => {
     begun.push(...(await accept(ids.map(() => spare))));
   };
-  const engine = await createEngine(db, { lend, nudge: (ids) => nudged.push(...ids) });
+  const engine = await createEngine(db, {
+    lend,
+    nudge: (ids) => nudged.push(...ids),
+    lookAhead: (url) => lookedUp.push(url),
+  });
   const organization = await anOrganization(engine.deps);
   const subscription = await aSubscription(engine.deps, organization);
   const send = () => sendTestEvent(engine.deps, organization, subscription);
-  return { ...engine, organization, subscription, begun, nudged, send };
+  return { ...engine, organization, subscription, begun, nudged, lookedUp, send };
 }
 
 async function deliveriesFor(subscriptionId: string) {
@@ -58,6 +63,17 @@ test("without a hand to spare the delivery waits for a claim, and the dispatcher
     claims.map((one) => one.event_id),
     [eventId],
   );
+});
+
+test("its host is looked up while it is being written, at the first call and at later ones", async () => {
+  const { subscription, lookedUp, send } = await anEngine();
+  await send();
+  await send();
+  assert.deepEqual(lookedUp, [subscription.url, subscription.url]);
+
+  const withoutHands = await anEngine({ spare: false });
+  await withoutHands.send();
+  assert.deepEqual(withoutHands.lookedUp, []);
 });
 
 test("when the process that accepted it dies, another delivers it after the lease, byte for byte the same", async () => {

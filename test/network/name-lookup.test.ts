@@ -196,3 +196,37 @@ test("localhost is answered by us where the operator wants it, and by nobody els
   assert.deepEqual(dns.queries, []);
   assert.deepEqual(await startLookup(t, [dns.address]).lookup("localhost"), NONE);
 });
+
+test("a look-up that was begun ahead answers the next caller, and that one alone", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"] });
+  const { lookup, lookAhead } = startLookup(t, [dns.address]);
+  lookAhead("a.test");
+  await lookup("gone.test"); // By then the first is answered too.
+  dns.set("a.test", { A: ["192.0.2.2"] });
+  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.1"] });
+  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.2"] });
+});
+
+test("nobody is answered by a look-up that was begun a second before", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"] });
+  const { lookup, lookAhead } = startLookup(t, [dns.address]);
+  lookAhead("a.test");
+  await lookup("gone.test");
+  dns.set("a.test", { A: ["192.0.2.2"] });
+  const now = performance.now();
+  t.mock.method(performance, "now", () => now + 1_000);
+  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.2"] });
+});
+
+test("a look-up ahead is a look-up of its own, whatever one before it has found", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", { A: ["192.0.2.1"] });
+  const { lookup, lookAhead } = startLookup(t, [dns.address]);
+  lookAhead("a.test");
+  await lookup("gone.test");
+  dns.set("a.test", { A: ["192.0.2.2"] });
+  lookAhead("a.test");
+  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.2"] });
+});

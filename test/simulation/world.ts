@@ -204,6 +204,7 @@ export class World {
         ...{ maxSubscriptions: 1000, leaseMs: 30_000 },
       },
       nudge: () => undefined,
+      lookAhead: () => undefined,
     });
   }
 }

@@ -39,6 +39,7 @@ export async function createEngine(db: Database, overrides: Partial<Parts> = {})
       leaseMs: 30_000,
     },
     nudge: () => undefined,
+    lookAhead: () => undefined,
     ...overrides,
   });
   return { deps, clock, claim: () => claimAll(deps), deliverDue };

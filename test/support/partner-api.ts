@@ -70,6 +70,7 @@ export function startPartnerApi(
       leaseMs: 30_000,
     },
     nudge: (ids) => nudged.push(...ids),
+    lookAhead: () => undefined,
     ...parts,
   });
   const app = buildPartnerApp(deps, {
