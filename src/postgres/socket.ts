@@ -16,10 +16,11 @@ const CHECKS = 4;
 export function createSockets(silenceMs: number): (where: Where) => Socket {
   let next = 0;
   return ({ path, host, port }) => {
-    const socket = new Socket();
+    const socket = new LetGoSocket();
     const turn = next++ % host.length;
     // Not before the driver listens: some addresses fail at once.
     setImmediate(() => {
+      if (socket.destroyed) return; // Or it would rise again.
       if (path) socket.connect(path);
       else socket.connect(port[turn] ?? 0, host[turn] ?? "");
     });
@@ -27,6 +28,16 @@ export function createSockets(silenceMs: number): (where: Where) => Socket {
     destroyWhenSilent(socket, silenceMs);
     return Object.assign(socket, { host: host[turn] }); // By which the driver names the server in TLS.
   };
+}
+
+/**
+ * The driver takes every listener away from a socket that it lets go of, and now and then from one that it has just
+ * begun to dial with: what fails there is nobody's concern, and must not end the process.
+ */
+class LetGoSocket extends Socket {
+  override removeAllListeners(event?: string | symbol): this {
+    return super.removeAllListeners(event).on("error", () => undefined);
+  }
 }
 
 /** A proxy without a server behind it hangs up at once. The driver would dial again and again, and tell nobody. */
