@@ -5,6 +5,7 @@ import type { Loop } from "../processes/loop.ts";
 import type { Route } from "../processes/route.ts";
 import type { Subscription } from "./partners.ts";
 import type { Rig } from "./rig.ts";
+import type { Party } from "./turn.ts";
 
 /** What the service is held against: something bare, at the setting that suits it best. */
 export interface Baseline {
@@ -15,20 +16,43 @@ export interface Baseline {
   close: () => Promise<void>;
 }
 
+export interface BareLoop extends Party {
+  /** In words. */
+  setting: string;
+  close: () => Promise<void>;
+}
+
+/** Longer than any bench. */
+const LOOP_LIMIT_MS = 3_600_000;
 /** Connections of the bare loop: as many as the service's attempts at once, and what suits a loop better. */
 const LOOP_CONNECTIONS = [512, 128, 32];
 const ROUTE_CONNECTIONS = [32, 64, 128];
 
-/** Signed HTTPS POSTs of the same envelopes to the same receiver, and nothing else. */
-export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise<Baseline> {
+/** Signed HTTPS POSTs of the same envelopes to the same receiver, and nothing else. It goes on, but in its turns alone. */
+export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise<BareLoop> {
   const { origin, address, ca } = rig.receivers;
   const posts = subscriptions.map(postOf);
   const loop = rig.child<Loop>("loop");
   const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(2_000, 300) };
-  const best = await bestOf(LOOP_CONNECTIONS, (connections) =>
+  const { connections, setting } = await bestOf(LOOP_CONNECTIONS, (connections) =>
     loop.ask("run", { origin, address, ca, posts, connections, ...time }),
   );
-  return { ...best, setting: `bare loop with ${best.setting}`, close: () => loop.end() };
+
+  const endless = { warmUpMs: 0, ms: LOOP_LIMIT_MS };
+  loop
+    .ask("run", { origin, address, ca, posts, connections, ...endless }, LOOP_LIMIT_MS)
+    .catch(() => undefined); // It ends with its process.
+  loop.pause();
+  return {
+    setting: `bare loop with ${setting}`,
+    pause: () => {
+      loop.pause();
+    },
+    resume: () => {
+      loop.resume();
+    },
+    close: () => loop.end(),
+  };
 }
 
 /** The same requests to Fastify routes with the same schemas and constant answers. */
@@ -37,7 +61,7 @@ export async function bareRoute(rig: Rig, requests: string[]): Promise<Baseline>
   const load = rig.child<Load>("load");
   const url = await route.ask("start");
   const time = { warmUpMs: rig.size(500, 200), ms: rig.size(2_000, 300) };
-  const best = await bestOf(ROUTE_CONNECTIONS, async (connections) => {
+  const measure = async (connections: number) => {
     const { perSecond, others } = await load.ask("saturate", {
       url,
       requests,
@@ -46,11 +70,12 @@ export async function bareRoute(rig: Rig, requests: string[]): Promise<Baseline>
     });
     if (others > 0) throw new Error(`the bare route refused ${others} requests`);
     return perSecond;
-  });
+  };
+  const { connections, setting } = await bestOf(ROUTE_CONNECTIONS, measure);
   const close = async () => {
     await Promise.all([load.end(), route.end()]);
   };
-  return { ...best, setting: `bare route with ${best.setting}`, close };
+  return { setting: `bare route with ${setting}`, measure: () => measure(connections), close };
 }
 
 async function bestOf(settings: number[], run: (connections: number) => Promise<number>) {
@@ -59,7 +84,7 @@ async function bestOf(settings: number[], run: (connections: number) => Promise<
     tried.push({ connections, perSecond: await run(connections) });
   }
   const { connections } = tried.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
-  return { setting: `${connections} connections`, measure: () => run(connections) };
+  return { connections, setting: `${connections} connections` };
 }
 
 function postOf({ id, url, secret }: Subscription) {

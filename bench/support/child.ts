@@ -55,6 +55,15 @@ export class Child<Asked extends Questions> {
     return answer as Awaited<ReturnType<Asked[Question]>>;
   }
 
+  /** Lets it stand still, and go on as if nothing had been. */
+  pause(): void {
+    this.#process.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#process.kill("SIGCONT");
+  }
+
   async end(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exited = once(this.#process, "exit");
