@@ -47,10 +47,18 @@ test("that holds as well where no more than that can be kept in mind", () => {
   assert.equal(due.size, 10_000);
 });
 
-test("nobody looks for more soon while there is enough in mind for all free hands", async () => {
+test("while there is enough in mind for all free hands a look a second suffices", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
   const { due, looks } = aDue(["a", "b"]);
-  await due.look(2);
-  for (let n = 0; n < 100; n++) await due.look(2);
-  assert.equal(looks(), 1);
-  while (looks() < 2) await due.look(3);
+  const looksAt = async (ms: number, freeHands: number) => {
+    now = ms;
+    await due.look(freeHands);
+    return looks();
+  };
+
+  assert.equal(await looksAt(0, 2), 1);
+  assert.equal(await looksAt(999, 2), 1);
+  assert.equal(await looksAt(1_000, 2), 2);
+  assert.equal(await looksAt(1_001, 3), 3, "there are hands for more");
 });
