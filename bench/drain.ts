@@ -9,10 +9,9 @@ import { perSecond, type Turn, turnOf } from "./support/turn.ts";
 
 const FAST_LOOP = 18_000;
 /** As much as the bare loop has behind it when its best setting is measured. */
-const WARM_UP = 50_000;
+const WARM_UP = 30_000;
 const ROUNDS = 2;
-const LOOP_TURN_MS = 500;
-const SERVICE_TURN_MS = 1_000;
+const TURN_MS = 1_000;
 
 /** A backlog over a hundred subscriptions. */
 export const drainHundred: Scenario = {
@@ -45,7 +44,7 @@ export const drainThousands: Scenario = {
   },
 };
 
-/** The loop and the service take turns of about a second, so that a machine whose speed changes changes it for both. */
+/** The loop and the service take turns of a second, so that a machine whose speed changes changes it for both. */
 async function measure(rig: Rig, subscriptions: number) {
   const [warmUp, count] = [rig.size(WARM_UP, 500), rig.size(50_000, 2_000)];
   const stage = await rig.stage(rig.receivers.urls(subscriptions));
@@ -59,8 +58,8 @@ async function measure(rig: Rig, subscriptions: number) {
     service.pause();
     await fillQueue(stage.db, stage.subscriptions, count);
     for (let left = count; left > 0;) {
-      turns.loop.push(await turnOf(rig, loop, LOOP_TURN_MS));
-      const turn = await turnOf(rig, service, SERVICE_TURN_MS);
+      turns.loop.push(await turnOf(rig, loop, TURN_MS));
+      const turn = await turnOf(rig, service, TURN_MS);
       turns.service.push(turn);
       left = turn.requests === 0 ? 0 : left - turn.requests;
     }

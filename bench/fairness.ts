@@ -13,7 +13,7 @@ import { median, percentile } from "./support/statistics.ts";
 /** Over all, of which each of a hundred subscriptions gets its part. */
 const PER_SECOND = 200;
 const SLOW_MS = 9_900;
-const ROUNDS = 5;
+const ROUNDS = 7;
 const LIMIT_MS = 300_000;
 
 interface Served {
@@ -70,7 +70,7 @@ async function healthyP99(rig: Rig, { service, healthy }: Served): Promise<numbe
   const latencies = await latenciesOf(rig, service, healthy, {
     perSecond: (PER_SECOND * 99) / 100,
     warmUpMs: rig.size(300, 100),
-    ms: rig.size(3_000, 200),
+    ms: rig.size(2_500, 200),
   });
   return percentile(latencies, 0.99);
 }

@@ -46,7 +46,8 @@ export async function fillQueue(
 
 /** SQL for a UUIDv7 of the moment `at`. */
 export function timeOrderedId(db: Queryable) {
-  return db`overlay(first_id_at(at)::text placing '7' || right(gen_random_uuid()::text, 21) from 15)::uuid`;
+  return db`(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
+             || '7' || right(gen_random_uuid()::text, 21))::uuid`;
 }
 
 /** What has become of all deliveries. */
