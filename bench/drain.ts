@@ -8,7 +8,7 @@ import type { Scenario } from "./support/scenario.ts";
 import { perSecond, type Turn, turnOf } from "./support/turn.ts";
 
 const FAST_LOOP = 18_000;
-/** As much as the bare loop has behind it when its best setting is measured. */
+/** Until its code is compiled and its connections are open. */
 const WARM_UP = 30_000;
 const ROUNDS = 2;
 const TURN_MS = 1_000;
