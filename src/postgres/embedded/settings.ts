@@ -28,7 +28,7 @@ const SETTINGS: Record<string, string> = {
   ...(process.platform === "linux" ? { recovery_init_sync_method: "syncfs" } : {}),
 
   // A queue leaves many dead rows in small tables: often and at full speed.
-  autovacuum_naptime: "5s",
+  autovacuum_naptime: "1s",
   autovacuum_vacuum_cost_delay: "0",
 
   // Our statements are too short to gain by these, and in containers /dev/shm is small.
