@@ -1,9 +1,10 @@
+import type { Wanted } from "../src/actions/claims.ts";
+import { Hands } from "../src/delivery/hands.ts";
 import { after } from "../src/domain/clock.ts";
 import { randomId } from "../src/domain/ids.ts";
 import type { Database } from "../src/postgres/database.ts";
 import { claimDue, listDueSubscriptions } from "../src/postgres/waiting-deliveries.ts";
 import { passThroughQueue } from "./support/busy-hour.ts";
-import type { Subscription } from "./support/partners.ts";
 import { fillQueue } from "./support/queue.ts";
 import { inMs } from "./support/report.ts";
 import type { Rig, Stage } from "./support/rig.ts";
@@ -14,8 +15,8 @@ import { median } from "./support/statistics.ts";
 const ROUNDS = 300;
 const LIMIT_MS = 20_000;
 const LOOK_MAX = 1_000;
-const SHARE = 16;
-const BURST_MAX = 64;
+/** All free, as many as a process has. */
+const HANDS = new Hands(256, 16);
 const LEASE_MS = 30_000;
 const IN_AN_HOUR_MS = 3_600_000;
 
@@ -70,15 +71,17 @@ async function timeOf({ db, subscriptions }: Stage): Promise<number> {
   const now = new Date();
   const began = performance.now();
   await listDueSubscriptions(db, { now, after: null, limit: LOOK_MAX });
-  for (let first = 1; first < subscriptions.length; first += BURST_MAX) {
-    await claimFor(db, subscriptions.slice(first, first + BURST_MAX), now);
+  let others = subscriptions.slice(1).map(({ id }) => id);
+  while (others.length > 0) {
+    const wanted = HANDS.share(others);
+    await claimNothing(db, wanted, now);
+    others = others.slice(wanted.shares.length);
   }
   return performance.now() - began;
 }
 
-async function claimFor(db: Database, subscriptions: Subscription[], now: Date): Promise<void> {
-  const shares = subscriptions.map(({ id }) => ({ subscription_id: id, share: SHARE }));
+async function claimNothing(db: Database, wanted: Wanted, now: Date): Promise<void> {
   const lease = { now, leasedUntil: after(now, LEASE_MS), leaseId: randomId() };
-  const claimed = await claimDue(db, { shares, limit: BURST_MAX }, lease);
+  const claimed = await claimDue(db, wanted, lease);
   if (claimed.length > 0) throw new Error(`${claimed.length} deliveries were due`);
 }

@@ -21,8 +21,8 @@ export type Lend = (
 /**
  * Writes events with a delivery each, and answers which of them were written: those whose subscription is active.
  *
- * A delivery that a hand is lent to is written claimed, and its attempt begins once it is durable. The others wait for
- * a claim. Its host is looked up while it is written.
+ * A delivery that a hand is lent to is written claimed, while its host is looked up, and its attempt begins once it is
+ * durable. The others wait for a claim.
  */
 export async function acceptAll(
   { db, clock, ring, rules, nudge, lend = lendNone, lookAhead }: Parts,

@@ -47,7 +47,7 @@ export async function checkDestination(
 }
 
 /** Begins the look-up of an attempt that is about to be made at this URL. */
-export function lookAhead(
+export function beginLookUp(
   { lookAhead, egress }: { lookAhead: (host: string) => void; egress: AddressPolicy },
   url: string,
 ): void {

@@ -77,8 +77,8 @@ async function requireProof(
   organizationId: string,
   { id, secret }: { id: string | null; secret: string },
 ): Promise<{ id: string; url: string }> {
-  const known = id && deps.proofs.urlFor({ organizationId, subscriptionId: id, secret });
-  if (id !== null && known) return { id, url: known };
+  const url = id && deps.proofs.urlFor({ organizationId, subscriptionId: id, secret });
+  if (id && url) return { id, url };
 
   const subscription = await getSubscription(deps, organizationId, id);
   if (subscription.auto_disabled_at !== null) throw inactive();

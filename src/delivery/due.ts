@@ -53,7 +53,7 @@ export class Due {
     if (mayHaveMore || wasAdded) this.#ids.set(subscriptionId, true);
   }
 
-  /** Finds what became due by itself or was accepted elsewhere. */
+  /** Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer. */
   async look(freeHands: number): Promise<void> {
     const { listDue, pollIntervalMs } = this.#options;
     const began = performance.now();

@@ -1,4 +1,4 @@
-import { checkDestination, lookAhead, type Vetted } from "../actions/destination.ts";
+import { beginLookUp, checkDestination, type Vetted } from "../actions/destination.ts";
 import type { Config } from "../config.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 
@@ -38,7 +38,7 @@ function open({ dnsServers, attemptTimeoutMs, egress }: Settings) {
   return {
     check: (url: string) => checkDestination({ ...names, egress }, url),
     lookAhead: (url: string) => {
-      lookAhead({ ...names, egress }, url);
+      beginLookUp({ ...names, egress }, url);
     },
     close: names.close,
   };

@@ -197,36 +197,35 @@ test("localhost is answered by us where the operator wants it, and by nobody els
   assert.deepEqual(await startLookup(t, [dns.address]).lookup("localhost"), NONE);
 });
 
-test("a look-up that was begun ahead answers the next caller, and that one alone", async (t) => {
+/** A name that was looked up ahead, with its first address, and has its second by now. */
+async function aNameThatMoved(t: TestContext) {
   const dns = await startDnsServer(t);
   dns.set("a.test", { A: ["192.0.2.1"] });
-  const { lookup, lookAhead } = startLookup(t, [dns.address]);
-  lookAhead("a.test");
-  await lookup("gone.test"); // By then the first is answered too.
+  const names = startLookup(t, [dns.address]);
+  names.lookAhead("a.test");
+  await names.lookup("gone.test"); // By then the first is answered too.
   dns.set("a.test", { A: ["192.0.2.2"] });
-  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.1"] });
-  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.2"] });
+  return names;
+}
+
+const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
+const SECOND = { kind: "addresses", addresses: ["192.0.2.2"] };
+
+test("a look-up that was begun ahead answers the next caller, and that one alone", async (t) => {
+  const { lookup } = await aNameThatMoved(t);
+  assert.deepEqual(await lookup("a.test"), FIRST);
+  assert.deepEqual(await lookup("a.test"), SECOND);
 });
 
 test("nobody is answered by a look-up that was begun a second before", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1"] });
-  const { lookup, lookAhead } = startLookup(t, [dns.address]);
-  lookAhead("a.test");
-  await lookup("gone.test");
-  dns.set("a.test", { A: ["192.0.2.2"] });
+  const { lookup } = await aNameThatMoved(t);
   const now = performance.now();
   t.mock.method(performance, "now", () => now + 1_000);
-  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.2"] });
+  assert.deepEqual(await lookup("a.test"), SECOND);
 });
 
 test("a look-up ahead is a look-up of its own, whatever one before it has found", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1"] });
-  const { lookup, lookAhead } = startLookup(t, [dns.address]);
+  const { lookup, lookAhead } = await aNameThatMoved(t);
   lookAhead("a.test");
-  await lookup("gone.test");
-  dns.set("a.test", { A: ["192.0.2.2"] });
-  lookAhead("a.test");
-  assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["192.0.2.2"] });
+  assert.deepEqual(await lookup("a.test"), SECOND);
 });
