@@ -21,7 +21,7 @@ export async function compareWithRoute(rig: Rig, service: Service, requests: str
   };
 
   await keepBusy({ warmUpMs: rig.size(2_000, 200), ms: 0 });
-  const time = { warmUpMs: rig.size(500, 100), ms: rig.size(3_000, 500) };
+  const time = { warmUpMs: rig.size(200, 50), ms: rig.size(700, 100) };
   const compared = await inTurn(route, () => keepBusy(time));
   await load.end();
   return { ok, ...compared };

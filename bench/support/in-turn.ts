@@ -1,7 +1,7 @@
 import type { Baseline } from "./baselines.ts";
 import { inThousands } from "./report.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 11;
 
 export interface Compared {
   /** Of the service to the baseline. */
@@ -31,7 +31,7 @@ export async function inTurn(
   const ascending = rounds.toSorted((a, b) => a.ratio - b.ratio);
   const middle = ascending[Math.floor(ROUNDS / 2)];
   if (middle === undefined) throw new Error("nothing was measured");
-  const all = ascending.map(({ ratio }) => ratio.toFixed(3)).join(", ");
+  const [least, most] = [ascending.at(0), ascending.at(-1)].map((one) => one?.ratio.toFixed(3));
   const rates = `${inThousands(middle.service)}/s; ${baseline.setting} ${inThousands(middle.baseline)}/s`;
-  return { ...middle, measured: `${rates}; of ${all}` };
+  return { ...middle, measured: `${rates}; of ${ROUNDS} turns from ${least} to ${most}` };
 }
