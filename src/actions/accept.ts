@@ -1,10 +1,10 @@
 import { after } from "../domain/clock.ts";
 import { randomId } from "../domain/ids.ts";
-import { type DirectEventRow, insertDirectEvents } from "../postgres/events.ts";
+import { type DirectEventRow, insertDirectEvents, type Recipient } from "../postgres/events.ts";
 import { type Claim, toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
 
-export interface DirectEvent extends Omit<DirectEventRow, "lease_id" | "leased_until"> {
+export interface DirectEvent extends DirectEventRow {
   /** Where its delivery goes. */
   url: string;
 }
@@ -32,29 +32,31 @@ export async function acceptAll(
   await lend(
     events.map((event) => event.subscription_id),
     async (lent) => {
-      const lease = { lease_id: randomId(), leased_until: after(clock(), rules.leaseMs) };
-      const rows = events.map(({ url, ...event }, index) => {
-        if (!lent[index]) return { ...event, ...NO_LEASE };
-        lookAhead(url);
-        return { ...event, ...lease };
-      });
-      const recipients = await insertDirectEvents(db, rows);
-      isWritten = rows.map((row) => recipients.has(row.id));
+      for (const [index, { url }] of events.entries()) if (lent[index]) lookAhead(url);
+      const lease = { leaseId: randomId(), leasedUntil: after(clock(), rules.leaseMs) };
+      const recipients = await insertDirectEvents(db, events, lent, lease);
+      isWritten = events.map(({ id }) => recipients.has(id));
 
-      const waiting = rows.filter((row, index) => isWritten[index] && row.lease_id === null);
-      if (waiting.length > 0) nudge(waiting.map((row) => row.subscription_id));
-      return rows.flatMap(({ id: event_id, delivery_id: id, lease_id, ...event }) => {
-        const recipient = recipients.get(event_id);
-        if (recipient === undefined || lease_id === null) return [];
-        const row = { ...event, ...recipient, id, event_id, attempts: 0, lost_leases: 0 };
-        return [toClaim(ring, row, lease_id)];
-      });
+      const waiting: string[] = [];
+      const claims: Claim[] = [];
+      for (const [index, event] of events.entries()) {
+        const recipient = recipients.get(event.id);
+        if (recipient === undefined) continue;
+        if (lent[index]) claims.push(toClaim(ring, claimedRow(event, recipient), lease.leaseId));
+        else waiting.push(event.subscription_id);
+      }
+      if (waiting.length > 0) nudge(waiting);
+      return claims;
     },
   );
   return isWritten;
 }
 
-const NO_LEASE = { lease_id: null, leased_until: null };
+function claimedRow(event: DirectEvent, { url, sealed_secret }: Recipient) {
+  const { id: event_id, delivery_id: id, subscription_id, type, occurred_at, data } = event;
+  const delivery = { id, event_id, subscription_id, attempts: 0, lost_leases: 0 };
+  return { ...delivery, type, occurred_at, data, url, sealed_secret };
+}
 
 /** For a process without a dispatcher. */
 export const lendNone: Lend = async (subscriptionIds, accept) => {

@@ -1,3 +1,4 @@
+import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
 export interface EventRow {
@@ -22,10 +23,8 @@ export interface DirectEventRow {
   subscription_id: string;
   type: string;
   occurred_at: Date;
+  /** JSON text. */
   data: string;
-  /** Whose claim its delivery is already, and until when; null when it waits for one. */
-  lease_id: string | null;
-  leased_until: Date | null;
 }
 
 /** Where an event goes, and what signs it. */
@@ -35,19 +34,24 @@ export interface Recipient {
 }
 
 /**
- * Writes events with a delivery each, in one statement. Answers the recipients of those that were written, by the id
- * of the event: of those whose subscription is active.
+ * Writes events with a delivery each, in one statement; those that are `lent` a hand already have the lease. Answers the
+ * recipients of those that were written, by the id of the event: of those whose subscription is active.
  */
 export async function insertDirectEvents(
   db: Queryable,
   rows: DirectEventRow[],
+  lent: boolean[],
+  { leaseId, leasedUntil }: { leaseId: string; leasedUntil: Date },
 ): Promise<Map<string, Recipient>> {
+  const column = (name: keyof DirectEventRow) => arrayText(rows.map((row) => row[name]));
   const written = await db<(Recipient & { id: string })[]>`
     with new as (
       select n.*, s.organization_id, s.url, s.sealed_secret
-        from json_to_recordset(${JSON.stringify(rows)}::text::json)
-             as n (id uuid, delivery_id uuid, subscription_id uuid, type text, occurred_at timestamptz, data text,
-                   lease_id uuid, leased_until timestamptz)
+        from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[],
+                    ${column("subscription_id")}::text::uuid[], ${column("type")}::text::text[],
+                    ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
+                    ${arrayText(lent)}::text::boolean[])
+             as n (id, delivery_id, subscription_id, type, occurred_at, data, is_lent)
         join subscriptions s on s.id = n.subscription_id
        where s.deleted_at is null and s.auto_disabled_at is null
     ),
@@ -58,7 +62,8 @@ export async function insertDirectEvents(
     delivery as (
       insert into waiting_deliveries
              (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
-      select delivery_id, id, subscription_id, organization_id, occurred_at, occurred_at, lease_id, leased_until
+      select delivery_id, id, subscription_id, organization_id, occurred_at, occurred_at,
+             case when is_lent then ${leaseId}::uuid end, case when is_lent then ${leasedUntil}::timestamptz end
         from new
     )
     select id, url, sealed_secret from new`;

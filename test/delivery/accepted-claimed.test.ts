@@ -4,6 +4,7 @@ import type { Lend } from "../../src/actions/accept.ts";
 import type { Claim } from "../../src/actions/claims.ts";
 import { sendTestEvent } from "../../src/actions/events.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import type { PartnerError } from "../../src/domain/errors.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
 import { createDatabase } from "../support/database.ts";
 import {
@@ -99,6 +100,22 @@ test("of a subscription that is not active nothing is begun, and nothing written
   await assert.rejects(send(), { code: "not_found" });
   assert.equal(begun.length, 1);
   assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "cancelled", attempts: 0 }]);
+});
+
+test("one that was disabled meanwhile gets nothing, and those accepted together with it are begun", async () => {
+  const { deps, organization, subscription, begun, send } = await anEngine();
+  const other = await aSubscription(deps, organization);
+  const sendToOther = () => sendTestEvent(deps, organization, other);
+  const proven = [await send(), await sendToOther()];
+  await db`update subscriptions set auto_disabled_at = ${deps.clock()} where id = ${subscription.id}`;
+
+  const [refused, accepted] = await Promise.allSettled([send(), sendToOther()]);
+  assert.ok(refused.status === "rejected" && accepted.status === "fulfilled");
+  assert.equal((refused.reason as PartnerError).code, "subscription_inactive");
+  assert.deepEqual(
+    begun.map((claim) => claim.event_id),
+    [...proven, accepted.value],
+  );
 });
 
 test("an attempt under way when the subscription is deleted is recorded, and its delivery stays cancelled", async () => {

@@ -12,8 +12,12 @@ test("an array reaches the database as it was, whatever its texts hold", async (
   const [row] = await db`
     select to_json(${arrayText(texts)}::text::text[]) as texts,
            to_json(${arrayText([1, -2, null])}::text::int[]) as numbers,
+           to_json(${arrayText([true, false])}::text::boolean[]) as truths,
            (${arrayText([null, time])}::text::timestamptz[])[2] as time,
            to_json(${arrayText([])}::text::uuid[]) as nothing`;
 
-  assert.deepEqual({ ...row }, { texts, numbers: [1, -2, null], time, nothing: [] });
+  assert.deepEqual(
+    { ...row },
+    { texts, numbers: [1, -2, null], truths: [true, false], time, nothing: [] },
+  );
 });
