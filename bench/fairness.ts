@@ -8,7 +8,7 @@ import type { Rig } from "./support/rig.ts";
 import { atMost } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
-import { median, percentile } from "./support/statistics.ts";
+import { middleOf, percentile } from "./support/statistics.ts";
 
 /** Over all, of which each of a hundred subscriptions gets its part. */
 const PER_SECOND = 200;
@@ -23,7 +23,7 @@ interface Served {
 
 /**
  * Whether one receiver that takes its time makes the others wait. Two services, of which only one sends to it, are measured
- * in turn, and of each the turn in the middle counts.
+ * in turn, and the round whose ratio is in the middle counts: a machine whose speed changes changes it for both.
  */
 export const fairness: Scenario = {
   name: "fairness",
@@ -39,21 +39,22 @@ export const fairness: Scenario = {
     const load = rig.child<Load>("load");
     const offered = load.ask("pace", slowOffer(beside.service, slow), LIMIT_MS);
     await sleep(rig.size(SLOW_MS, 500)); // Until it has as many attempts under way as it ever will.
-    const p99s = { without: [] as number[], beside: [] as number[] };
-    while (p99s.beside.length < ROUNDS) {
-      p99s.without.push(await healthyP99(rig, without));
-      p99s.beside.push(await healthyP99(rig, beside));
+    const rounds: { before: number; after: number; ratio: number }[] = [];
+    while (rounds.length < ROUNDS) {
+      const before = await healthyP99(rig, without);
+      const after = await healthyP99(rig, beside);
+      rounds.push({ before, after, ratio: after / before });
     }
     await load.end();
     await offered.catch(() => undefined); // It was to go on for as long as we needed it.
 
-    const [before, after] = [median(p99s.without), median(p99s.beside)];
+    const { before, after, ratio } = middleOf(rounds);
     const measured = `p99 of the healthy ${inMs(after)}, without the slow one ${inMs(before)}`;
     return [
       atMost(
         "fairness, beside a receiver of 9.9 s",
         { must: 1.5, aim: 1.1, unit: "×" },
-        { value: after / before, measured },
+        { value: ratio, measured },
       ),
     ];
   },

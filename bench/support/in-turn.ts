@@ -1,5 +1,6 @@
 import type { Baseline } from "./baselines.ts";
 import { inThousands } from "./report.ts";
+import { middleOf } from "./statistics.ts";
 
 const ROUNDS = 11;
 
@@ -28,10 +29,9 @@ export async function inTurn(
   }
   await baseline.close();
 
-  const ascending = rounds.toSorted((a, b) => a.ratio - b.ratio);
-  const middle = ascending[Math.floor(ROUNDS / 2)];
-  if (middle === undefined) throw new Error("nothing was measured");
-  const [least, most] = [ascending.at(0), ascending.at(-1)].map((one) => one?.ratio.toFixed(3));
+  const middle = middleOf(rounds);
+  const ratios = rounds.map(({ ratio }) => ratio);
+  const range = `from ${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`;
   const rates = `${inThousands(middle.service)}/s; ${baseline.setting} ${inThousands(middle.baseline)}/s`;
-  return { ...middle, measured: `${rates}; of ${ROUNDS} turns from ${least} to ${most}` };
+  return { ...middle, measured: `${rates}; of ${ROUNDS} turns ${range}` };
 }

@@ -7,3 +7,11 @@ export function percentile(values: readonly number[], share: number): number {
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
+
+/** Of rounds that each measured two things in turn, the one whose ratio is in the middle. */
+export function middleOf<Round extends { ratio: number }>(rounds: readonly Round[]): Round {
+  const ascending = rounds.toSorted((a, b) => a.ratio - b.ratio);
+  const middle = ascending[Math.floor(ascending.length / 2)];
+  if (middle === undefined) throw new Error("nothing was measured");
+  return middle;
+}
