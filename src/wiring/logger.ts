@@ -1,8 +1,20 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
 
-/** JSON lines on standard output. What could carry a token or a secret is cut out here, whoever logs it. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+/** Lines go out together: a write for each was a sixteenth of what an identity check costs. */
+const TOGETHER = { minLength: 4096, periodicFlush: 100 };
+/** Bytes that wait for whoever reads the log. Beyond that lines are dropped: a reader that hangs stops nothing. */
+const UNREAD_MAX = 4 * 1024 * 1024;
+
+/** JSON lines on standard output, within 100 ms. What could carry a token or a secret is cut out here, whoever logs it. */
+export function createLogger(
+  level: string,
+  destination: DestinationStream = pino.destination({
+    sync: false,
+    maxLength: UNREAD_MAX,
+    ...TOGETHER,
+  }),
+): Logger {
   const options = {
     level,
     base: null,

@@ -1,0 +1,11 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { createLogger } from "../../src/wiring/logger.ts";
+
+/** A process that logs as many lines of a kilobyte as it is told, says so, and ends at once. */
+const [count = "0"] = process.argv.slice(2);
+const log = createLogger("info");
+for (let line = 1; line <= Number(count); line++) {
+  log.info({ line, filler: "x".repeat(1000) });
+  if (line % 100 === 0) await turn();
+}
+process.send?.("logged", () => process.exit());

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("../support/log-lines.js", import.meta.url));
+const MEGABYTE = 1024 * 1024;
+
+/** What a process that logs so many lines has written, though nobody reads before it has logged them all. */
+async function readLate(lines: number): Promise<string> {
+  const child = fork(PROGRAM, [String(lines)], { silent: true });
+  assert.ok(child.stdout);
+  await once(child, "message");
+  return text(child.stdout);
+}
+
+test("a process that ends at once has written every line", async () => {
+  const written = await readLate(50);
+  const lines = written.trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { line: number }).line),
+    Array.from({ length: 50 }, (_, index) => index + 1),
+  );
+});
+
+test("of a log that nobody reads four megabytes are kept, in whole lines, and nothing waits for it", async () => {
+  const written = await readLate(20_000);
+  assert.ok(written.length > 3 * MEGABYTE && written.length < 5 * MEGABYTE, `${written.length}`);
+  for (const line of written.trimEnd().split("\n")) JSON.parse(line);
+});
