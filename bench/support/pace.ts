@@ -47,9 +47,8 @@ function offer(
   const total = Math.round(((warmUpMs + ms) * perSecond) / 1000);
   const began = monotonicMs();
   const free = [...wires];
-  const waiting: number[] = [];
-  let offered = 0;
-  let next = 0;
+  const dueAt: number[] = [];
+  let sent = 0;
 
   for (const wire of wires) wire.onFailure = reject;
   const timer = setInterval(tick, TICK_MS);
@@ -57,28 +56,30 @@ function offer(
   function tick(): void {
     const now = monotonicMs();
     const due = Math.min(total, Math.floor(((now - began) * perSecond) / 1000));
-    for (; offered < due; offered++) waiting.push(now);
-    sendWaiting();
-    if (offered < total || waiting.length > 0 || free.length < wires.length) return;
+    while (dueAt.length < due) dueAt.push(now);
+    sendDue();
+    if (sent < total || free.length < wires.length) return;
     clearInterval(timer);
     resolve();
   }
 
-  function sendWaiting(): void {
-    while (waiting.length > 0 && free.length > 0) {
-      const [at, wire] = [waiting.shift(), free.shift()]; // In turn, so that none is idle for long.
-      if (at !== undefined && wire !== undefined) send(wire, at);
+  function sendDue(): void {
+    while (sent < dueAt.length) {
+      const wire = free.shift(); // In turn, so that none is idle for long.
+      if (wire === undefined) return;
+      send(wire, sent++);
     }
   }
 
-  function send(wire: Wire, at: number): void {
+  function send(wire: Wire, nth: number): void {
+    const at = dueAt[nth] ?? NaN;
     wire.onAnswer = (status, text) => {
       noteStatus(paced, status);
       if (note && at >= began + warmUpMs) paced.sent.push({ eventId: eventIdIn(text), at });
       free.push(wire);
-      sendWaiting();
+      sendDue();
     };
-    const request = requests[next++ % requests.length];
+    const request = requests[nth % requests.length];
     if (request !== undefined) wire.send(request);
   }
 }

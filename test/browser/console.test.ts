@@ -85,8 +85,11 @@ describe("the console in a browser", { skip }, async () => {
   test("what happened to an event is found, and what failed is sent again", async (t) => {
     const { page, failedEvent } = await open(t);
     await signIn(page);
+    const others = row(page, "delivered").first();
+    await others.waitFor();
     await page.getByLabel("Event", { exact: true }).fill(` ${failedEvent} `);
     await button(page, "Search").click();
+    await others.waitFor({ state: "detached" });
     await page.getByRole("link", { name: /^dlv_/ }).click();
     await page.getByRole("cell", { name: "http_503" }).waitFor();
     const failed = page.url();
