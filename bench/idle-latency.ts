@@ -24,6 +24,12 @@ export const idleLatency: Scenario = {
     ];
 
     async function measure(rig: Rig, service: Service) {
+      // Each receiver once: what is measured is an idle service, not the first handshake with a receiver.
+      await latenciesOf(rig, service, stage.subscriptions, {
+        perSecond: 100,
+        warmUpMs: 0,
+        ms: rig.size(1_000, 100),
+      });
       const latencies = await latenciesOf(rig, service, stage.subscriptions, {
         perSecond: 10,
         warmUpMs: rig.size(2_000, 500),

@@ -32,9 +32,10 @@ export async function acceptAll(
   await lend(
     events.map((event) => event.subscription_id),
     async (lent) => {
-      for (const [index, { url }] of events.entries()) if (lent[index]) lookAhead(url);
       const lease = { leaseId: randomId(), leasedUntil: after(clock(), rules.leaseMs) };
-      const recipients = await insertDirectEvents(db, events, lent, lease);
+      const inserting = insertDirectEvents(db, events, lent, lease);
+      for (const [index, { url }] of events.entries()) if (lent[index]) lookAhead(url);
+      const recipients = await inserting;
       isWritten = events.map(({ id }) => recipients.has(id));
 
       const waiting: string[] = [];
@@ -54,8 +55,8 @@ export async function acceptAll(
 
 function claimedRow(event: DirectEvent, { url, sealed_secret }: Recipient) {
   const { id: event_id, delivery_id: id, subscription_id, type, occurred_at, data } = event;
-  const delivery = { id, event_id, subscription_id, attempts: 0, lost_leases: 0 };
-  return { ...delivery, type, occurred_at, data, url, sealed_secret };
+  const fresh = { attempts: 0, lost_leases: 0 };
+  return { id, event_id, subscription_id, type, occurred_at, data, url, sealed_secret, ...fresh };
 }
 
 /** For a process without a dispatcher. */

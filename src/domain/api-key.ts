@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 
 /** The two halves of `vck_<key_id>.<secret>`. The first may be logged, the second never. */
 export interface Token {
@@ -43,7 +43,7 @@ export function parseKeyId(name: string): string | null {
 
 /** What is stored. A fast hash is enough: nobody guesses 256 random bits. */
 export function hashSecret(secret: string): Buffer {
-  return createHash("sha256").update(secret).digest();
+  return hash("sha256", secret, "buffer");
 }
 
 /** Constant in time. `stored` is undefined for a key that does not exist, which takes as long. */

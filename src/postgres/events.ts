@@ -66,6 +66,6 @@ export async function insertDirectEvents(
              case when is_lent then ${leaseId}::uuid end, case when is_lent then ${leasedUntil}::timestamptz end
         from new
     )
-    select id, url, sealed_secret from new`;
+    select id, url, sealed_secret from new`.execute();
   return new Map(written.map(({ id, url, sealed_secret }) => [id, { url, sealed_secret }]));
 }

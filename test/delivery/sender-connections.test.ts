@@ -54,11 +54,11 @@ test(
 );
 
 test("an attempt's time is its own: when it would have been over, the next one goes on", async (t) => {
-  const sender = await startSender(t, { timeoutMs: 1_000 });
+  const sender = await startSender(t, { timeoutMs: 2_500 });
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  receiver.answer((exchange) => setTimeout(() => scripts.status(200)(exchange), 600));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  receiver.answer((exchange) => setTimeout(() => scripts.status(200)(exchange), 1_250));
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
   assert.equal(receiver.connections.length, 1);
 });

@@ -52,9 +52,9 @@ test("an outage is told when it begins, now and then while it lasts, and when it
 
 test("what fails again and again is one outage, even while the database answers", async () => {
   const { log, lines, told } = aLog();
-  const outage = new Outage(db, log, { checkMs: 1, quietMs: 50, remindMs: 60_000 });
+  const outage = new Outage(db, log, { checkMs: 1, quietMs: 500, remindMs: 60_000 });
   const again = setInterval(() => outage.note(new Error("disk full")), 2);
-  await sleep(150);
+  await sleep(600);
   clearInterval(again);
   await told("serves us again");
   assert.equal(lines.length, 2);
