@@ -66,7 +66,8 @@ export class Hands {
       if (share > 0) open.push({ subscription_id, share });
     }
     const handful = Math.max(HANDFUL, Math.floor(limit / open.length));
-    return { shares: open.map((o) => ({ ...o, share: Math.min(o.share, handful) })), limit };
+    for (const one of open) one.share = Math.min(one.share, handful);
+    return { shares: open, limit };
   }
 
   #busyFor(subscriptionId: string): number {
