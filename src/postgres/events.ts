@@ -35,7 +35,8 @@ export interface Recipient {
 
 /**
  * Writes events with a delivery each, in one statement; those that are `lent` a hand already have the lease. Answers the
- * recipients of those that were written, by the id of the event: of those whose subscription is active.
+ * recipients of those that were written, by the id of the event: of those whose subscription is active. The statement is
+ * sent before this returns its promise.
  */
 export async function insertDirectEvents(
   db: Queryable,

@@ -31,12 +31,18 @@ async function transact(work: Work, tx: object, pass: () => Promise<void>): Prom
   return result;
 }
 
-/** A query runs when it is first awaited; the driver itself awaits it again. */
+/** A query runs when it is told to or first awaited; the driver itself awaits it again. */
 function held(query: Promise<unknown>, pass: () => Promise<void>): object {
   const run = query.then.bind(query);
+  let passed: Promise<void> | undefined;
+  const execute = () => {
+    passed ??= pass();
+    void passed.catch(() => undefined); // Whoever awaits the query hears of it.
+    return query;
+  };
   const then: typeof run = async (onResult, onError) => {
     void Object.assign(query, { then: run });
-    return pass().then(async () => await run(onResult, onError), onError);
+    return (passed ?? pass()).then(async () => await run(onResult, onError), onError);
   };
-  return Object.assign(query, { then });
+  return Object.assign(query, { then, execute });
 }
