@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Lend } from "../../src/actions/accept.ts";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
-import { type Claim, claimDeliveries } from "../../src/actions/claims.ts";
+import { type Claim, claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
 import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
 import { publishEvent, sendTestEvent } from "../../src/actions/events.ts";
 import { redeliver } from "../../src/actions/redeliver.ts";
@@ -42,15 +42,17 @@ export interface Subscribed {
   secret: string;
 }
 
-export function claiming(process: Process, share: number): Act {
+/** Of each subscription up to `share`, and up to `limit` of all together. */
+export function claiming(process: Process, share: number, limit = Number.MAX_SAFE_INTEGER): Act {
   return {
     run: async (deps) => {
       const now = deps.clock();
       const due = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
       const shares = due.map((subscription_id) => ({ subscription_id, share }));
-      const claims = await claimDeliveries(deps, { shares, limit: share * shares.length });
+      const wanted = { shares, limit: Math.min(limit, share * shares.length) };
+      const claims = await claimDeliveries(deps, wanted);
       await process.begin(claims);
-      return claimed(due.sort(), share, claims, now.getTime());
+      return claimed(wanted, claims, now.getTime());
     },
     remains: (before) => {
       const now = process.now;
@@ -72,12 +74,12 @@ export function claiming(process: Process, share: number): Act {
   };
 }
 
-function claimed(due: string[], share: number, claims: Claim[], now: number): Effect {
+function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
   const leases = Object.fromEntries(claims.map((c) => [c.id, c.lease_id]));
-  const shares = Object.fromEntries(due.map((id) => [id, share]));
+  const due = wanted.shares.map((one) => one.subscription_id).sort();
   return (state, { before, seen, isContested }) => {
     assert.deepEqual(due, dueAt(before, now), "what is due was seen");
-    if (!isContested) contract.checkShares(state, leases, shares, now);
+    if (!isContested) contract.checkShares(state, leases, wanted, now);
     contract.claim(state, leases, now);
     contract.cancelStrays(state, due, now);
     keepLeasesOf(state, seen);

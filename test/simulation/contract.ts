@@ -39,19 +39,22 @@ export function subscribersOf({ subscriptions }: State, organization: string): s
     .map(([id]) => id);
 }
 
-/** A claim takes what is due, the most overdue first, of each subscription up to its share. */
+/** A claim takes what is due, the most overdue first, of each subscription up to its share, until it has as many as it may. */
 export function checkShares(
   state: State,
   leases: Record<string, string>,
-  shares: Record<string, number>,
+  { shares, limit }: { shares: { subscription_id: string; share: number }[]; limit: number },
   now: number,
 ): void {
-  for (const [subscription, share] of Object.entries(shares)) {
-    if (of(state.subscriptions, subscription).status !== "active") continue;
+  let spare = limit;
+  for (const { subscription_id: subscription, share } of shares) {
     const due = waitingFor(state, subscription).filter(([, d]) => isDue(d, now));
+    const promised = Math.min(share, due.length, spare);
+    spare -= promised;
+    if (of(state.subscriptions, subscription).status !== "active") continue;
     const taken = due.filter(([id]) => id in leases);
     const left = due.filter(([id]) => !(id in leases));
-    assert.equal(taken.length, Math.min(share, due.length), "a claim takes what is due");
+    assert.equal(taken.length, promised, "a claim takes what is due");
     const latest = Math.max(...taken.map(([, d]) => d.due));
     assert.ok(
       left.every(([, d]) => d.due >= latest),

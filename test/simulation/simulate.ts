@@ -119,7 +119,7 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
   };
   switch (ask.ask) {
     case "claim":
-      return asking((process) => claiming(process, ask.share));
+      return asking((process) => claiming(process, ask.share, ask.limit));
     case "record": {
       const busy = processes.filter(({ ended }) => ended.length > 0);
       return asking((process) => recording(process, ask.count, ask), busy);

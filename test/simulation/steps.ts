@@ -3,7 +3,7 @@ import type { Behaviour } from "./receivers.ts";
 
 /** Something asked of the service. Numbers pick one of what there is at the time, whatever their size. */
 export type Ask =
-  | { ask: "claim"; process: number; share: number }
+  | { ask: "claim"; process: number; share: number; limit: number }
   | { ask: "record"; process: number; count: number; forget: boolean }
   | { ask: "postpone"; process: number }
   | { ask: "publish"; process: number; organization: number; events: number }
@@ -47,7 +47,10 @@ const wait = fc.oneof(fc.nat(12_000), fc.integer({ min: 15_000, max: 45_000 }), 
 const at = fc.nat({ max: 4 });
 
 const asks = {
-  claim: asking("claim", { process, share: fc.integer({ min: 1, max: 6 }) }),
+  claim: asking("claim", {
+    ...{ process, share: fc.integer({ min: 1, max: 6 }) },
+    limit: fc.integer({ min: 1, max: 20 }),
+  }),
   record: asking("record", {
     ...{ process, count: fc.integer({ min: 1, max: 12 }), forget: fc.boolean() },
   }),
