@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import type { Lend } from "../../src/actions/accept.ts";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
-import { type Claim, claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claims.ts";
 import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
 import { publishEvent, sendTestEvent } from "../../src/actions/events.ts";
 import { redeliver } from "../../src/actions/redeliver.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { auditOf } from "../../src/domain/delivery.ts";
 import { type ErrorCode, PartnerError } from "../../src/domain/errors.ts";
-import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
 import * as contract from "./contract.ts";
 import type { Process } from "./process.ts";
-import { isDue, of, type State, waitingFor } from "./state.ts";
+import { isActive, of, type State } from "./state.ts";
 
 /** One thing that the service is asked to do. */
 export interface Act {
@@ -42,80 +41,6 @@ export interface Subscribed {
   secret: string;
 }
 
-/** Of each subscription up to `share`, and up to `limit` of all together. */
-export function claiming(process: Process, share: number, limit = Number.MAX_SAFE_INTEGER): Act {
-  return {
-    run: async (deps) => {
-      const now = deps.clock();
-      const due = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
-      const shares = due.map((subscription_id) => ({ subscription_id, share }));
-      const wanted = { shares, limit: Math.min(limit, share * shares.length) };
-      const claims = await claimDeliveries(deps, wanted);
-      await process.begin(claims);
-      return claimed(wanted, claims, now.getTime());
-    },
-    remains: (before) => {
-      const now = process.now;
-      const take: Effect = (state, { seen }) => {
-        contract.claim(state, newLeases(state, seen), now);
-      };
-      const cancel: Effect = (state, { seen }) => {
-        contract.cancelStrays(state, dueAt(before, now), now);
-        keepLeasesOf(state, seen);
-      };
-      return [
-        take,
-        (state, context) => {
-          take(state, context);
-          cancel(state, context);
-        },
-      ];
-    },
-  };
-}
-
-function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
-  const leases = Object.fromEntries(claims.map((c) => [c.id, c.lease_id]));
-  const due = wanted.shares.map((one) => one.subscription_id).sort();
-  return (state, { before, seen, isContested }) => {
-    assert.deepEqual(due, dueAt(before, now), "what is due was seen");
-    if (!isContested) contract.checkShares(state, leases, wanted, now);
-    contract.claim(state, leases, now);
-    contract.cancelStrays(state, due, now);
-    keepLeasesOf(state, seen);
-    for (const { id, subscription_id, attempts, lost_leases } of claims) {
-      assert.ok(isActive(state, subscription_id), "nothing is attempted after delete or disable");
-      assert.ok(due.includes(subscription_id), "nothing is claimed that nobody asked for");
-      const delivery = of(state.deliveries, id);
-      assert.deepEqual([attempts, lost_leases], [delivery.attempts, delivery.lost]);
-    }
-  };
-}
-
-function dueAt(state: State, now: number): string[] {
-  return Object.keys(state.subscriptions)
-    .filter((id) => waitingFor(state, id).some(([, delivery]) => isDue(delivery, now)))
-    .sort();
-}
-
-/** What a claim took of which nobody heard. */
-function newLeases(state: State, seen: State): Record<string, string> {
-  const leases: Record<string, string> = {};
-  for (const [id, { lease }] of Object.entries(seen.deliveries)) {
-    if (lease !== null && lease !== of(state.deliveries, id).lease) leases[id] = lease;
-  }
-  return leases;
-}
-
-/** A delivery that slipped in after the end of its subscription is cancelled under the lease that found it. */
-function keepLeasesOf(state: State, seen: State): void {
-  for (const [id, delivery] of Object.entries(state.deliveries)) {
-    const actual = seen.deliveries[id];
-    if (delivery.state !== "cancelled" || delivery.lease !== null) continue;
-    if (actual?.state === "cancelled") delivery.lease = actual.lease;
-  }
-}
-
 export function recording(process: Process, count: number, { forget = false } = {}): Act {
   const batch = process.ended.splice(0, count);
   const giveBack = () => void process.ended.unshift(...batch);
@@ -144,10 +69,6 @@ export function recording(process: Process, count: number, { forget = false } = 
       });
     },
   };
-}
-
-function isActive(state: State, subscription: string): boolean {
-  return of(state.subscriptions, subscription).status === "active";
 }
 
 function told({ claim, outcome, startedAt, endedAt }: Ended): contract.Told {

@@ -1,7 +1,6 @@
 import type { Database } from "../../src/postgres/database.ts";
 import {
   type Act,
-  claiming,
   deleting,
   pinging,
   postponing,
@@ -9,6 +8,7 @@ import {
   recording,
   redelivering,
 } from "./acts.ts";
+import { claiming } from "./claiming.ts";
 import type { Process } from "./process.ts";
 import type { Ask, HeldUp, Step, Story } from "./steps.ts";
 import { World } from "./world.ts";
@@ -84,7 +84,8 @@ async function takeTogether(world: World, step: HeldUp): Promise<void> {
 
 /** One process claims what is due, and waits for what its receivers say. */
 async function attempt(world: World, process: Process, share: number): Promise<void> {
-  await world.do(process, claiming(process, share));
+  const bounds = { order: world.subscriptions, limit: Infinity };
+  await world.do(process, claiming(process, share, bounds));
   await world.answer(process, Infinity);
   for (const ms of [9_900, 100]) {
     if (process.underWay.length === 0) break;
@@ -119,7 +120,9 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
   };
   switch (ask.ask) {
     case "claim":
-      return asking((process) => claiming(process, ask.share, ask.limit));
+      return asking((process) =>
+        claiming(process, ask.share, { order: world.subscriptions, ...ask }),
+      );
     case "record": {
       const busy = processes.filter(({ ended }) => ended.length > 0);
       return asking((process) => recording(process, ask.count, ask), busy);

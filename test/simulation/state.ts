@@ -51,6 +51,10 @@ export function of<Item>(items: Record<string, Item>, id: string): Item {
   return item;
 }
 
+export function isActive(state: State, subscription: string): boolean {
+  return of(state.subscriptions, subscription).status === "active";
+}
+
 /** Whether it can be claimed. */
 export function isDue({ due, until }: Delivery, now: number): boolean {
   return due !== null && due <= now && (until === null || until <= now);

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { type Claim, claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
+import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import type { Act, Effect, Subscribed } from "./acts.ts";
+import * as contract from "./contract.ts";
+import type { Process } from "./process.ts";
+import { isActive, isDue, of, type State, waitingFor } from "./state.ts";
+
+/** Whom a claim serves first, so that a story can be told again, and how many deliveries it takes of all together. */
+interface Bounds {
+  order: Subscribed[];
+  limit: number;
+}
+
+/** Of each subscription up to `share`. */
+export function claiming(process: Process, share: number, { order, limit }: Bounds): Act {
+  const place = (subscription: string) => order.findIndex(({ id }) => id === subscription);
+  return {
+    run: async (deps) => {
+      const now = deps.clock();
+      const due = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
+      due.sort((a, b) => place(a) - place(b));
+      const shares = due.map((subscription_id) => ({ subscription_id, share }));
+      const wanted = { shares, limit: Math.min(limit, share * shares.length) };
+      const claims = await claimDeliveries(deps, wanted);
+      await process.begin(claims);
+      return claimed(wanted, claims, now.getTime());
+    },
+    remains: (before) => {
+      const now = process.now;
+      const take: Effect = (state, { seen }) => {
+        contract.claim(state, newLeases(state, seen), now);
+      };
+      const cancel: Effect = (state, { seen }) => {
+        contract.cancelStrays(state, nothingLeft(seen, dueAt(before, now), now), now);
+        keepLeasesOf(state, seen);
+      };
+      return [
+        take,
+        (state, context) => {
+          take(state, context);
+          cancel(state, context);
+        },
+      ];
+    },
+  };
+}
+
+function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
+  const leases = Object.fromEntries(claims.map((c) => [c.id, c.lease_id]));
+  const due = wanted.shares.map((one) => one.subscription_id).sort();
+  return (state, { before, seen, isContested }) => {
+    const dueBefore = dueAt(before, now);
+    if (isContested) {
+      const isKnown = due.every((id) => dueBefore.includes(id));
+      assert.ok(isKnown, "nothing is seen that is not due"); // Another records in two transactions: less may be.
+    } else {
+      assert.deepEqual(due, dueBefore, "what is due was seen");
+      contract.checkShares(state, leases, wanted, now);
+    }
+    contract.claim(state, leases, now);
+    contract.cancelStrays(state, nothingLeft(seen, due, now), now);
+    keepLeasesOf(state, seen);
+    for (const { id, subscription_id, attempts, lost_leases } of claims) {
+      assert.ok(isActive(state, subscription_id), "nothing is attempted after delete or disable");
+      assert.ok(due.includes(subscription_id), "nothing is claimed that nobody asked for");
+      const delivery = of(state.deliveries, id);
+      assert.deepEqual([attempts, lost_leases], [delivery.attempts, delivery.lost]);
+    }
+  };
+}
+
+function dueAt(state: State, now: number): string[] {
+  return Object.keys(state.subscriptions)
+    .filter((id) => waitingFor(state, id).some(([, delivery]) => isDue(delivery, now)))
+    .sort();
+}
+
+/** Those that the claim came across: it has a limit, and need not have come to all. */
+function nothingLeft(seen: State, subscriptions: string[], now: number): string[] {
+  const due = new Set(dueAt(seen, now));
+  return subscriptions.filter((id) => !due.has(id));
+}
+
+/** What a claim took of which nobody heard. */
+function newLeases(state: State, seen: State): Record<string, string> {
+  const leases: Record<string, string> = {};
+  for (const [id, { lease }] of Object.entries(seen.deliveries)) {
+    if (lease !== null && lease !== of(state.deliveries, id).lease) leases[id] = lease;
+  }
+  return leases;
+}
+
+/** A delivery that slipped in after the end of its subscription is cancelled under the lease that found it. */
+function keepLeasesOf(state: State, seen: State): void {
+  for (const [id, delivery] of Object.entries(state.deliveries)) {
+    const actual = seen.deliveries[id];
+    if (delivery.state !== "cancelled" || delivery.lease !== null) continue;
+    if (actual?.state === "cancelled") delivery.lease = actual.lease;
+  }
+}
