@@ -51,15 +51,16 @@ function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
   const due = wanted.shares.map((one) => one.subscription_id).sort();
   return (state, { before, seen, isContested }) => {
     const dueBefore = dueAt(before, now);
+    let reached = nothingLeft(seen, due, now);
     if (isContested) {
       const isKnown = due.every((id) => dueBefore.includes(id));
       assert.ok(isKnown, "nothing is seen that is not due"); // Another records in two transactions: less may be.
     } else {
       assert.deepEqual(due, dueBefore, "what is due was seen");
-      contract.checkShares(state, leases, wanted, now);
+      reached = contract.checkShares(state, leases, wanted, now);
     }
     contract.claim(state, leases, now);
-    contract.cancelStrays(state, nothingLeft(seen, due, now), now);
+    contract.cancelStrays(state, reached, now);
     keepLeasesOf(state, seen);
     for (const { id, subscription_id, attempts, lost_leases } of claims) {
       assert.ok(isActive(state, subscription_id), "nothing is attempted after delete or disable");

@@ -39,18 +39,23 @@ export function subscribersOf({ subscriptions }: State, organization: string): s
     .map(([id]) => id);
 }
 
-/** A claim takes what is due, the most overdue first, of each subscription up to its share, until it has as many as it may. */
+/**
+ * A claim takes what is due, the most overdue first, of each subscription up to its share, until it has as many as it may.
+ * Answers whom it came to.
+ */
 export function checkShares(
   state: State,
   leases: Record<string, string>,
   { shares, limit }: { shares: { subscription_id: string; share: number }[]; limit: number },
   now: number,
-): void {
+): string[] {
+  const reached: string[] = [];
   let spare = limit;
   for (const { subscription_id: subscription, share } of shares) {
     const due = waitingFor(state, subscription).filter(([, d]) => isDue(d, now));
     const promised = Math.min(share, due.length, spare);
     spare -= promised;
+    if (promised > 0) reached.push(subscription);
     if (of(state.subscriptions, subscription).status !== "active") continue;
     const taken = due.filter(([id]) => id in leases);
     const left = due.filter(([id]) => !(id in leases));
@@ -61,6 +66,7 @@ export function checkShares(
       "a claim takes the most overdue first",
     );
   }
+  return reached;
 }
 
 /** `leases`: of the deliveries that were taken. */
