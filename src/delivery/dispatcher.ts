@@ -1,4 +1,5 @@
 import type { Claim, Wanted } from "../actions/claims.ts";
+import { LinkedList } from "../domain/linked-list.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
 import { Due, type DueOptions } from "./due.ts";
@@ -27,7 +28,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #hands: Hands;
   /** Claims whose outcome is not recorded yet, and accepts that hands are lent to. */
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new LinkedList<Promise<void>>();
   readonly #bell = new Doorbell();
   readonly #due: Due;
   #running: Promise<void> | undefined;
@@ -70,10 +71,10 @@ export class Dispatcher {
         for (const claim of claims) this.#begin(claim);
       })
       .finally(() => {
-        this.#open.delete(work);
+        this.#open.remove(link);
         this.#ringForMore();
       });
-    this.#open.add(work);
+    const link = this.#open.append(work);
     await work;
   }
 
@@ -129,10 +130,10 @@ export class Dispatcher {
     const work = this.#deliver(claim)
       .catch(this.#options.onError) // Not recorded: the lease runs out and it is tried again.
       .finally(() => {
-        this.#open.delete(work);
+        this.#open.remove(link);
         this.#ringForMore();
       });
-    this.#open.add(work);
+    const link = this.#open.append(work);
   }
 
   /** A hand is free again once the attempt is over: what it came to is recorded together with others. */

@@ -1,6 +1,7 @@
 import type { Refusal, Vetted } from "../actions/destination.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Destination } from "../domain/destination-url.ts";
+import { LinkedList } from "../domain/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
 import { AttemptFailed, ourFault, unreachable } from "./attempt-failed.ts";
@@ -57,14 +58,14 @@ export function createSender(options: {
     trustedRoots(extraCa),
     maxConnections ?? OPEN_CONNECTIONS_MAX,
   );
-  const underWay = new Set<Deadline>();
+  const underWay = new LinkedList<Deadline>();
   let isClosed = false;
 
   return { send, close };
 
   async function send(post: Post): Promise<Outcome> {
     const deadline = new Deadline(timeoutMs);
-    underWay.add(deadline);
+    const link = underWay.append(deadline);
     try {
       if (isClosed) throw CLOSED;
       return await attempt(post, deadline);
@@ -73,7 +74,7 @@ export function createSender(options: {
       // Nothing else is thrown but by `check`, and that is no receiver's doing.
       return error instanceof AttemptFailed ? error.outcome : ourFault("no_resolver");
     } finally {
-      underWay.delete(deadline);
+      underWay.remove(link);
     }
   }
 

@@ -1,7 +1,15 @@
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import { PartnerError } from "../domain/errors.ts";
+import { type Link, LinkedList } from "../domain/linked-list.ts";
 import type { App } from "./app.ts";
+
+declare module "fastify" {
+  interface FastifyReply {
+    /** Its place among those that clients wait for. */
+    openAnswer: Link<FastifyReply> | undefined;
+  }
+}
 
 const CHECK_MAX_MS = 1_000;
 
@@ -11,7 +19,7 @@ const CHECK_MAX_MS = 1_000;
  * soon as its body has been read, and Node leaves connections open that become idle only after the closing.)
  */
 export function watchAnswers(app: App, limitMs: number): void {
-  const open = new Set<FastifyReply>(); // In order of arrival.
+  const open = new LinkedList<FastifyReply>();
   const sockets = new Set<Socket>();
   let isClosing = false;
 
@@ -19,12 +27,13 @@ export function watchAnswers(app: App, limitMs: number): void {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
+  app.decorateReply("openAnswer");
   app.addHook("onRequest", (_request, reply, done) => {
-    open.add(reply);
+    reply.openAnswer = open.append(reply);
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    open.delete(reply);
+    leave(reply);
     if (isClosing && sockets.has(request.raw.socket)) request.raw.socket.end();
     done();
   });
@@ -40,10 +49,14 @@ export function watchAnswers(app: App, limitMs: number): void {
     done();
   });
 
+  function leave({ openAnswer }: FastifyReply): void {
+    if (openAnswer !== undefined) open.remove(openAnswer);
+  }
+
   function refuseLate(): void {
     for (const reply of open) {
       if (reply.elapsedTime < limitMs) return;
-      open.delete(reply);
+      leave(reply);
       if (reply.sent || reply.raw.destroyed) continue;
       const late = new PartnerError("unavailable", "The answer takes too long: try again.", {
         retryAfter: Math.ceil(limitMs / 1000),
