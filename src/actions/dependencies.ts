@@ -40,8 +40,8 @@ export interface Dependencies extends Parts {
   proofs: Proofs;
 }
 
-/** The most calls that one statement takes, how long one that takes several keeps off the next, and how long callers wait. */
-const BATCH = { max: 200, paceMs: 1, patienceMs: 5_000 };
+/** How many calls one statement takes, how long one that takes several keeps off the next, and how long callers wait. */
+const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
   const { db, clock } = parts;

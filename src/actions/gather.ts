@@ -3,6 +3,8 @@ import { PartnerError } from "../domain/errors.ts";
 export interface GatherOptions {
   /** Calls in one batch at the most. */
   max: number;
+  /** Calls that are worth a batch at once; without it as many as one can hold. */
+  enough?: number;
   paceMs?: number;
   /** How long a batch may take until its callers are told that it takes too long; without it they wait. */
   patienceMs?: number;
@@ -18,7 +20,8 @@ const ONCE_BITTEN = 1 / 10;
  * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
  *
  * A call that comes alone goes at once. Where calls come together, the next batch starts no sooner than `paceMs`
- * after the one before, so that it holds more of them: a statement costs more than a row.
+ * after the one before, so that it holds more of them: a statement costs more than a row. But where `enough` are
+ * together they wait for nothing else: the database works on them while the rest of the tick brings the next ones.
  *
  * `run` answers as many results as it got items, in their order; when it throws, every call of that batch throws.
  * While one takes longer than `patienceMs`, every call throws at once: nothing piles up. What comes after it is
@@ -26,7 +29,7 @@ const ONCE_BITTEN = 1 / 10;
  */
 export function gather<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { max, paceMs = 0, patienceMs }: GatherOptions,
+  { max, enough = max, paceMs = 0, patienceMs }: GatherOptions,
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
@@ -35,6 +38,7 @@ export function gather<Item, Result>(
   }
   const waiting: Call[] = [];
   let busy = false;
+  let isPlanned = false;
   let overdue = false;
   let hasHalted = false;
   let nextStartMs = 0;
@@ -49,30 +53,44 @@ export function gather<Item, Result>(
       schedule();
     });
 
+  /** Enough calls go at once, fewer at the end of the tick or when their time has come. */
   function schedule(): void {
     if (busy || waiting.length === 0) return;
-    busy = true;
+    if (waiting.length >= enough) {
+      void runBatch();
+      return;
+    }
+    if (isPlanned) return;
+    isPlanned = true;
     const leftMs = nextStartMs - performance.now();
-    if (leftMs > 0 && waiting.length < max) setTimeout(() => void runBatch(), leftMs);
-    else setImmediate(() => void runBatch());
+    if (leftMs > 0) setTimeout(runPlanned, leftMs);
+    else setImmediate(runPlanned);
+  }
+
+  function runPlanned(): void {
+    isPlanned = false;
+    if (!busy && waiting.length > 0) void runBatch();
+  }
+
+  /** What has waited for a batch follows it without waiting for the end of the tick as well. */
+  function goOn(): void {
+    if (waiting.length > 0 && performance.now() >= nextStartMs) void runBatch();
+    else schedule();
   }
 
   async function runBatch(): Promise<void> {
+    busy = true;
     const calls = waiting.splice(0, max);
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
     const patience = patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? ONCE_BITTEN : 1));
-    try {
-      const results = await run(calls.map((call) => call.item));
-      hasHalted = false;
-      calls.forEach((call, index) => {
-        call.resolve(results[index] as Result);
-      });
-    } catch (error) {
-      for (const call of calls) call.reject(error);
-    } finally {
-      clearTimeout(patience);
-      busy = overdue = false;
-      schedule();
+    const [outcome] = await Promise.allSettled([run(calls.map((call) => call.item))]);
+    clearTimeout(patience);
+    busy = overdue = false;
+    if (outcome.status === "fulfilled") hasHalted = false;
+    goOn(); // The database works on while these callers go about their answers.
+    for (const [index, call] of calls.entries()) {
+      if (outcome.status === "fulfilled") call.resolve(outcome.value[index] as Result);
+      else call.reject(outcome.reason);
     }
 
     /** Whatever `run` still comes to, nobody waits for it any more. */

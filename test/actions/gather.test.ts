@@ -30,6 +30,40 @@ test("a batch holds no more than its maximum, and the rest follows in order", as
   assert.deepEqual(sizes, [4, 4, 2]);
 });
 
+test("enough calls go at once, and what the tick still brings goes with the next batch", async () => {
+  const batches: number[][] = [];
+  const same = gather(
+    (items: number[]) => {
+      batches.push(items);
+      return Promise.resolve(items);
+    },
+    { max: 10, enough: 3 },
+  );
+  const calls = [1, 2, 3, 4, 5].map((item) => same(item));
+  assert.deepEqual(batches, [[1, 2, 3]]);
+  assert.deepEqual(await Promise.all(calls), [1, 2, 3, 4, 5]);
+  assert.deepEqual(batches.slice(1), [[4, 5]]);
+});
+
+test("what waits for a batch is on its way before the callers of that batch go on", async () => {
+  const seen: string[] = [];
+  const asked: Promise<number>[] = [];
+  const call = gather(
+    (items: string[]) => {
+      seen.push(`batch of ${items.join()}`);
+      if (items.includes("a")) ask("b");
+      return Promise.resolve(items);
+    },
+    { max: 10 },
+  );
+  const ask = (item: string) => asked.push(call(item).then((it) => seen.push(`answer to ${it}`)));
+
+  ask("a");
+  await new Promise(setImmediate);
+  await Promise.all(asked);
+  assert.deepEqual(seen, ["batch of a", "batch of b", "answer to a", "answer to b"]);
+});
+
 test("one batch at a time: what comes meanwhile waits and goes together", async () => {
   let underWay = 0;
   let most = 0;
@@ -57,9 +91,10 @@ test("a batch that fails fails its own calls and no later ones", async () => {
   assert.equal(await picky("good"), "good");
 });
 
-test("when nothing comes back, calls beyond ten thousand are refused instead of piling up", async () => {
+test("when nothing comes back, calls beyond ten thousand that wait are refused instead of piling up", async () => {
   const stuck = gather(() => new Promise<never[]>(() => undefined), { max: 1 });
-  const calls = Array.from({ length: 10_001 }, () => stuck(0));
+  const underWay = 1;
+  const calls = Array.from({ length: underWay + 10_001 }, () => stuck(0));
   await assert.rejects(
     Promise.race(calls),
     (error) => error instanceof PartnerError && error.code === "unavailable",
