@@ -83,15 +83,22 @@ export function gather<Item, Result>(
     const calls = waiting.splice(0, max);
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
     const patience = patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? ONCE_BITTEN : 1));
-    const [outcome] = await Promise.allSettled([run(calls.map((call) => call.item))]);
+    let tell: (call: Call, index: number) => void;
+    try {
+      const results = await run(calls.map((call) => call.item));
+      hasHalted = false;
+      tell = (call, index) => {
+        call.resolve(results[index] as Result);
+      };
+    } catch (error) {
+      tell = (call) => {
+        call.reject(error);
+      };
+    }
     clearTimeout(patience);
     busy = overdue = false;
-    if (outcome.status === "fulfilled") hasHalted = false;
     goOn(); // The database works on while these callers go about their answers.
-    for (const [index, call] of calls.entries()) {
-      if (outcome.status === "fulfilled") call.resolve(outcome.value[index] as Result);
-      else call.reject(outcome.reason);
-    }
+    calls.forEach(tell);
 
     /** Whatever `run` still comes to, nobody waits for it any more. */
     function giveUp(): void {

@@ -91,6 +91,18 @@ test("a batch that fails fails its own calls and no later ones", async () => {
   assert.equal(await picky("good"), "good");
 });
 
+test("a batch that throws before it has begun fails its own calls and no later ones", async () => {
+  const picky = gather(
+    (items: string[]) => {
+      if (items.includes("bad")) throw new Error("no");
+      return Promise.resolve(items);
+    },
+    { max: 1 },
+  );
+  const [first, second] = await Promise.allSettled([picky("bad"), picky("good")]);
+  assert.deepEqual([first.status, second.status], ["rejected", "fulfilled"]);
+});
+
 test("when nothing comes back, calls beyond ten thousand that wait are refused instead of piling up", async () => {
   const stuck = gather(() => new Promise<never[]>(() => undefined), { max: 1 });
   const underWay = 1;
