@@ -77,12 +77,16 @@ export async function learnTypes(db: Database): Promise<void> {
   Object.assign(db.options, { fetch_types: false });
 }
 
-/** How far the database's clock is ahead of `now`, in milliseconds. */
-export async function clockSkewMs(db: Queryable, now: () => Date): Promise<number> {
+/** An answer that took longer was under way for who knows which part of that. */
+const CLOCK_ANSWER_MS = 1_000;
+
+/** How far the database's clock is ahead of `now`, in milliseconds; null when it answers too slowly to tell. */
+export async function clockSkewMs(db: Queryable, now: () => Date): Promise<number | null> {
   const before = now().getTime();
   const [row] = await db<{ ms: string }[]>`
     select extract(epoch from clock_timestamp()) * 1000 as ms`;
-  return Number(row?.ms) - (before + now().getTime()) / 2;
+  const after = now().getTime();
+  return after - before > CLOCK_ANSWER_MS ? null : Number(row?.ms) - (before + after) / 2;
 }
 
 /** Whether an error means that the database is away or overwhelmed, and not that a statement is wrong. */

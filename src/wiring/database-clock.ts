@@ -38,9 +38,10 @@ export class DatabaseClock {
     return this.isRight ? now : after(now, this.skewMs);
   };
 
+  /** While the database is slow, what was measured before holds. */
   async measure(): Promise<void> {
     const skewMs = await clockSkewMs(this.#db, this.#system);
-    this.#measured = { skewMs, ...this.#read() };
+    if (skewMs !== null) this.#measured = { skewMs, ...this.#read() };
   }
 
   #read() {

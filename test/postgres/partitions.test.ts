@@ -42,6 +42,13 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
   return id;
 }
 
+async function untilSomebodyWaits(): Promise<void> {
+  for (;;) {
+    const [row] = await owner`select exists (select from pg_locks where not granted) as waits`;
+    if (row?.["waits"] === true) return;
+  }
+}
+
 async function names(): Promise<string[]> {
   const rows = await owner<{ name: string }[]>`
     select partition::text as name from history_partitions order by 1`;
@@ -69,6 +76,25 @@ test("whatever the caller says the time is, nothing younger than the retention i
   const young = await anEvent(20, "delivered");
   assert.equal(await dropExpiredPartitions(db, new Date(today.getTime() + 3650 * DAY_MS)), 0);
   assert.equal(await exists(young), true);
+});
+
+test("a statement that writes an event and then its delivery does not meet the dropping halfway", async () => {
+  await aDay(41);
+  let dropping: Promise<number> | undefined;
+  await db.begin(async (tx) => {
+    await tx`lock table events in row exclusive mode`;
+    dropping = dropExpiredPartitions(db, today);
+    await untilSomebodyWaits();
+    await tx`lock table waiting_deliveries, finished_deliveries, attempts in row exclusive mode`;
+  });
+  assert.equal(await dropping, 3);
+});
+
+test("while nothing has expired, writers are not kept waiting", async () => {
+  await db.begin(async (tx) => {
+    await tx`lock table waiting_deliveries, events in row exclusive mode`;
+    assert.equal(await dropExpiredPartitions(db, today), 0);
+  });
 });
 
 test("an event that a delivery still waits for outlives the retention", async () => {

@@ -50,3 +50,11 @@ test("what the monotonic clock shows as well is no step", async () => {
   assert.ok(clock.isRight);
   assert.equal(secondsApart(clock.now(), system()), 0);
 });
+
+test("an answer that took long tells nothing about the time", async () => {
+  let asked = 0;
+  const slowly = () => new Date(Date.now() + 20_000 * asked++); // 20 s pass while the database is asked.
+  const clock = new DatabaseClock(db, slowly, () => 20_000 * asked);
+  await clock.measure();
+  assert.ok(Math.abs(clock.skewMs) < 1_000);
+});
