@@ -25,7 +25,7 @@ export interface Parts {
   lend?: Lend;
 }
 
-/** Everything an action may reach besides its arguments. Built once, in main.ts or in a test. */
+/** Everything an action may reach besides its arguments. Built once, in wiring/dependencies.ts or in a test. */
 export interface Dependencies extends Parts {
   /** Look-ups and writes of single requests, gathered for a tick into one statement. */
   gathered: {

@@ -7,6 +7,8 @@ const HEAD_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_MAX = 64 * 1024;
 /** However few bytes each of them brings: every read costs us more than its bytes do. */
 const PIECES_MAX = 1_024;
+/** Of the statuses below 200 the one that is final: what follows is no HTTP any more. */
+const SWITCHING_PROTOCOLS = 101;
 const CHUNK = /^([\da-f]{1,8})[\t ]*(?:;.*)?$/i;
 
 export type Progress = "incomplete" | "complete" | "bad";
@@ -40,11 +42,10 @@ export class Answer {
 
   *#read(): Reading<void> {
     let head = yield* this.#readHead();
-    while (head.status < 200) {
-      if (head.status === 101) throw new BadAnswer("a switch of protocols that nobody asked for");
-      head = yield* this.#readHead();
-    }
+    while (head.status < 200 && head.status !== SWITCHING_PROTOCOLS) head = yield* this.#readHead();
     this.head = head;
+    if (head.status === SWITCHING_PROTOCOLS)
+      throw new BadAnswer("nobody asked for another protocol");
     this.#bytesLeft = BODY_BYTES_MAX;
     const { framing } = head;
     if (framing.kind === "length") yield* this.#skip(framing.bytes);

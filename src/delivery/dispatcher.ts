@@ -63,12 +63,15 @@ export class Dispatcher {
     accept: (lent: boolean[]) => Promise<Claim[]>,
   ): Promise<void> {
     const lent = subscriptionIds.map((id) => this.#canLend(id) && this.#hands.takeSpare(id));
+    // In one step: between the two, a claim would find hands free that are not.
+    const giveBackAndBegin = (claims: Claim[]) => {
+      for (const [index, id] of subscriptionIds.entries()) if (lent[index]) this.#hands.give(id);
+      for (const claim of claims) this.#begin(claim);
+    };
     const work = accept(lent)
-      .finally(() => {
-        for (const [index, id] of subscriptionIds.entries()) if (lent[index]) this.#hands.give(id);
-      })
-      .then((claims) => {
-        for (const claim of claims) this.#begin(claim);
+      .then(giveBackAndBegin, (error: unknown) => {
+        giveBackAndBegin([]);
+        throw error;
       })
       .finally(() => {
         this.#open.remove(link);

@@ -28,12 +28,13 @@ export function createRecorder<Item>(
   );
 
   async function persist(items: Item[]): Promise<void> {
-    for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    const began = performance.now();
+    for (;;) {
       try {
         await write(items);
         return;
       } catch (error) {
-        if (!isTransient(error) || waitedMs >= giveUpAfterMs) throw error;
+        if (!isTransient(error) || performance.now() - began >= giveUpAfterMs) throw error;
         await sleep(RETRY_MS);
       }
     }

@@ -118,7 +118,7 @@ export function createSender(options: {
   }
 }
 
-/** For a final status, which is 200 or more. */
 function outcomeOf(httpStatus: number): Outcome {
-  return { kind: httpStatus < 300 ? "acknowledged" : "refused", httpStatus };
+  const isAcknowledged = httpStatus >= 200 && httpStatus < 300;
+  return { kind: isAcknowledged ? "acknowledged" : "refused", httpStatus };
 }

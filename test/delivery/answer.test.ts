@@ -50,7 +50,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
     WHOLE,
   ],
   "an interim answer alone": ["HTTP/1.1 100 Continue\r\n\r\n", NOTHING_YET],
-  "a switch of protocols": ["HTTP/1.1 101 Switching Protocols\r\n\r\n", NO_ANSWER],
+  "a switch of protocols": ["HTTP/1.1 101 Switching Protocols\r\n\r\n", ["bad", 101, true]],
   "16 KiB of interim answers": ["HTTP/1.1 100 C\r\n\r\n".repeat(911), NO_ANSWER],
 
   // Lengths

@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Claim } from "../../src/actions/claims.ts";
+import type { Claim, Wanted } from "../../src/actions/claims.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 
 /** A dispatcher without a queue, whose attempts and records end when the test says so. */
 function aDispatcher(t: TestContext) {
   const underWay: { subscription: string; end: () => void }[] = [];
   const recorded: (() => void)[] = [];
+  const wanted: Wanted[] = [];
   const dispatcher = new Dispatcher({
     listDue: () => Promise.resolve([]),
-    claim: () => Promise.resolve([]),
+    claim: (asked) => {
+      wanted.push(asked);
+      return Promise.resolve([]);
+    },
     deliver: async ({ subscription_id: subscription }) => {
       await new Promise<void>((end) => underWay.push({ subscription, end }));
       return { recorded: new Promise<void>((done) => recorded.push(done)) };
@@ -22,7 +26,7 @@ function aDispatcher(t: TestContext) {
     },
   });
   t.after(() => dispatcher.stop());
-  return { dispatcher, underWay, recorded };
+  return { dispatcher, underWay, recorded, wanted };
 }
 
 const claimOf = (subscription_id: string) => ({ subscription_id }) as Claim;
@@ -126,4 +130,20 @@ test("while outcomes wait to be recorded, no hands are lent either", async (t) =
   });
   assert.deepEqual(given, [false]);
   for (const done of recorded) done();
+});
+
+test("a hand that is lent is not free to a claim before its attempt has begun", async (t) => {
+  const { dispatcher, underWay, recorded, wanted } = aDispatcher(t);
+  dispatcher.start();
+  await turn();
+  await dispatcher.lend(["a"], async (lent) => {
+    const claims = await claimAll(["a"])(lent);
+    dispatcher.nudge(["a"]); // Something else was accepted for it in the same statement.
+    return claims;
+  });
+  await turn();
+  assert.deepEqual(wanted, []);
+  underWay[0]?.end();
+  await turn();
+  recorded[0]?.();
 });

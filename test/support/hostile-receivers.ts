@@ -135,9 +135,12 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
   },
 
   // Leading us elsewhere
-  "switches protocols unasked": nonsense(
-    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
-  ),
+  "switches protocols unasked": {
+    script: scripts.raw(
+      "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+    ),
+    outcome: { kind: "refused", httpStatus: 101 },
+  },
   "offers HTTP/2 by upgrade": {
     script: scripts.raw(
       `${OK}upgrade: h2,h2c\r\nconnection: upgrade, close\r\ncontent-length: 0\r\n\r\n`,
