@@ -17,7 +17,7 @@ export async function buildSite(folder: URL): Promise<void> {
   for (const { file, content } of outputs) await writeFile(new URL(file, folder), content);
 
   const manifest: SiteManifest = Object.fromEntries(
-    outputs.map(({ path, file, type, isForever }) => [path, { file, type, isForever }]),
+    outputs.map(({ path, file, type }) => [path, { file, type }]),
   );
   await writeFile(new URL("site.json", folder), JSON.stringify(manifest, null, 2));
 }
@@ -43,7 +43,6 @@ async function render(): Promise<Output[]> {
       path: page.path,
       file: `${page.name}.html`,
       type: TYPES.html,
-      isForever: false,
       content: layout(page, paths),
     })),
     ...Object.values(assets),
@@ -51,7 +50,6 @@ async function render(): Promise<Output[]> {
       path: `/docs/files/${name}`,
       file: `file.${name}`,
       type: TYPES.text,
-      isForever: false,
       content,
     })),
   ];
@@ -60,5 +58,5 @@ async function render(): Promise<Output[]> {
 /** A file whose name changes with its content. */
 function asset(name: string, type: string, content: string): Output {
   const file = name.replace(".", `.${digestOf(content)}.`);
-  return { path: `/docs/assets/${file}`, file, type, isForever: true, content };
+  return { path: `/docs/assets/${file}`, file, type, content };
 }

@@ -5,7 +5,7 @@ const FOLDER = "site/assets/console";
 
 /**
  * The operators' page and what it loads. All of that lies in one folder named after all of its content, so that the
- * modules import each other as they are written, and browsers may keep them for ever.
+ * modules import each other as they are written, and none meets one of another build.
  */
 export function consoleFiles(): Output[] {
   const sources = sourcesIn(FOLDER).map((name) => [name, readSource(`${FOLDER}/${name}`)] as const);
@@ -13,14 +13,13 @@ export function consoleFiles(): Output[] {
   const digest = digestOf(JSON.stringify(loaded));
   const root = `/console/assets/${digest}`;
 
-  const page = { file: "console.html", type: TYPES.html, isForever: false };
+  const page = { file: "console.html", type: TYPES.html };
   return [
     { ...page, path: "/console", content: consolePage(root) },
     ...loaded.map(([name, content]) => ({
       path: `${root}/${name}`,
       file: `console.${digest}.${name.replace("/", ".")}`,
       type: typeOf(name),
-      isForever: true,
       content,
     })),
   ];

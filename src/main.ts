@@ -29,24 +29,28 @@ export interface Service {
 /** Starts the service as configured and resolves once it is ready. */
 export async function start(config: Config): Promise<Service> {
   const log = createLogger(config.logLevel);
+  const extraCa = await readReceiversCa(config);
   const opened = await openDatabase(config, (message) => {
     log.info(message);
   });
   try {
-    return await startOn(opened, config, log);
+    return await startOn(opened, config, { log, extraCa });
   } catch (error) {
     await opened.close();
     throw error;
   }
 }
 
-async function startOn({ db, close }: OpenDatabase, config: Config, log: Logger): Promise<Service> {
+async function startOn(
+  { db, close }: OpenDatabase,
+  config: Config,
+  { log, extraCa }: { log: Logger; extraCa: string | undefined },
+): Promise<Service> {
   const outage = new Outage(db, log);
   const orElse = (message: string) => (err: unknown) => {
     if (isUnavailable(err)) outage.note(err);
     else log.error({ err }, message);
   };
-  const extraCa = await readReceiversCa(config);
   const adminTokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),

@@ -12,6 +12,7 @@ import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/scope.ts";
 import { createErrorHandler } from "./errors.ts";
+import { readJsonBodies } from "./json-body.ts";
 import { cutLongLists } from "./long-lists.ts";
 import { watchAnswers } from "./open-answers.ts";
 import { answer, createParserErrorHandler } from "./parser-errors.ts";
@@ -108,8 +109,6 @@ export function buildApp({
     },
     exposeHeadRoutes: false,
     ajv: { customOptions: { allErrors: true, verbose: true, coerceTypes: false } },
-    onProtoPoisoning: "remove", // Unknown members are ignored, whatever their names.
-    onConstructorPoisoning: "remove",
 
     clientErrorHandler: createParserErrorHandler(baseUrl, turns),
     frameworkErrors: (error, request, reply) => {
@@ -128,6 +127,7 @@ export function buildApp({
   app.addSchema(ProblemSchema);
   app.decorateRequest("caller");
   app.removeContentTypeParser("text/plain");
+  readJsonBodies(app);
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });
   watchAnswers(app, ms.answer);
   app.addHook("onRequest", ({ id, raw }, reply, done) => {

@@ -15,6 +15,8 @@ interface Turn {
 interface Line {
   turns: Turn[];
   latest?: IncomingMessage;
+  /** The connection ends with an answer that is out: nothing behind it would be answered, so nothing is served. */
+  isOver: boolean;
 }
 
 /**
@@ -28,6 +30,7 @@ export class Turns {
   take(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
     const { socket } = request;
     const line = this.#lineOf(socket);
+    if (line.isOver) return;
     line.latest = request;
     if (line.turns.length > AHEAD_MAX) {
       socket.destroy();
@@ -41,11 +44,13 @@ export class Turns {
   /** The request is answered, or never will be. */
   end(request: IncomingMessage): void {
     const { socket } = request;
-    const { turns } = this.#lineOf(socket);
+    const line = this.#lineOf(socket);
+    const { turns } = line;
     const place = turns.findIndex((turn) => turn.request === request);
     if (place === -1) return;
-    turns.splice(place, 1);
-    if (place > 0 || socket.destroyed) return;
+    const [ended] = turns.splice(place, 1);
+    line.isOver ||= ended?.response?.getHeader("connection") === "close";
+    if (place > 0 || socket.destroyed || line.isOver) return;
 
     if (turns.length === 1) socket.resume();
     turns[0]?.begin();
@@ -56,7 +61,8 @@ export class Turns {
    * answered that way, too, unless its own answer is out already: then the connection ends without a second one.
    */
   takeLast(socket: Socket, begin: () => void): void {
-    const { turns, latest } = this.#lineOf(socket);
+    const { turns, latest, isOver } = this.#lineOf(socket);
+    if (isOver) return;
     if (latest && !latest.complete) {
       const place = turns.findIndex((turn) => turn.request === latest);
       const [broken] = place === -1 ? [] : turns.splice(place, 1);
@@ -72,7 +78,7 @@ export class Turns {
   #lineOf(socket: Socket): Line {
     let line = this.#lines.get(socket);
     if (!line) {
-      const { turns } = (line = { turns: [] });
+      const { turns } = (line = { turns: [], isOver: false });
       this.#lines.set(socket, line);
       // Node itself goes on reading when a request is over.
       socket.on("resume", () => turns.length > 1 && socket.pause());

@@ -103,6 +103,30 @@ test("a request that was answered before its body broke off gets no second answe
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 401"]);
 });
 
+test("what is sent behind a request that ends the connection is not served", async (t) => {
+  const api = startPartnerApi(t, db);
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const served: string[] = [];
+  api.app.addHook("onRequest", ({ url }, _reply, done) => {
+    served.push(url);
+    done();
+  });
+  const base = await api.listen();
+
+  const key = `Authorization: ${authorization}`;
+  const body = '{"secret":"x"}';
+  const json = ["Content-Type: application/json", `Content-Length: ${body.length}`];
+  const path = "/api/v1/partner/webhooks/wh_x/test";
+  const twoHosts = rawRequest(`POST ${path} HTTP/1.1`, [HOST, HOST, key, ...json], body);
+  const behind = rawRequest(`POST ${path}?behind HTTP/1.1`, [HOST, key, ...json], body);
+  const answers = await converse(base, twoHosts + behind.repeat(2));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [400],
+  );
+  assert.deepEqual(served, []);
+});
+
 test("a client that sends thousands of requests ahead is served one, and disconnected", async (t) => {
   const gate = await aGate(t, db);
   const api = startPartnerApi(t, gate.db);

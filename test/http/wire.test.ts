@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { ask, problemCheck } from "../support/problems.ts";
-import { rawRequest, sendRaw } from "../support/raw-http.ts";
+import { converse, rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -53,6 +53,22 @@ test("what is no proper HTTP is refused in the same shape as everything else", a
     "zz\r\n{}\r\n",
   );
   check(await sendRaw(base, brokenBody), "malformed_request");
+
+  const url = "https://example.com/\xff";
+  const notUtf8 = rawRequest(
+    `POST ${WEBHOOKS} HTTP/1.1`,
+    [
+      HOST,
+      auth,
+      "Content-Type: application/json",
+      `Content-Length: ${url.length + 10}`,
+      "Connection: close",
+    ],
+    `{"url":"${url}"}`,
+  );
+  const [answer] = await converse(base, notUtf8);
+  assert.ok(answer);
+  check(answer, "malformed_request");
 });
 
 test("two Authorization headers, or two tokens in one, are no authentication", async (t) => {

@@ -7,9 +7,9 @@ import { Site } from "../docs/site.ts";
 /** The operators' web page. It takes no token because it holds no data: it asks the operator API for all of it. */
 export function consoleRoutes(app: App, folder: URL): void {
   const site = new Site(folder);
-  pageRoutes(app, "/console", async (path, request, reply) => {
+  pageRoutes(app, "/console", async (path, _request, reply) => {
     const file = await site.at(path);
     if (!file) throw new PartnerError("not_found", "There is no such page.");
-    return sendFile(file, request, reply);
+    return sendFile(file, reply);
   });
 }

@@ -3,8 +3,6 @@ export interface SiteFile {
   /** Its name in the folder. */
   file: string;
   type: string;
-  /** Whether its path changes with its content, so that it may be kept for ever. */
-  isForever: boolean;
 }
 
 /** Every path that exists below `/docs` and `/console`; each listener serves its own. What is not listed is not served. */

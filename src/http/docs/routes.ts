@@ -14,7 +14,7 @@ export function docsRoutes(app: App, folder: URL, baseUrl: () => string): void {
 
   pageRoutes(app, "/docs", async (path, request, reply) => {
     const file = path === NOT_FOUND ? null : await site.at(path);
-    return file ? sendFile(file, request, reply) : sendNotFound(request, reply);
+    return file ? sendFile(file, reply) : sendNotFound(request, reply);
   });
 
   /** A page for browsers; for programs the same problem as everywhere. */

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import type { Served } from "./site.ts";
 
 /** Nothing but our own files, no text that becomes markup or script, no frame around us, and no form. */
@@ -24,22 +24,6 @@ export const PAGE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
-export function sendFile(
-  { body, etag, type, isForever }: Served,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): unknown {
-  reply.headers(PAGE_HEADERS).headers({
-    etag,
-    // A page is asked for anew each time, and mostly answered by 304.
-    "cache-control": isForever ? "public, max-age=31536000, immutable" : "no-cache",
-  });
-  if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).send();
-  return reply.type(type).send(body);
-}
-
-/** Proxies that compress make weak tags of ours. */
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags.includes(etag) || tags.includes("*");
+export function sendFile({ body, type }: Served, reply: FastifyReply): unknown {
+  return reply.headers(PAGE_HEADERS).type(type).send(body);
 }

@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { SiteFile, SiteManifest } from "./manifest.ts";
 
 /** A file as it goes out. */
 export interface Served extends SiteFile {
   body: Buffer;
-  etag: string;
 }
 
 /** Where `npm run build` puts the documentation and the console, seen from dist/src/http/docs. */
@@ -18,7 +16,7 @@ export class Site {
   #manifest: Promise<Map<string, SiteFile>> | undefined;
   readonly #served = new Map<string, Promise<Served>>();
 
-  /** `atHome` has the last word on what may not be kept for ever. */
+  /** `atHome` has the last word on what goes out. */
   constructor(folder: URL, atHome: (written: string) => string = (written) => written) {
     this.#folder = folder;
     this.#atHome = atHome;
@@ -42,8 +40,6 @@ export class Site {
 
   async #read(entry: SiteFile): Promise<Served> {
     const written = await readFile(new URL(entry.file, this.#folder), "utf8");
-    const body = Buffer.from(entry.isForever ? written : this.#atHome(written));
-    const digest = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-    return { ...entry, body, etag: `"${digest}"` };
+    return { ...entry, body: Buffer.from(this.#atHome(written)) };
   }
 }

@@ -89,26 +89,12 @@ test("whatever the build has listed is served, and nothing else that lies in its
   }
 });
 
-test("a page that a browser has is not sent again, and an asset is kept for ever", async (t) => {
+test("nothing is kept by browsers, like every other answer", async (t) => {
   const api = startWithDocs(t);
-  const get = (url: string, tag?: string) =>
-    api.inject({ url, headers: tag === undefined ? {} : { "if-none-match": tag } });
-
-  const page = await get("/docs/quickstart");
-  const tag = String(page.headers.etag);
-  assert.equal(page.headers["cache-control"], "no-cache");
-  for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
-    const again = await get("/docs/quickstart", known);
-    assert.deepEqual([again.statusCode, again.body], [304, ""], known);
-    assert.equal(again.headers.etag, tag);
-    assert.equal(again.headers["content-security-policy"], page.headers["content-security-policy"]);
+  for (const url of Object.keys(manifest).filter((path) => path.startsWith("/docs"))) {
+    const { headers } = await api.inject({ url });
+    assert.equal(headers["cache-control"], "no-store", url);
   }
-  assert.equal((await get("/docs/quickstart", '"other"')).statusCode, 200);
-  assert.notEqual((await get("/docs")).headers.etag, tag);
-
-  const [script = ""] = Object.keys(manifest).filter((path) => path.endsWith(".js"));
-  const { headers } = await get(script);
-  assert.equal(headers["cache-control"], "public, max-age=31536000, immutable");
 });
 
 test("samples and links carry the address at which the service is reached", async (t) => {
