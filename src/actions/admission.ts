@@ -121,21 +121,18 @@ function windowsOf(rows: AdmissionRow[]): Map<string, { openedAt: Date; used: nu
   return windows;
 }
 
-/** Writes when keys were last used, in one order in all processes: called now and then, since nobody needs it to the second. */
+/** Writes when keys were last used: called now and then, since nobody needs it to the second. */
 export async function recordKeysUsed({
   db,
   keysUsed,
 }: Pick<Dependencies, "db" | "keysUsed">): Promise<void> {
   if (keysUsed.size === 0) return;
-  const used = [...keysUsed].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const used = [...keysUsed].map(([key_id, at]) => ({ key_id, at }));
   keysUsed.clear();
   try {
-    await updateLastUsed(
-      db,
-      used.map(([key_id, at]) => ({ key_id, at })),
-    );
+    await updateLastUsed(db, used);
   } catch (error) {
-    for (const [keyId, at] of used) if (!keysUsed.has(keyId)) keysUsed.set(keyId, at);
+    for (const { key_id, at } of used) if (!keysUsed.has(key_id)) keysUsed.set(key_id, at);
     throw error;
   }
 }

@@ -56,14 +56,16 @@ export async function revokeApiKey(db: Queryable, keyId: string, now: Date): Pro
   return count === 1;
 }
 
+/** In one order, so that no two processes wait for each other. */
 export async function updateLastUsed(
   db: Queryable,
   used: { key_id: string; at: Date }[],
 ): Promise<void> {
+  const rows = used.toSorted((a, b) => (a.key_id < b.key_id ? -1 : 1));
   await db`
     update api_keys k
        set last_used_at = greatest(k.last_used_at, u.at)
-      from unnest(${used.map((u) => u.key_id)}::text[], ${used.map((u) => u.at.toISOString())}::timestamptz[])
+      from unnest(${rows.map((u) => u.key_id)}::text[], ${rows.map((u) => u.at.toISOString())}::timestamptz[])
            as u (key_id, at)
      where k.key_id = u.key_id`;
 }

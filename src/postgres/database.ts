@@ -77,16 +77,20 @@ export async function learnTypes(db: Database): Promise<void> {
   Object.assign(db.options, { fetch_types: false });
 }
 
-/** An answer that took longer was under way for who knows which part of that. */
-const CLOCK_ANSWER_MS = 1_000;
-
-/** How far the database's clock is ahead of `now`, in milliseconds; null when it answers too slowly to tell. */
-export async function clockSkewMs(db: Queryable, now: () => Date): Promise<number | null> {
-  const before = now().getTime();
+/**
+ * How far the database's clock is ahead of `now`, in milliseconds, at the least and at the most: nobody knows at which
+ * moment between question and answer it was read.
+ */
+export async function clockSkewMs(
+  db: Queryable,
+  now: () => Date,
+): Promise<{ least: number; most: number }> {
+  const asked = now().getTime();
   const [row] = await db<{ ms: string }[]>`
     select extract(epoch from clock_timestamp()) * 1000 as ms`;
-  const after = now().getTime();
-  return after - before > CLOCK_ANSWER_MS ? null : Number(row?.ms) - (before + after) / 2;
+  const answered = now().getTime();
+  const ms = Number(row?.ms);
+  return { least: ms - Math.max(asked, answered), most: ms - Math.min(asked, answered) };
 }
 
 /** Whether an error means that the database is away or overwhelmed, and not that a statement is wrong. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Database } from "../../src/postgres/database.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { createDatabase } from "../support/database.ts";
 
@@ -51,10 +52,18 @@ test("what the monotonic clock shows as well is no step", async () => {
   assert.equal(secondsApart(clock.now(), system()), 0);
 });
 
-test("an answer that took long tells nothing about the time", async () => {
-  let asked = 0;
-  const slowly = () => new Date(Date.now() + 20_000 * asked++); // 20 s pass while the database is asked.
-  const clock = new DatabaseClock(db, slowly, () => 20_000 * asked);
-  await clock.measure();
-  assert.ok(Math.abs(clock.skewMs) < 1_000);
+test("an answer that took long makes a right clock no wrong one, and yet shows one that is an hour off", async () => {
+  for (const ahead of [0, HOUR_MS]) {
+    const machine = { ahead: ahead - 20_000, monotonic: 0 };
+    const slow = ((...query: Parameters<typeof db>) => {
+      machine.ahead += 20_000; // So long the query waits for its turn.
+      machine.monotonic += 20_000;
+      return db(...query);
+    }) as unknown as Database;
+    const system = () => new Date(Date.now() + machine.ahead);
+    const clock = new DatabaseClock(slow, system, () => machine.monotonic);
+    await clock.measure();
+    assert.equal(Math.round(Math.abs(clock.skewMs) / HOUR_MS), ahead / HOUR_MS);
+    assert.equal(clock.isRight, ahead === 0);
+  }
 });
