@@ -1,3 +1,4 @@
+import { UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { listFailures } from "../postgres/attempts.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -5,7 +6,7 @@ import { readPage } from "./pages.ts";
 import { getSubscription } from "./subscriptions.ts";
 import { type AttemptView, viewAttempt } from "./views/delivery.ts";
 
-const ATTEMPT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ATTEMPT_ID = new RegExp(`^${UUID}$`);
 
 /** Failed attempts of one subscription of the organization, newest first. A cursor serves the subscription it came from. */
 export async function pageOfFailures(

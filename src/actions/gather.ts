@@ -6,6 +6,8 @@ export interface GatherOptions {
   /** Calls that are worth a batch at once; without it as many as one can hold. */
   enough?: number;
   paceMs?: number;
+  /** Calls that may wait for a batch: one more is refused at once. */
+  waitingMax?: number;
   /** How long a batch may take until its callers are told that it takes too long; without it they wait. */
   patienceMs?: number;
 }
@@ -29,7 +31,7 @@ const ONCE_BITTEN = 1 / 10;
  */
 export function gather<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { max, enough = max, paceMs = 0, patienceMs }: GatherOptions,
+  { max, enough = max, paceMs = 0, waitingMax = WAITING_MAX, patienceMs }: GatherOptions,
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
@@ -45,7 +47,7 @@ export function gather<Item, Result>(
 
   return (item) =>
     new Promise<Result>((resolve, reject) => {
-      if (waiting.length >= WAITING_MAX || overdue) {
+      if (waiting.length >= waitingMax || overdue) {
         reject(halted());
         return;
       }

@@ -1,4 +1,5 @@
 import type { Fault } from "../domain/errors.ts";
+import { UUID } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { listApiKeys } from "../postgres/api-keys.ts";
@@ -13,8 +14,6 @@ import { type ApiKeyView, viewApiKey } from "./views/api-key.ts";
 import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
 import { type SubscriptionView, viewSubscription } from "./views/subscription.ts";
-
-const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** In order of slug. */
 export async function pageOfOrganizations(

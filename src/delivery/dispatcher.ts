@@ -120,12 +120,20 @@ export class Dispatcher {
     const wanted = this.#hands.share(this.#due);
     if (wanted.shares.length === 0 || this.#stopping) return;
 
+    this.#hands.reserve(wanted.limit);
+    try {
+      await this.#claim(wanted);
+    } finally {
+      this.#hands.reserve(0);
+    }
+    this.#bell.ring();
+  }
+
+  async #claim(wanted: Wanted): Promise<void> {
     this.#due.ask(wanted.shares.map((s) => s.subscription_id));
     const claims = await this.#options.claim(wanted);
     for (const claim of claims) this.#begin(claim);
-
     for (const { id, mayHaveMore } of served(wanted, claims)) this.#due.settle(id, mayHaveMore);
-    this.#bell.ring();
   }
 
   #begin(claim: Claim): void {

@@ -16,6 +16,7 @@ export class Hands {
   readonly #perSubscription: number;
   readonly #busy = new Map<string, number>();
   #allBusy = 0;
+  #reserved = 0;
 
   constructor(total: number, perSubscription: number) {
     this.#total = total;
@@ -23,11 +24,16 @@ export class Hands {
   }
 
   get free(): number {
-    return this.#total - this.#allBusy;
+    return this.#total - this.#allBusy - this.#reserved;
   }
 
   get busy(): number {
     return this.#allBusy;
+  }
+
+  /** Keeps so many, and no others, for what the claim under way may answer. */
+  reserve(count: number): void {
+    this.#reserved = count;
   }
 
   take(subscriptionId: string): void {

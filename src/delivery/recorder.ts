@@ -7,10 +7,15 @@ const RETRY_MS = 250;
 /** Nobody waits for a record: the hand that made the attempt is free already. */
 const PACE_MS = 10;
 
+/** Why something was not written. */
+interface Refusal {
+  error: unknown;
+}
+
 /**
  * Writes what ended together, one batch at a time, so that outcomes apply in the order in which they came. While
  * the database is away it tries again until `giveUpAfterMs` have passed: then the leases are over, and every
- * delivery of the batch is attempted once more.
+ * delivery of the batch is attempted once more. What the database refuses keeps nothing else from being written.
  */
 export function createRecorder<Item>(
   write: (items: Item[]) => Promise<void>,
@@ -19,22 +24,35 @@ export function createRecorder<Item>(
     giveUpAfterMs,
   }: { isTransient: (error: unknown) => boolean; giveUpAfterMs: number },
 ): (item: Item) => Promise<void> {
-  return gather<Item, undefined>(
-    async (items) => {
-      await persist(items);
-      return items.map(() => undefined);
-    },
-    { max: BATCH_MAX, paceMs: PACE_MS },
-  );
+  const gathered = gather<Item, Refusal | null>(persist, {
+    max: BATCH_MAX,
+    paceMs: PACE_MS,
+    waitingMax: Infinity, // The dispatcher bounds it: an outcome turned away here would be an attempt made twice.
+  });
+  return async (item) => {
+    const refusal = await gathered(item);
+    if (refusal) throw refusal.error;
+  };
 
-  async function persist(items: Item[]): Promise<void> {
+  /** Halves what is refused, until only what is refused for its own sake is left. */
+  async function persist(items: Item[]): Promise<(Refusal | null)[]> {
+    const refusal = await insist(items);
+    if (refusal === null || isTransient(refusal.error) || items.length === 1) {
+      return items.map(() => refusal);
+    }
+    const half = Math.ceil(items.length / 2);
+    const first = await persist(items.slice(0, half));
+    return [...first, ...(await persist(items.slice(half)))];
+  }
+
+  async function insist(items: Item[]): Promise<Refusal | null> {
     const began = performance.now();
     for (;;) {
       try {
         await write(items);
-        return;
+        return null;
       } catch (error) {
-        if (!isTransient(error) || performance.now() - began >= giveUpAfterMs) throw error;
+        if (!isTransient(error) || performance.now() - began >= giveUpAfterMs) return { error };
         await sleep(RETRY_MS);
       }
     }

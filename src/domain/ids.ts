@@ -1,6 +1,7 @@
 import { randomFillSync, randomUUID } from "node:crypto";
 
-const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+/** How a bare UUID is written, as a piece of a pattern. */
+export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** The public prefixes of ids. In the database an id is its bare UUID. */
 export type IdPrefix = "org" | "wh" | "evt" | "dlv" | "att";

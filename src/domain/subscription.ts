@@ -7,7 +7,7 @@ export interface Health {
 }
 
 /** An attempt that ended, as far as its consequences depend on it. `attempts` includes it. */
-export interface Ended {
+export interface CountedAttempt {
   attempts: number;
   outcome: CountedOutcome;
   endedAt: Date;
@@ -25,7 +25,7 @@ export interface Rules {
  * Applies outcomes of one subscription in the order in which they ended: where each delivery goes, and how the
  * subscription stands afterwards. From the failure that disables it on, nothing is retried and nothing more counts.
  */
-export function applyOutcomes<Attempt extends Ended>(
+export function applyOutcomes<Attempt extends CountedAttempt>(
   rules: Rules,
   before: Health,
   ended: readonly Attempt[],

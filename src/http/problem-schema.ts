@@ -46,6 +46,14 @@ export function problems(...codes: ErrorCode[]): object {
   return Object.fromEntries(responses) as object;
 }
 
+/** What reading a JSON body can come to. */
+export const BODY_PROBLEMS = [
+  "malformed_request",
+  "payload_too_large",
+  "unsupported_media_type",
+  "invalid_request",
+] as const satisfies ErrorCode[];
+
 /** Says which codes are known without promising that there will be no others, as an `enum` would. */
 function problemWith(codes: ErrorCode[]): object {
   const code = { type: "string", "x-extensible-enum": codes };

@@ -117,6 +117,7 @@ const AWAY = new Set([
   "ERR_SOCKET_CLOSED",
   "ERR_STREAM_DESTROYED",
   "25006", // read-only: a standby during failover
+  "25P03", // a transaction of ours sat idle for too long, and its connection is gone
   "57014", // statement timeout
   "57P01",
   "57P02",

@@ -1,12 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
+import type { AdminToken } from "../config/secrets.ts";
 import { keep, readKept } from "./kept-file.ts";
-
-export interface AdminToken {
-  name: string;
-  token: string;
-}
 
 /** The operators' tokens: configured, kept in the data folder, or made there now. */
 export async function openAdminTokens({

@@ -1,5 +1,4 @@
 import type { App } from "../http/app.ts";
-import type { Metrics } from "./metrics.ts";
 
 /** Opens a listener and answers its base URL. */
 export async function listen(app: App, host: string, port: number): Promise<string> {
@@ -23,16 +22,3 @@ const WHY = new Map([
   ["EADDRNOTAVAIL", "this machine has no such address"],
   ["ENOTFOUND", "no such host"],
 ]);
-
-/** Times every request, by the route's pattern. */
-export function measure(app: App, metrics: Metrics): void {
-  app.addHook("onResponse", (request, reply, done) => {
-    metrics.noteRequest({
-      method: request.method,
-      route: request.routeOptions.url ?? "none",
-      status: reply.statusCode,
-      seconds: reply.elapsedTime / 1000,
-    });
-    done();
-  });
-}

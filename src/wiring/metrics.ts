@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { Ended } from "../actions/attempts.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { OurFault } from "../domain/outcome.ts";
+import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/waiting-deliveries.ts";
 
@@ -77,4 +78,17 @@ export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () =
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
   };
+}
+
+/** Times every request, by the route's pattern. */
+export function measure(app: App, metrics: Metrics): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    metrics.noteRequest({
+      method: request.method,
+      route: request.routeOptions.url ?? "none",
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    });
+    done();
+  });
 }

@@ -4,7 +4,10 @@ import type { Claim, Wanted } from "../../src/actions/claims.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 
 /** A dispatcher without a queue, whose attempts and records end when the test says so. */
-function aDispatcher(t: TestContext) {
+function aDispatcher(
+  t: TestContext,
+  claim: (wanted: Wanted) => Promise<Claim[]> = () => Promise.resolve([]),
+) {
   const underWay: { subscription: string; end: () => void }[] = [];
   const recorded: (() => void)[] = [];
   const wanted: Wanted[] = [];
@@ -12,7 +15,7 @@ function aDispatcher(t: TestContext) {
     listDue: () => Promise.resolve([]),
     claim: (asked) => {
       wanted.push(asked);
-      return Promise.resolve([]);
+      return claim(asked);
     },
     deliver: async ({ subscription_id: subscription }) => {
       await new Promise<void>((end) => underWay.push({ subscription, end }));
@@ -146,4 +149,24 @@ test("a hand that is lent is not free to a claim before its attempt has begun", 
   underWay[0]?.end();
   await turn();
   recorded[0]?.();
+});
+
+test("a hand that a claim under way may need is lent to nobody", async (t) => {
+  let answer: (claims: Claim[]) => void = () => undefined;
+  const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
+  const given: boolean[] = [];
+  const ask = () =>
+    dispatcher.lend(["a"], (lent) => {
+      given.push(...lent);
+      return Promise.resolve([]);
+    });
+  dispatcher.start();
+  await turn();
+  dispatcher.nudge(["busy"]);
+  await turn();
+  await ask();
+  answer([]);
+  await turn();
+  await ask();
+  assert.deepEqual(given, [false, true]);
 });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
-import { applyOutcomes, type Ended } from "../../src/domain/subscription.ts";
+import { applyOutcomes, type CountedAttempt } from "../../src/domain/subscription.ts";
 
 const rules = { retryDelaysMs: RETRY_DELAYS_MS, autoDisableAfter: 20 };
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
-function failure(second = 0, attempts = 1): Ended {
+function failure(second = 0, attempts = 1): CountedAttempt {
   return { attempts, outcome: { kind: "refused", httpStatus: 500 }, endedAt: at(second) };
 }
 
-function success(second = 0): Ended {
+function success(second = 0): CountedAttempt {
   return {
     attempts: 1,
     outcome: { kind: "acknowledged", httpStatus: 200 },

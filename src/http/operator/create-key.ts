@@ -2,7 +2,7 @@ import { createApiKey } from "../../actions/api-keys.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { viewIssuedKey } from "../../actions/views/api-key.ts";
 import type { App } from "../app.ts";
-import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { IssuedKey, KeyRequest } from "./key-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 

@@ -3,7 +3,7 @@ import { createOrganization } from "../../actions/organizations.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
 import { RATE_LIMIT_DEFAULT } from "../../domain/rate-window.ts";
 import type { App } from "../app.ts";
-import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Organization, OrganizationRequest } from "./organization-schema.ts";
 

@@ -3,7 +3,7 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
-import { SubscriptionParams } from "../partner/subscription-schema.ts";
+import { SubscriptionParams } from "../subscription-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
 export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {

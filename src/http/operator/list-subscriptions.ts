@@ -3,7 +3,7 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
 import type { App } from "../app.ts";
 import { pageOf, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
-import { Subscriptions } from "../partner/subscription-schema.ts";
+import { Subscriptions } from "../subscription-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 import { OrganizationFilter } from "./organization-schema.ts";
 

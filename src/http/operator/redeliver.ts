@@ -5,7 +5,7 @@ import { redeliver } from "../../actions/redeliver.ts";
 import { viewDelivery } from "../../actions/views/delivery.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
-import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { Delivery, DeliveryParams } from "./delivery-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 

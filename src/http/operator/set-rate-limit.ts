@@ -2,7 +2,7 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { setRateLimit } from "../../actions/organizations.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
 import type { App } from "../app.ts";
-import { BODY_PROBLEMS } from "../partner/operation.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Organization, OrganizationParams, RateLimitRequest } from "./organization-schema.ts";
 

@@ -2,8 +2,9 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { createSubscription } from "../../actions/subscriptions.ts";
 import { viewSubscription } from "../../actions/views/subscription.ts";
 import type { App } from "../app.ts";
-import { BODY_PROBLEMS, partnerProblems } from "./operation.ts";
-import { NewSubscription, SubscriptionRequest } from "./subscription-schema.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { NewSubscription, SubscriptionRequest } from "../subscription-schema.ts";
+import { partnerProblems } from "./operation.ts";
 
 export function createSubscriptionRoute(app: App, deps: Dependencies): void {
   app.post(

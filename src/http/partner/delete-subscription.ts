@@ -3,8 +3,8 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
+import { SubscriptionParams } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { SubscriptionParams } from "./subscription-schema.ts";
 
 export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(

@@ -3,9 +3,9 @@ import { pageOfFailures } from "../../actions/failures.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { SubscriptionParams } from "../subscription-schema.ts";
 import { FailuresPage } from "./failure-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { SubscriptionParams } from "./subscription-schema.ts";
 
 export function listFailuresRoute(app: App, deps: Dependencies): void {
   app.get(

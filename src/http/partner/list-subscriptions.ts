@@ -2,8 +2,8 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { listSubscriptions } from "../../actions/subscriptions.ts";
 import { viewSubscription } from "../../actions/views/subscription.ts";
 import type { App } from "../app.ts";
+import { Subscriptions } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { Subscriptions } from "./subscription-schema.ts";
 
 export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(

@@ -12,11 +12,3 @@ export function partnerProblems(...codes: ErrorCode[]): object {
     "unavailable",
   );
 }
-
-/** What reading a JSON body adds to them. */
-export const BODY_PROBLEMS = [
-  "malformed_request",
-  "payload_too_large",
-  "unsupported_media_type",
-  "invalid_request",
-] as const satisfies ErrorCode[];

@@ -3,8 +3,9 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { sendTestEvent } from "../../actions/events.ts";
 import { parseId, publicId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
-import { BODY_PROBLEMS, partnerProblems } from "./operation.ts";
-import { SubscriptionParams } from "./subscription-schema.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { SubscriptionParams } from "../subscription-schema.ts";
+import { partnerProblems } from "./operation.ts";
 
 const Proof = Type.Object(
   { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },

@@ -1,6 +1,6 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { EVENT_TYPES } from "../../domain/event.ts";
-import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
+import { EVENT_TYPES } from "../domain/event.ts";
+import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
 
 const KNOWN_EVENTS = Object.keys(EVENT_TYPES);
 
