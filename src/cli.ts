@@ -48,7 +48,10 @@ const context: CommandContext = {
 
   async migrate() {
     const say = (message: string) => context.stdout(`${message}\n`);
-    const { close } = await openDatabase(loadConfig(process.env), say, { max: 1 });
+    const { close } = await openDatabase(loadConfig(process.env), say, {
+      max: 1,
+      writesRetention: true,
+    });
     await close();
     say("the schema is up to date");
   },

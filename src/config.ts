@@ -10,13 +10,13 @@ import {
   path,
   postgresUrl,
 } from "./config/formats.ts";
-import { type AdminToken, readAdminTokens, readSealingKeys } from "./config/secrets.ts";
+import { readAdminTokens, readSealingKeys } from "./config/secrets.ts";
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
 import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
+import type { OperatorToken } from "./http/operator/operator-tokens.ts";
 
-export type { AdminToken } from "./config/secrets.ts";
 export { parseSealingKeys } from "./config/secrets.ts";
 
 const ROLES = ["all", "api", "dispatcher"] as const;
@@ -40,7 +40,7 @@ export interface Config {
   readonly role: (typeof ROLES)[number];
 
   /** Null: the one kept in `dataDir`. */
-  readonly adminTokens: AdminToken[] | null;
+  readonly adminTokens: OperatorToken[] | null;
   /** Null: those kept in `dataDir`. */
   readonly sealingKeys: KeyRing | null;
 

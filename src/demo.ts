@@ -9,7 +9,7 @@ import { start } from "./main.ts";
 import { homeFolder } from "./postgres/embedded.ts";
 import { makeLocalCertificates } from "./receiver/certificates.ts";
 import { type Received, startReceiver } from "./receiver/receiver.ts";
-import { Arrivals } from "./receiver/arrivals.ts";
+import { Arrivals } from "./demo/arrivals.ts";
 
 const ADMIN_TOKEN = "demo-only-token-of-the-operator-0000";
 const ARRIVAL_TIMEOUT_MS = 20_000;

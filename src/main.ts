@@ -9,10 +9,10 @@ import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { type OpenDatabase, openDatabase } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { createEngine } from "./wiring/engine.ts";
-import { Health } from "./wiring/health.ts";
+import { Readiness } from "./wiring/health.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
-import { listen } from "./wiring/listener.ts";
+import { openListener } from "./wiring/listener.ts";
 import { createMetrics, measure } from "./wiring/metrics.ts";
 import { Outage } from "./wiring/outage.ts";
 import { USER_AGENT } from "./wiring/product.ts";
@@ -30,9 +30,8 @@ export interface Service {
 export async function start(config: Config): Promise<Service> {
   const log = createLogger(config.logLevel);
   const extraCa = await readReceiversCa(config);
-  const opened = await openDatabase(config, (message) => {
-    log.info(message);
-  });
+  const say = (message: string) => log.info(message);
+  const opened = await openDatabase(config, say, { writesRetention: true });
   try {
     return await startOn(opened, config, { log, extraCa });
   } catch (error) {
@@ -59,7 +58,7 @@ async function startOn(
   const { deps, clock, destinations } = wired;
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);
-  const health = new Health(db, clock);
+  const health = new Readiness(db, clock);
   const metrics = createMetrics(db, clock.now, () => dispatcher?.underWay ?? 0);
   const maintenance = startMaintenance(deps, clock, {
     retentionMs: config.retentionMs,
@@ -106,8 +105,8 @@ async function startOn(
   const partnerApp = config.role === "dispatcher" ? null : buildPartnerApp(deps, options);
   for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);
 
-  const operatorUrl = await listen(operatorApp, config.operatorHost, config.operatorPort);
-  const partnerUrl = partnerApp && (await listen(partnerApp, config.host, config.port));
+  const operatorUrl = await openListener(operatorApp, config.operatorHost, config.operatorPort);
+  const partnerUrl = partnerApp && (await openListener(partnerApp, config.host, config.port));
   dispatcher?.start();
   warnOfExceptions(config, log);
   log.info({ role: config.role, partners: partnerUrl, operators: operatorUrl }, "ready");

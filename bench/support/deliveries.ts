@@ -7,12 +7,11 @@ const POLL_MS = 100;
 const SETTLED_WITHIN_MS = 10_000;
 
 /** Lets the service deliver that many events, which appear in the queue all at once. Answers its deliveries a second. */
-export async function drain(rig: Rig, stage: Stage, count: number): Promise<number> {
+export async function drain(rig: Rig, stage: Stage, count: number): Promise<void> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", {});
   await fillQueue(stage.db, stage.subscriptions, count);
-  const { firstMs, lastMs } = await receiver.ask("reached", count, LIMIT_MS);
-  return ((count - 1) * 1000) / (lastMs - firstMs);
+  await receiver.ask("reached", count, LIMIT_MS);
 }
 
 /** Makes sure that these many deliveries are in the history with an attempt each, and that nothing else is. */

@@ -17,14 +17,20 @@ export interface IssuedKey {
   createdAt: Date;
 }
 
+interface KeyRequest {
+  /** Id or slug. */
+  organization: string;
+  scopes?: string[] | undefined;
+  label?: string | null | undefined;
+}
+
 export async function createApiKey(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
-  request: { organization: string; scopes?: string[]; label?: string | null },
+  { organization, scopes: requested = [], label = null }: KeyRequest,
 ): Promise<IssuedKey> {
-  const scopes = grantScopes(request.scopes ?? []);
-  const label = request.label ?? null;
+  const scopes = grantScopes(requested);
   requireNoFaults(label === null ? [] : labelFaults(label));
-  const { id: organizationId } = await getOrganization({ db }, request.organization);
+  const { id: organizationId } = await getOrganization({ db }, organization);
   const createdAt = clock();
 
   const { keyId, secret } = mintToken();

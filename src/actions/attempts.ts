@@ -1,4 +1,4 @@
-import { after } from "../domain/clock.ts";
+import { after, SKEW_MAX_MS } from "../domain/clock.ts";
 import {
   auditOf,
   type CountedOutcome,
@@ -121,7 +121,7 @@ async function recordLate(
 }
 
 /** How far the clocks of two processes may lie apart. */
-const CLOCK_TOLERANCE_MS = 10_000;
+const CLOCK_TOLERANCE_MS = 2 * SKEW_MAX_MS;
 
 function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): EndedAttempt {
   const { httpStatus, reason } = auditOf(outcome);

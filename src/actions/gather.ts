@@ -1,4 +1,4 @@
-import { PartnerError } from "../domain/errors.ts";
+import { busy } from "../domain/errors.ts";
 
 export interface GatherOptions {
   /** Calls in one batch at the most. */
@@ -14,7 +14,6 @@ export interface GatherOptions {
 
 /** More calls than this wait for nothing but a database that has come to a halt. */
 const WAITING_MAX = 10_000;
-const RETRY_AFTER_SECONDS = 5;
 /** Behind a database that has come to a halt, the next batch finds out in this share of the patience. */
 const ONCE_BITTEN = 1 / 10;
 
@@ -39,7 +38,7 @@ export function gather<Item, Result>(
     reject: (error: unknown) => void;
   }
   const waiting: Call[] = [];
-  let busy = false;
+  let isBusy = false;
   let isPlanned = false;
   let overdue = false;
   let hasHalted = false;
@@ -48,7 +47,7 @@ export function gather<Item, Result>(
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= waitingMax || overdue) {
-        reject(halted());
+        reject(busy());
         return;
       }
       waiting.push({ item, resolve, reject });
@@ -57,7 +56,7 @@ export function gather<Item, Result>(
 
   /** Enough calls go at once, fewer at the end of the tick or when their time has come. */
   function schedule(): void {
-    if (busy || waiting.length === 0) return;
+    if (isBusy || waiting.length === 0) return;
     if (waiting.length >= enough) {
       void runBatch();
       return;
@@ -71,7 +70,7 @@ export function gather<Item, Result>(
 
   function runPlanned(): void {
     isPlanned = false;
-    if (!busy && waiting.length > 0) void runBatch();
+    if (!isBusy && waiting.length > 0) void runBatch();
   }
 
   /** What has waited for a batch follows it without waiting for the end of the tick as well. */
@@ -81,7 +80,7 @@ export function gather<Item, Result>(
   }
 
   async function runBatch(): Promise<void> {
-    busy = true;
+    isBusy = true;
     const calls = waiting.splice(0, max);
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
     const patience = patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? ONCE_BITTEN : 1));
@@ -98,20 +97,14 @@ export function gather<Item, Result>(
       };
     }
     clearTimeout(patience);
-    busy = overdue = false;
+    isBusy = overdue = false;
     goOn(); // The database works on while these callers go about their answers.
     calls.forEach(tell);
 
     /** Whatever `run` still comes to, nobody waits for it any more. */
     function giveUp(): void {
       overdue = hasHalted = true;
-      for (const call of [...calls, ...waiting.splice(0)]) call.reject(halted());
+      for (const call of [...calls, ...waiting.splice(0)]) call.reject(busy());
     }
   }
-}
-
-function halted(): PartnerError {
-  return new PartnerError("unavailable", "The service cannot answer just now: try again.", {
-    retryAfter: RETRY_AFTER_SECONDS,
-  });
 }

@@ -1,3 +1,4 @@
+import { KEY_ID } from "../domain/api-key.ts";
 import type { Fault } from "../domain/errors.ts";
 import { UUID } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
@@ -39,7 +40,7 @@ export async function pageOfApiKeys(
   const includeRevoked = readBoolean("/include_revoked", query.include_revoked, faults) ?? false;
   return readPage(query, {
     name: "keys",
-    form: /^\d{1,14} [0-9a-z]{20}$/,
+    form: new RegExp(`^\\d{1,14} ${KEY_ID}$`),
     faults,
     positionOf: (row) => positionAt(row.created_at, row.key_id),
     rows: async (position, limit) => {

@@ -13,7 +13,10 @@ import type { Dependencies } from "./dependencies.ts";
 
 export async function createOrganization(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
-  { slug, rateLimitPerMinute = RATE_LIMIT_DEFAULT }: { slug: string; rateLimitPerMinute?: number },
+  {
+    slug,
+    rateLimitPerMinute = RATE_LIMIT_DEFAULT,
+  }: { slug: string; rateLimitPerMinute?: number | undefined },
 ): Promise<OrganizationRow> {
   requireNoFaults([...slugFaults(slug), ...rateLimitFaults(rateLimitPerMinute)]);
   const organization = await insertOrganization(db, {

@@ -1,4 +1,4 @@
-import type { DeliveryState } from "../domain/delivery.ts";
+import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
 import { EVENT_TYPES } from "../domain/event.ts";
 import { parseId } from "../domain/ids.ts";
@@ -22,13 +22,6 @@ export interface DeliveryQuery {
   /** Created before, ISO 8601. */
   until?: Said;
 }
-
-export const DELIVERY_STATES = [
-  "waiting",
-  "delivered",
-  "dead_lettered",
-  "cancelled",
-] as const satisfies DeliveryState[];
 
 const REASON = /^[a-z0-9_]{1,40}$/;
 

@@ -3,7 +3,7 @@ import type { ListenOptions } from "./listen.ts";
 
 /** Everything a command reaches besides its arguments. Built once, in cli.ts or in a test. */
 export interface CommandContext {
-  /** Opens the database, checks that its schema is up to date, runs, and closes whatever `run` does. */
+  /** Opens the database, brings its schema up to date, runs, and closes whatever `run` does. */
   withDependencies<T>(run: (deps: Dependencies) => Promise<T>): Promise<T>;
   /** What a command answers, and nothing else: it may be piped into the next program. */
   stdout: (text: string) => void;

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { getDelivery } from "../actions/deliveries.ts";
 import { pageOfDeliveries } from "../actions/listings.ts";
-import { DELIVERY_STATES, type DeliveryQuery } from "../actions/queries.ts";
+import type { DeliveryQuery } from "../actions/queries.ts";
 import { redeliver } from "../actions/redeliver.ts";
 import { viewDelivery } from "../actions/views/delivery.ts";
+import { DELIVERY_STATES } from "../domain/delivery.ts";
 import { parseId } from "../domain/ids.ts";
 import {
   answer,

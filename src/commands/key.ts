@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { createApiKey, revokeApiKey } from "../actions/api-keys.ts";
 import { pageOfApiKeys } from "../actions/listings.ts";
 import { viewIssuedKey } from "../actions/views/api-key.ts";
+import { parseKeyId } from "../domain/api-key.ts";
 import {
   answer,
   answerPage,
@@ -12,7 +13,7 @@ import {
   type PageOptions,
 } from "./answer.ts";
 import type { CommandContext } from "./context.ts";
-import { Failure } from "./failure.ts";
+import { CommandError } from "./errors.ts";
 import { shortTime } from "./table.ts";
 
 export function keyCommands(program: Command, context: CommandContext): void {
@@ -34,7 +35,7 @@ function createCommand(key: Command, context: CommandContext): void {
       async (
         options: JsonOption & { organization: string; scope?: string[]; label?: string },
       ): Promise<void> => {
-        const { organization, scope: scopes = [], label = null } = options;
+        const { organization, scope: scopes, label } = options;
         const issued = await context.withDependencies((deps) =>
           createApiKey(deps, { organization, scopes, label }),
         );
@@ -99,9 +100,9 @@ function revokeCommand(key: Command, context: CommandContext): void {
 function requireNoToken(name: string): void {
   const [id = "", secret] = name.split(".");
   if (secret === undefined) return;
-  throw new Failure(
+  throw new CommandError(
     "this is a whole token: give the key id alone, the part before the dot" +
-      (/^vck_[0-9a-z]{20}$/.test(id) ? ` (${id})` : "") +
+      (parseKeyId(id) === null ? "" : ` (${id})`) +
       ". Nothing was revoked, and the token is in your shell's history now",
   );
 }

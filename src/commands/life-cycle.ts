@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CommandContext } from "./context.ts";
-import { Failure } from "./failure.ts";
+import { CommandError } from "./errors.ts";
 
 export function lifeCycleCommands(program: Command, context: CommandContext): void {
   program
@@ -17,7 +17,7 @@ export function lifeCycleCommands(program: Command, context: CommandContext): vo
     .command("doctor")
     .description("check the whole set-up")
     .action(async () => {
-      if (!(await context.doctor())) throw new Failure("not everything is in order");
+      if (!(await context.doctor())) throw new CommandError("not everything is in order");
     });
 
   program

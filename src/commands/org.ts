@@ -24,7 +24,7 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .option("--rate-limit <n>", `requests a minute (default: ${RATE_LIMIT_DEFAULT})`, Number)
     .addOption(jsonOption())
     .action(async (slug: string, options: JsonOption & { rateLimit?: number }) => {
-      const { rateLimit: rateLimitPerMinute = RATE_LIMIT_DEFAULT } = options;
+      const { rateLimit: rateLimitPerMinute } = options;
       const made = await context.withDependencies((deps) =>
         createOrganization(deps, { slug, rateLimitPerMinute }),
       );

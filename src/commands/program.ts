@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { deliveryCommands } from "./delivery.ts";
-import { explain } from "./failure.ts";
+import { explain } from "./errors.ts";
 import { keyCommands } from "./key.ts";
 import { lifeCycleCommands } from "./life-cycle.ts";
 import { listenCommand } from "./listen.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { reseal, type Resealed } from "../actions/reseal.ts";
 import { answer, type JsonOption, jsonOption } from "./answer.ts";
 import type { CommandContext } from "./context.ts";
-import { Failure } from "./failure.ts";
+import { CommandError } from "./errors.ts";
 
 export function resealCommand(program: Command, context: CommandContext): void {
   program
@@ -12,7 +12,7 @@ export function resealCommand(program: Command, context: CommandContext): void {
     .action(async (options: JsonOption) => {
       const done = await context.withDependencies((deps) => reseal(deps));
       answer(context, options, done, sentence);
-      if (done.unreadable > 0) throw new Failure(complaint(done));
+      if (done.unreadable > 0) throw new CommandError(complaint(done));
     });
 }
 

@@ -1,3 +1,4 @@
+import { painter } from "./paint.ts";
 import { printable } from "./printable.ts";
 
 /** One line of a table; `note` stands below it, for what would make it too wide. */
@@ -28,7 +29,7 @@ export function table(
     const note = lines[i]?.note;
     return note === undefined ? text : `${text}\n${GAP}${printable(note)}`;
   });
-  return [isTerminal ? `\u001b[1m${head}\u001b[22m` : head, ...noted].map((s) => `${s}\n`).join("");
+  return [painter({ isTerminal })("bold", head), ...noted].map((s) => `${s}\n`).join("");
 }
 
 /** One field of one thing to a line. */

@@ -1,11 +1,6 @@
 import type { KeyRing, SealingKey } from "../domain/sealed-secret.ts";
+import type { OperatorToken } from "../http/operator/operator-tokens.ts";
 import { Environment, type Format } from "./environment.ts";
-
-/** What an operator signs in with. The name goes into the log, the token never. */
-export interface AdminToken {
-  name: string;
-  token: string;
-}
 
 const LIST_MAX = 32;
 
@@ -18,7 +13,7 @@ const adminToken: Format<{ name: string | undefined; token: string }> = {
 };
 
 /** The operators' tokens. One alone needs no name. */
-export function readAdminTokens(env: Environment): AdminToken[] | null {
+export function readAdminTokens(env: Environment): OperatorToken[] | null {
   const entries = env.list("ADMIN_TOKEN", adminToken, LIST_MAX);
   if (entries === null) return null;
 

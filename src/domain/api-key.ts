@@ -8,11 +8,15 @@ export interface Token {
 
 const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const KEY_ID_LENGTH = 20;
+/** How a key id is written, as a piece of a pattern. */
+export const KEY_ID = `[0-9a-z]{${KEY_ID_LENGTH}}`;
 const SECRET_BYTES = 32;
 
 // Neither half has a dot, so that there is only one dot to split at.
-const AUTHORIZATION =
-  /^(?:[Bb][Ee][Aa][Rr][Ee][Rr] +)?vck_(?<keyId>[0-9a-z]{20})\.(?<secret>[A-Za-z0-9_-]{43})$/;
+const AUTHORIZATION = new RegExp(
+  `^(?:[Bb][Ee][Aa][Rr][Ee][Rr] +)?vck_(?<keyId>${KEY_ID})\\.(?<secret>[A-Za-z0-9_-]{43})$`,
+);
+const KEY_NAME = new RegExp(`^(?:vck_)?(?<keyId>${KEY_ID})$`);
 
 /** Nobody can find a secret that hashes to this. */
 const NO_HASH = Buffer.alloc(32);
@@ -38,7 +42,7 @@ export function parseAuthorization(header: string | undefined): Token | null {
 
 /** The key id that an operator names, with or without `vck_`. Null for anything else, a whole token too. */
 export function parseKeyId(name: string): string | null {
-  return /^(?:vck_)?(?<keyId>[0-9a-z]{20})$/.exec(name)?.groups?.["keyId"] ?? null;
+  return KEY_NAME.exec(name)?.groups?.["keyId"] ?? null;
 }
 
 /** What is stored. A fast hash is enough: nobody guesses 256 random bits. */

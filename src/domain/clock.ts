@@ -7,3 +7,6 @@ export const systemClock: Clock = () => new Date();
 export function after(date: Date, ms: number): Date {
   return new Date(date.getTime() + ms);
 }
+
+/** How far a process's clock may lie from the database's: schedules, leases and rate windows are told by it. */
+export const SKEW_MAX_MS = 5_000;

@@ -1,7 +1,8 @@
 import type { Outcome } from "./outcome.ts";
 import { retryAt } from "./retry-schedule.ts";
 
-export type DeliveryState = "waiting" | "delivered" | "dead_lettered" | "cancelled";
+export const DELIVERY_STATES = ["waiting", "delivered", "dead_lettered", "cancelled"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Leases lost in a row that make one failed attempt: a delivery that kills its process must not do so for ever. */
 export const LOST_LEASES_MAX = 5;

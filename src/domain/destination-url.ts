@@ -17,7 +17,9 @@ export interface Destination {
 
 export type UrlVerdict = { ok: true; destination: Destination } | { ok: false; detail: string };
 
-const UP_TO_2048_CHARACTERS = /^.{0,2048}$/su;
+/** In characters, as the schema and the database count them. */
+export const URL_LENGTH_MAX = 2048;
+const SHORT_ENOUGH = new RegExp(`^.{0,${URL_LENGTH_MAX}}$`, "su");
 const NAME_LENGTH_MAX = 253;
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
@@ -46,7 +48,7 @@ export function checkUrl(url: string, policy: AddressPolicy): UrlVerdict {
 
 /** What a URL parser would silently repair or hide has to be found in the text as it was sent. */
 function faultOfText(url: string): string | null {
-  if (!UP_TO_2048_CHARACTERS.test(url)) return "The URL must not be longer than 2,048 characters.";
+  if (!SHORT_ENOUGH.test(url)) return "The URL must not be longer than 2,048 characters.";
   if (/\s/u.test(url)) return "The URL must not contain white space.";
   if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(url)) return "The URL must not contain control characters.";
   if (url.includes("\\")) return "The URL must not contain a backslash.";

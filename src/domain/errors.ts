@@ -49,3 +49,16 @@ export class PartnerError extends Error {
     this.retryAfter = retryAfter;
   }
 }
+
+/** The database is away or overwhelmed: the same request may pass in a moment. */
+export function busy(): PartnerError {
+  return new PartnerError("unavailable", "The service cannot answer just now: try again.", {
+    retryAfter: 5,
+  });
+}
+
+export function invalidRequest(faults: Fault[]): PartnerError {
+  return new PartnerError("invalid_request", "The request does not have the expected shape.", {
+    faults,
+  });
+}

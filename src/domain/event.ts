@@ -10,8 +10,8 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES;
 
-export const TEST_EVENT: EventType = "vc.test.ping";
-export const TEST_EVENT_DATA = JSON.stringify({ message: "integration test" });
+export const TEST_EVENT = "vc.test.ping" satisfies EventType;
+export const TEST_EVENT_DATA = JSON.stringify(EVENT_TYPES[TEST_EVENT].example);
 
 /** What the envelope of one event says; `data` is JSON text already, so that its bytes never change. */
 export interface EventRecord {

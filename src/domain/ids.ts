@@ -4,10 +4,11 @@ import { randomFillSync, randomUUID } from "node:crypto";
 export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** The public prefixes of ids. In the database an id is its bare UUID. */
-export type IdPrefix = "org" | "wh" | "evt" | "dlv" | "att";
+const PREFIXES = ["org", "wh", "evt", "dlv", "att"] as const;
+type IdPrefix = (typeof PREFIXES)[number];
 
 const FORMS = new Map<IdPrefix, RegExp>(
-  (["org", "wh", "evt", "dlv", "att"] as const).map((p) => [p, new RegExp(`^${p}_(${UUID})$`)]),
+  PREFIXES.map((prefix) => [prefix, new RegExp(`^${prefix}_(${UUID})$`)]),
 );
 
 /** `wh_<uuid>` for a bare UUID. */

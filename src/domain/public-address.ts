@@ -33,12 +33,6 @@ export function isContactable(address: string, { allow, deny }: AddressPolicy): 
   return isWithin(allow, plain === null ? [parsed] : [parsed, plain]) || isOrdinary(parsed);
 }
 
-/** Whether the address is public by itself, whatever the operator allows or denies. */
-export function isPublic(address: string): boolean {
-  const parsed = parseAddress(address);
-  return parsed !== null && isOrdinary(parsed);
-}
-
 function isWithin(blocks: readonly Cidr[], addresses: Address[]): boolean {
   return blocks.some((block) => addresses.some((address) => contains(block, address)));
 }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { type ErrorCode, PartnerError } from "../domain/errors.ts";
+import { busy, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import { faultsOf } from "./faults.ts";
 import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
@@ -7,7 +7,6 @@ import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
 const NO_SUCH_RESOURCE = "There is no such resource.";
 const NO_BODY = "The body is missing: send JSON.";
 const NOT_JSON = "The body is not valid JSON.";
-const BUSY_SECONDS = 5;
 
 /** What the framework throws, in our words. */
 const FRAMEWORK = new Map<string, [ErrorCode, string]>([
@@ -56,20 +55,12 @@ function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError 
   if (validationContext === "body" && request.body === undefined) {
     return new PartnerError("malformed_request", NO_BODY);
   }
-  if (validation) {
-    return new PartnerError("invalid_request", "The request does not have the expected shape.", {
-      faults: faultsOf(validation),
-    });
-  }
+  if (validation) return invalidRequest(faultsOf(validation));
 
   const [known, detail] = FRAMEWORK.get(code ?? "") ?? [];
   if (known !== undefined && detail !== undefined) return new PartnerError(known, detail);
   if (statusCode === 400) return new PartnerError("malformed_request", "The body broke off.");
-  if (isUnavailable(thrown)) {
-    return new PartnerError("unavailable", "The service cannot answer just now: try again.", {
-      retryAfter: BUSY_SECONDS,
-    });
-  }
+  if (isUnavailable(thrown)) return busy();
   return new PartnerError("internal", "Something went wrong on our side.");
 }
 

@@ -1,4 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
+import { URL_LENGTH_MAX } from "../domain/destination-url.ts";
 import { EVENT_TYPES } from "../domain/event.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
 
@@ -50,7 +51,7 @@ export const NewSubscription = Type.Object(
 export const SubscriptionRequest = Type.Object(
   {
     url: Type.String({
-      maxLength: 2048,
+      maxLength: URL_LENGTH_MAX,
       description: "Where to deliver: an https URL of a public host, at most 2,048 characters.",
     }),
     events: Type.Array(Type.String({ enum: KNOWN_EVENTS }), {

@@ -1,3 +1,4 @@
+import type { DeliveryState } from "../domain/delivery.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
@@ -13,7 +14,7 @@ export interface EndedAttempt {
   reason: string | null;
   duration_ms: number;
   attempted_at: Date;
-  state: "waiting" | "delivered" | "dead_lettered" | "cancelled";
+  state: DeliveryState;
   /** Exactly while the state is `waiting`. */
   due_at: Date | null;
 }

@@ -95,8 +95,8 @@ export async function clockSkewMs(
 
 /** Whether an error means that the database is away or overwhelmed, and not that a statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && (AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)));
+  const code = codeOf(error);
+  return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2));
 }
 
 const AWAY = new Set([
@@ -130,11 +130,16 @@ const AWAY_CLASSES = new Set(["08", "53"]);
 
 /** Whether a lock was not to be had in time. */
 export function isInUse(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === "55P03";
+  return codeOf(error) === "55P03";
 }
 
 /** Whether the same statement may well succeed in a moment. */
 export function isTransient(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = codeOf(error);
   return isUnavailable(error) || code === "40P01" || code === "40001"; // deadlock, serialization
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "";
 }

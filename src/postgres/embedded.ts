@@ -1,8 +1,7 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { findPackage, prepareBinaries } from "./embedded/binaries.ts";
 import { ensureCluster } from "./embedded/cluster.ts";
-import { makeFolder, openHome } from "./embedded/home.ts";
+import { dataOf, makeFolder, openHome } from "./embedded/home.ts";
 import { withLock } from "./embedded/lock.ts";
 import { listMarks, putMark } from "./embedded/marks.ts";
 import { isRunning, readPostmaster } from "./embedded/postmaster.ts";
@@ -39,7 +38,7 @@ export async function startEmbedded({
   const installed = findPackage();
   const home = await openHome(dataDir, log);
   const server: Server = { home, binaries: await prepareBinaries(installed, home), settings };
-  const data = join(home.folder, "data");
+  const data = dataOf(home);
   const lock = await makeFolder(home, "lock");
   const attached = await makeFolder(home, "attached");
 

@@ -174,8 +174,8 @@ export async function cancelWaiting(
   db: Queryable,
   subscriptionIds: string[],
   now: Date,
-): Promise<number> {
-  const { count } = await db`
+): Promise<void> {
+  await db`
     with gone as (
       delete from waiting_deliveries
        where id in (
@@ -190,5 +190,4 @@ export async function cancelWaiting(
     select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
            case when leased_until > ${now} then lease_id end
       from gone`;
-  return count;
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import type { AdminToken } from "../config/secrets.ts";
+import type { OperatorToken } from "../http/operator/operator-tokens.ts";
 import { keep, readKept } from "./kept-file.ts";
 
 /** The operators' tokens: configured, kept in the data folder, or made there now. */
 export async function openAdminTokens({
   adminTokens,
   dataDir,
-}: Pick<Config, "adminTokens" | "dataDir">): Promise<AdminToken[]> {
+}: Pick<Config, "adminTokens" | "dataDir">): Promise<OperatorToken[]> {
   if (adminTokens) return [...adminTokens];
 
   const path = adminTokenPath(dataDir);

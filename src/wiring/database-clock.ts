@@ -1,8 +1,5 @@
-import { after, systemClock } from "../domain/clock.ts";
+import { after, SKEW_MAX_MS, systemClock } from "../domain/clock.ts";
 import { clockSkewMs, type Database } from "../postgres/database.ts";
-
-/** How far our clock may lie from the database's: schedules, leases and rate windows are told by it. */
-const SKEW_MAX_MS = 5_000;
 
 /**
  * The machine's time while it is right, and the database's while it is not: a node whose clock is an hour off attempts
@@ -13,7 +10,7 @@ export class DatabaseClock {
   readonly #db: Database;
   readonly #system: () => Date;
   readonly #monotonicMs: () => number;
-  #measured = { skewMs: 0, systemMs: 0, monotonicMs: 0 };
+  #measured: { skewMs: number; systemMs: number; monotonicMs: number };
 
   constructor(db: Database, system = systemClock, monotonicMs = () => performance.now()) {
     this.#db = db;

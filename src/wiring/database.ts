@@ -15,11 +15,17 @@ const CONNECTIONS_MAX = 10;
 /** One migration may rewrite a large table, or wait for another process that does. */
 const MIGRATION_MS = 24 * 3_600_000;
 
-/** Opens the configured database or starts the built-in one, and brings its schema up to date. */
+/**
+ * Opens the configured database or starts the built-in one, and brings its schema up to date. Only with
+ * `writesRetention` does our RETENTION take the place of the one that history has been kept by.
+ */
 export async function openDatabase(
   config: Config,
   log: (message: string) => void,
-  { max = CONNECTIONS_MAX }: { max?: number } = {},
+  {
+    max = CONNECTIONS_MAX,
+    writesRetention = false,
+  }: { max?: number; writesRetention?: boolean } = {},
 ): Promise<OpenDatabase> {
   const embedded = config.databaseUrl
     ? null
@@ -27,7 +33,7 @@ export async function openDatabase(
   const url = config.databaseUrl ?? embedded?.url ?? "";
 
   try {
-    await updateSchema(config, url, log);
+    await updateSchema(config, url, log, { writesRetention });
     const idleInTransactionMs = idleFor(config.attemptTimeoutMs);
     const db = connect(url, { max, name: "partner-api", idleInTransactionMs });
     await learnTypes(db);
@@ -59,6 +65,7 @@ export async function updateSchema(
   config: Config,
   url: string,
   log: (message: string) => void,
+  { writesRetention = false }: { writesRetention?: boolean } = {},
 ): Promise<void> {
   const owner = connect(config.migrationDatabaseUrl ?? url, {
     max: 1,
@@ -71,7 +78,7 @@ export async function updateSchema(
       for (const name of await migrate(owner)) log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
-      await writeRetention(owner, config.retentionMs);
+      if (writesRetention) await writeRetention(owner, config.retentionMs);
       const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
       if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
     }

@@ -20,7 +20,7 @@ const ANSWER_LIFE_MS = 1_000;
 const DATABASE_MS = 3_000;
 
 /** Knows whether this process can do its work. */
-export class Health {
+export class Readiness {
   readonly #db: Database;
   readonly #clock: DatabaseClock;
   readonly #databaseMs: number;

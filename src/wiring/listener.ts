@@ -1,7 +1,7 @@
 import type { App } from "../http/app.ts";
 
 /** Opens a listener and answers its base URL. */
-export async function listen(app: App, host: string, port: number): Promise<string> {
+export async function openListener(app: App, host: string, port: number): Promise<string> {
   try {
     return await app.listen({ host, port });
   } catch (error) {

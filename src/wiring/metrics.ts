@@ -15,8 +15,8 @@ export interface Metrics {
 
 /** What Prometheus reads. Nothing here counts a table: asking costs the same however much is waiting. */
 export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () => number): Metrics {
-  const registers = [new Registry()];
-  const [registry] = registers as [Registry];
+  const registry = new Registry();
+  const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
   const attempts = new Counter({

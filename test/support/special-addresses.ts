@@ -1,3 +1,4 @@
+import { isContactable } from "../../src/domain/public-address.ts";
 import { fixture } from "./fixture.ts";
 
 /**
@@ -78,4 +79,9 @@ function numberOf6(text: string): bigint {
     (sum, group) => sum * 65536n + BigInt(`0x${group}`),
     0n,
   );
+}
+
+/** What our own policy says while the operator makes no exceptions. */
+export function isPublic(address: string): boolean {
+  return isContactable(address, { allow: [], deny: [] });
 }

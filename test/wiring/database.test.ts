@@ -27,6 +27,20 @@ test("a service that signs in as the schema's owner is told so, and loses no rig
   assert.equal(may, true);
 });
 
+test("only who runs the service says how long history is kept, and no command in passing", async () => {
+  const db = await createDatabase();
+  const retentionAfter = async (retention: string, options: { writesRetention?: boolean }) => {
+    const config = loadConfig({ ...environmentOf(db), RETENTION: retention });
+    const { close } = await openDatabase(config, () => undefined, options);
+    await close();
+    const [row] = await ownerOf(db)<{ days: number }[]>`
+      select (extract(epoch from retention()) / 86400)::int as days`;
+    return row?.days;
+  };
+  assert.equal(await retentionAfter("365d", { writesRetention: true }), 365);
+  assert.equal(await retentionAfter("30d", {}), 365);
+});
+
 for (const [attempt, idle] of [
   ["5s", "5s"],
   ["1m", "10s"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
-import { Health } from "../../src/wiring/health.ts";
+import { Readiness } from "../../src/wiring/health.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
@@ -9,9 +9,9 @@ const db = await createDatabase();
 test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
   await ownerOf(db).begin(async (busy) => {
     await busy`lock table schema_migrations`;
-    const [database] = await new Health(db, new DatabaseClock(db), 50).ready();
+    const [database] = await new Readiness(db, new DatabaseClock(db), 50).ready();
     assert.deepEqual(database, { name: "database", ok: false, detail: "unreachable" });
   });
-  const checks = await new Health(db, new DatabaseClock(db)).ready();
+  const checks = await new Readiness(db, new DatabaseClock(db)).ready();
   assert.ok(checks.every(({ ok }) => ok));
 });

@@ -13,7 +13,7 @@ import { listDeliveriesRoute } from "./list-deliveries.ts";
 import { listKeysRoute } from "./list-keys.ts";
 import { listOrganizationsRoute } from "./list-organizations.ts";
 import { listSubscriptionsRoute } from "./list-subscriptions.ts";
-import { type Metrics, metricsRoute } from "./metrics.ts";
+import { type Exposition, metricsRoute } from "./metrics.ts";
 import type { OperatorToken } from "./operator-tokens.ts";
 import { redeliverRoute } from "./redeliver.ts";
 import { revokeKeyRoute } from "./revoke-key.ts";
@@ -23,7 +23,7 @@ import { showDeliveryRoute } from "./show-delivery.ts";
 export interface OperatorAppOptions extends AppOptions {
   health: HealthChecks;
   adminTokens: readonly OperatorToken[];
-  metrics: () => Promise<Metrics>;
+  metrics: () => Promise<Exposition>;
   /** False in a process that only dispatches: it has health and metrics, and nothing to sign in to. */
   withApi: boolean;
   /** Where the built console lies, if not beside us. */

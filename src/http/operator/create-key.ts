@@ -24,8 +24,7 @@ export function createKeyRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const { organization, scopes = [], label = null } = request.body;
-      const issued = await createApiKey(deps, { organization, scopes, label });
+      const issued = await createApiKey(deps, request.body);
       logChange(request, "create_key", issued.keyId);
       return reply.code(201).send(viewIssuedKey(issued));
     },

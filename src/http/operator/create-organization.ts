@@ -1,7 +1,6 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { createOrganization } from "../../actions/organizations.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
-import { RATE_LIMIT_DEFAULT } from "../../domain/rate-window.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
@@ -20,7 +19,7 @@ export function createOrganizationRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const { slug, rate_limit_per_minute: rateLimitPerMinute = RATE_LIMIT_DEFAULT } = request.body;
+      const { slug, rate_limit_per_minute: rateLimitPerMinute } = request.body;
       const made = viewOrganization(await createOrganization(deps, { slug, rateLimitPerMinute }));
       logChange(request, "create_organization", made.id);
       return reply.code(201).send(made);

@@ -1,5 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { DELIVERY_STATES } from "../../actions/queries.ts";
+import { DELIVERY_STATES } from "../../domain/delivery.ts";
 import { pageOf, PageQuery } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { OrganizationFilter } from "./organization-schema.ts";

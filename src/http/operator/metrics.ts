@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
 
-export interface Metrics {
+/** The metrics as Prometheus reads them. */
+export interface Exposition {
   contentType: string;
   body: string;
 }
@@ -9,7 +10,7 @@ export interface Metrics {
  * `/metrics`, for Prometheus. It takes no token: the listener is the operators' own, scrapers rarely hold secrets,
  * and what it tells are numbers about the process, of no organization in particular.
  */
-export function metricsRoute(app: App, expose: () => Promise<Metrics>): void {
+export function metricsRoute(app: App, expose: () => Promise<Exposition>): void {
   app.get("/metrics", { schema: { hide: true } }, async (_request, reply) => {
     const { contentType, body } = await expose();
     return reply.type(contentType).send(body);

@@ -1,7 +1,7 @@
 import { appendFile, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "./binaries.ts";
-import type { Home } from "./home.ts";
+import { dataOf, type Home } from "./home.ts";
 import { markName } from "./marks.ts";
 import { runProgram } from "./program.ts";
 import { SETTINGS_FILE } from "./settings.ts";
@@ -27,7 +27,7 @@ export async function ensureCluster(
   binaries: Binaries,
   { durable }: { durable: boolean },
 ): Promise<"found" | "made"> {
-  const data = join(home.folder, "data");
+  const data = dataOf(home);
   const major = await majorOf(data);
   if (major === null) {
     await makeCluster(home, binaries, durable);
@@ -56,7 +56,7 @@ async function makeCluster(home: Home, binaries: Binaries, durable: boolean): Pr
     await appendFile(join(draft, "postgresql.conf"), `include_if_exists = '${SETTINGS_FILE}'\n`);
     await runProgram(home, postgres, ["--single", "-D", draft, ...SINGLE_USER], MAKE_DATABASE);
     if (durable) await runProgram(home, initdb, ["-D", draft, ...SYNC]);
-    await rename(draft, join(home.folder, "data"));
+    await rename(draft, dataOf(home));
   } catch (error) {
     await discard(draft);
     const why = error instanceof Error ? error.message : String(error);

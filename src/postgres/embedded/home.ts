@@ -45,6 +45,11 @@ export async function makeSystemFolder(): Promise<string> {
   return SYSTEM_FOLDER;
 }
 
+/** PostgreSQL's own data folder. */
+export function dataOf({ folder }: Home): string {
+  return join(folder, "data");
+}
+
 /** A folder inside the home that nobody but its owner and root may enter. */
 export async function makeFolder(home: Home, name: string): Promise<string> {
   const path = join(home.folder, name);

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Binaries } from "./binaries.ts";
-import type { Home } from "./home.ts";
+import { dataOf, type Home } from "./home.ts";
 import { endOrphans } from "./orphans.ts";
 import { answers, isRunning, type Postmaster, readPostmaster } from "./postmaster.ts";
 import { pidExists, sendSignal } from "./process-identity.ts";
@@ -30,7 +30,7 @@ const PASSES = /in use|already exists/;
 
 /** Returns once the server takes connections, whoever started it. Call it under the lock. */
 export async function ensureRunning(server: Server, signal?: AbortSignal): Promise<Postmaster> {
-  const data = dataOf(server);
+  const data = dataOf(server.home);
   const since = performance.now();
   let launched: Launched | null = null;
 
@@ -61,7 +61,7 @@ export async function ensureRunning(server: Server, signal?: AbortSignal): Promi
 
 /** Stops the server: politely first, which ends all sessions, and at last by force. */
 export async function stopServer(server: Server): Promise<void> {
-  const data = dataOf(server);
+  const data = dataOf(server.home);
   const seen = readPostmaster(data);
   const isGone = () => seen === null || !isRunning(seen, data);
 
@@ -86,12 +86,12 @@ interface Launched {
 async function launch(server: Server, dead: Postmaster | null): Promise<Launched> {
   const { home, binaries, settings } = server;
   const socketFolder = await prepareSocketFolder(home);
-  await clearStaleLocks(dataOf(server), socketFolder, dead);
+  await clearStaleLocks(dataOf(server.home), socketFolder, dead);
   await writeSettings(home, binaries, { unix_socket_directories: socketFolder, ...settings });
 
   const log = await openServerLog(home);
   try {
-    const child = spawn(join(binaries.folder, "bin", "postgres"), ["-D", dataOf(server)], {
+    const child = spawn(join(binaries.folder, "bin", "postgres"), ["-D", dataOf(server.home)], {
       ...spawnOptions(home),
       detached: true, // Ctrl-C goes to the terminal's whole process group, and is not for it.
       stdio: ["ignore", log.fd, log.fd],
@@ -123,8 +123,4 @@ async function clearStaleLocks(
 
 function endOf({ exitCode, signalCode }: ChildProcess): string {
   return signalCode ?? `exit code ${exitCode ?? ""}`;
-}
-
-function dataOf({ home }: Server): string {
-  return join(home.folder, "data");
 }

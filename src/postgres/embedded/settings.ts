@@ -1,7 +1,7 @@
 import { access, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "./binaries.ts";
-import type { Home } from "./home.ts";
+import { dataOf, type Home } from "./home.ts";
 import { markName } from "./marks.ts";
 
 const SETTINGS: Record<string, string> = {
@@ -64,7 +64,7 @@ export async function writeSettings(
   const lines = Object.entries({ ...SETTINGS, ...(await statistics(binaries)), ...extra }).map(
     ([name, value]) => `${name} = '${value.replaceAll(/['\\]/g, "$&$&")}'\n`,
   );
-  const path = join(home.folder, "data", SETTINGS_FILE);
+  const path = join(dataOf(home), SETTINGS_FILE);
   const draft = `${path}.${markName()}`;
   const file = await open(draft, "wx", 0o600);
   try {

@@ -3,7 +3,7 @@ import { PartnerError } from "../domain/errors.ts";
 import { isUnavailable } from "../postgres/database.ts";
 
 /** Ends a command with one line of explanation. */
-export class Failure extends Error {}
+export class CommandError extends Error {}
 
 /** The exit status of a command line that makes no sense; 1 is for one that was understood and failed. */
 const USAGE = 2;
@@ -26,7 +26,7 @@ export function explain(
 }
 
 function describe(error: unknown): string {
-  if (error instanceof PartnerError || error instanceof Failure) return error.message;
+  if (error instanceof PartnerError || error instanceof CommandError) return error.message;
   if (isUnavailable(error)) return `the database cannot be reached (${codeOf(error)})`;
   if (!(error instanceof Error)) return String(error);
   return error.message === "" ? `${error.name} ${codeOf(error)}`.trim() : error.message;
