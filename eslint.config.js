@@ -43,7 +43,7 @@ const LAZY_IMPORT = {
 const ENVIRONMENT = ["env", "argv"].map((property) => ({
   object: "process",
   property,
-  message: "Only main.ts and cli.ts read the environment and the arguments.",
+  message: "Only cli.ts reads the environment and the arguments.",
 }));
 
 const PROCESS = ["process", "node:process"].map((name) => ({
@@ -123,7 +123,7 @@ export default defineConfig(
     rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT] },
   },
   {
-    files: ["src/main.ts", "src/cli.ts"],
+    files: ["src/cli.ts"],
     rules: {
       "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK],
       "no-restricted-properties": "off",

@@ -70,7 +70,7 @@ function noteUnread(error: NodeJS.ErrnoException): void {
   unread.abort(error);
 }
 
-/** Ends what prints as it goes at a signal, and without a word when there is no reader any more. */
+/** Runs what prints until it is stopped: by a signal, or, without a word, when nobody reads it any more. */
 async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<void> {
   try {
     await show(AbortSignal.any([stopWish(), unread.signal]));

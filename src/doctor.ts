@@ -8,6 +8,7 @@ import { findExcess } from "./postgres/service-rights.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
 import { DatabaseClock } from "./wiring/database-clock.ts";
+import { lookUpLimitMs } from "./wiring/destinations.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing } from "./wiring/sealing-keys.ts";
 
@@ -110,7 +111,7 @@ async function examineRing(config: Config, db: Database): Promise<string> {
 async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<string> {
   const names = createNameLookup({
     servers: dnsServers ?? undefined,
-    timeoutMs: attemptTimeoutMs / 2,
+    timeoutMs: lookUpLimitMs(attemptTimeoutMs),
     answerLocalhost: false,
   });
   const answer = await names.lookup("example.com");

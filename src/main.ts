@@ -50,7 +50,7 @@ async function startOn(
     if (isUnavailable(err)) outage.note(err);
     else log.error({ err }, message);
   };
-  const adminTokens = await openAdminTokens(config);
+  const tokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
     lend: (ids, accept) => (dispatcher ? dispatcher.lend(ids, accept) : lendNone(ids, accept)),
@@ -98,7 +98,7 @@ async function startOn(
   };
   const operatorApp = buildOperatorApp(deps, {
     ...options,
-    adminTokens,
+    tokens,
     metrics: () => metrics.expose(),
     withApi: config.role !== "dispatcher",
   });

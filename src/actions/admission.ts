@@ -65,7 +65,7 @@ export async function admitAll(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   presented: Presented[],
 ): Promise<(Admitted | null)[]> {
-  const rows = await admitEach(db, presented, clock());
+  const rows = await admitOpeningWindows(db, presented, clock());
   const keys = new Map(rows.map((row) => [row.key_id, row]));
   const windows = windowsOf(rows);
 
@@ -80,8 +80,8 @@ export async function admitAll(
   });
 }
 
-/** An organization's first request ever finds no window to be counted in. */
-async function admitEach(
+/** An organization's first request ever finds no window to be counted in: one is made, and it is admitted again. */
+async function admitOpeningWindows(
   db: Queryable,
   presented: Presented[],
   now: Date,

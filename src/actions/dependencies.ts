@@ -40,7 +40,7 @@ export interface Dependencies extends Parts {
   proofs: Proofs;
 }
 
-/** How many calls one statement takes, how long one that takes several keeps off the next, and how long callers wait. */
+/** Of 200 calls at the most, or of 32 without waiting for the end of the tick. Callers wait for 5 seconds. */
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {

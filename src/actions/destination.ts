@@ -40,7 +40,7 @@ export async function checkDestination(
   if (found.kind === "none") return refused("dns_error");
 
   const contactable = found.addresses.filter((address) => isContactable(address, egress));
-  // The addresses of `localhost` are our own answer: those that the operator does not allow are not meant.
+  // For `localhost` we answer both loopback addresses ourselves: one that is not allowed does not refuse the other.
   const all = destination.host === "localhost" ? contactable : found.addresses;
   if (all.length === 0 || contactable.length < all.length) return refused("address_not_public");
   return { ok: true, destination, addresses: contactable };

@@ -13,7 +13,8 @@ import { getSubscription, requireSecret } from "./subscriptions.ts";
  *
  * Writes in the caller's transaction `tx`, so the event exists exactly if what it tells of does: nothing is sent
  * before that commits, and nothing at all if it does not. Call `nudge` with `subscriptionIds` after the commit for
- * delivery within milliseconds; without it a poll finds them.
+ * delivery within milliseconds; without it a poll finds them. For resource families to come: test events, the only ones
+ * yet, take `sendTestEvent`.
  */
 export async function publishEvent(
   { clock }: Pick<Dependencies, "clock">,

@@ -14,13 +14,13 @@ export interface GatherOptions {
 
 /** More calls than this wait for nothing but a database that has come to a halt. */
 const WAITING_MAX = 10_000;
-/** Behind a database that has come to a halt, the next batch finds out in this share of the patience. */
-const ONCE_BITTEN = 1 / 10;
+/** After a batch that took too long, the next ones have this share of the patience, until one succeeds. */
+const SHARE_AFTER_HALT = 1 / 10;
 
 /**
  * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
  *
- * A call that comes alone goes at once. Where calls come together, the next batch starts no sooner than `paceMs`
+ * A call that comes alone goes at the end of its tick. Where calls come together, the next batch starts no sooner than `paceMs`
  * after the one before, so that it holds more of them: a statement costs more than a row. But where `enough` are
  * together they wait for nothing else: the database works on them while the rest of the tick brings the next ones.
  *
@@ -83,7 +83,8 @@ export function gather<Item, Result>(
     isBusy = true;
     const calls = waiting.splice(0, max);
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
-    const patience = patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? ONCE_BITTEN : 1));
+    const patience =
+      patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? SHARE_AFTER_HALT : 1));
     let tell: (call: Call, index: number) => void;
     try {
       const results = await run(calls.map((call) => call.item));

@@ -1,8 +1,7 @@
 import { PartnerError } from "../domain/errors.ts";
 import { requireNoFaults } from "../domain/faults.ts";
 import { parseId, randomId } from "../domain/ids.ts";
-import { rateLimitFaults, SLUG, slugFaults } from "../domain/organization.ts";
-import { RATE_LIMIT_DEFAULT } from "../domain/rate-window.ts";
+import { RATE_LIMIT_DEFAULT, rateLimitFaults, SLUG, slugFaults } from "../domain/organization.ts";
 import {
   findOrganization,
   insertOrganization,
@@ -36,7 +35,7 @@ export async function getOrganization(
 ): Promise<OrganizationRow> {
   const names = { id: parseId("org", name), slug: SLUG.test(name) ? name : null };
   const organization = await findOrganization(db, names);
-  if (!organization) throw new PartnerError("not_found", "There is no such organization.");
+  if (!organization) throw noSuchOrganization();
   return organization;
 }
 
@@ -49,6 +48,10 @@ export async function setRateLimit(
   requireNoFaults(rateLimitFaults(rateLimitPerMinute));
   const { id } = await getOrganization({ db }, name);
   const organization = await updateRateLimit(db, id, rateLimitPerMinute);
-  if (!organization) throw new PartnerError("not_found", "There is no such organization.");
+  if (!organization) throw noSuchOrganization();
   return organization;
+}
+
+function noSuchOrganization(): PartnerError {
+  return new PartnerError("not_found", "There is no such organization.");
 }

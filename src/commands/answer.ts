@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { Page } from "../domain/page.ts";
+import { type Page, PAGE_LIMIT } from "../domain/page.ts";
 import type { CommandContext } from "./context.ts";
 import { type Line, table } from "./table.ts";
 
@@ -17,7 +17,10 @@ export function jsonOption(): Option {
 }
 
 export function limitOption(): Option {
-  return new Option("--limit <n>", "how many to show, up to 200 (default: 50)").argParser(Number);
+  const { max, default: usual } = PAGE_LIMIT;
+  return new Option("--limit <n>", `how many to show, up to ${max} (default: ${usual})`).argParser(
+    Number,
+  );
 }
 
 export function cursorOption(): Option {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { pageOfOrganizations } from "../actions/listings.ts";
 import { createOrganization, setRateLimit } from "../actions/organizations.ts";
 import { type OrganizationView, viewOrganization } from "../actions/views/organization.ts";
-import { RATE_LIMIT_DEFAULT } from "../domain/rate-window.ts";
+import { RATE_LIMIT_DEFAULT } from "../domain/organization.ts";
 import {
   answer,
   answerPage,

@@ -12,7 +12,7 @@ import { subscriptionCommands } from "./subscription.ts";
 const WIDTH = 100;
 
 /** The whole command line. It never ends the process: what goes wrong is thrown. */
-export function buildProgram(context: CommandContext): Command {
+function buildProgram(context: CommandContext): Command {
   const program = new Command("partner-api")
     .description("A partner-facing HTTP API: identity, webhook subscriptions, signed deliveries.")
     .exitOverride()

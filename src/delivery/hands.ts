@@ -31,7 +31,7 @@ export class Hands {
     return this.#allBusy;
   }
 
-  /** Keeps so many, and no others, for what the claim under way may answer. */
+  /** Sets so many free hands aside for the claim under way, in place of any that were set aside before. */
   reserve(count: number): void {
     this.#reserved = count;
   }

@@ -91,7 +91,7 @@ export function createSender(options: {
       try {
         return outcomeOf(await kept.post(request(), deadline));
       } catch (error) {
-        // Else it closed an idle connection just as we sent. Too late for another, and that fails at once.
+        // Else it closed an idle connection just as we sent. A fresh one fails at once if the time is over.
         if (kept.hasAnswered) throw error;
       }
     }

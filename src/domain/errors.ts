@@ -28,8 +28,8 @@ export interface Fault {
 }
 
 /**
- * A failure the caller caused and may be told about. Anything else that is thrown is our fault:
- * it is logged in full and reaches the caller only as `internal`.
+ * What a caller is told of a request that failed. `internal` and `unavailable` are our doing, every other code is the
+ * caller's. Whatever else is thrown is logged in full and reaches the caller as `internal`.
  */
 export class PartnerError extends Error {
   readonly code: ErrorCode;

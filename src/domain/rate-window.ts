@@ -1,8 +1,6 @@
 /** How long a window lasts that opens with an organization's first request. */
 export const WINDOW_MS = 60_000;
 
-export const RATE_LIMIT_DEFAULT = 600;
-
 /** How an organization's window stands after one request. */
 export interface Allowance {
   passed: boolean;

@@ -13,6 +13,7 @@ import { PartnerError } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/scope.ts";
 import { createErrorHandler } from "./errors.ts";
 import { readJsonBodies } from "./json-body.ts";
+import { BODY_BYTES_MAX, HEAD_BYTES_MAX } from "./limits.ts";
 import { cutLongLists } from "./long-lists.ts";
 import { watchAnswers } from "./open-answers.ts";
 import { answer, createParserErrorHandler } from "./parser-errors.ts";
@@ -67,9 +68,6 @@ const TIMEOUT_CHECKS_MAX_MS = 5_000;
 /** One more is closed as it comes in: beyond this they would cost the deliveries their memory and descriptors. */
 const CONNECTIONS_MAX = 20_000;
 
-const HEADERS_MAX = 16 * 1024;
-const BODY_MAX = 64 * 1024;
-
 /** What both listeners share: how requests are bounded, checked, logged and refused. */
 export function buildApp({
   logger,
@@ -89,7 +87,7 @@ export function buildApp({
     childLoggerFactory: (parent) => parent,
     genReqId: requestIdOf,
 
-    bodyLimit: BODY_MAX,
+    bodyLimit: BODY_BYTES_MAX,
     requestTimeout: ms.request,
     connectionTimeout: ms.idle,
     keepAliveTimeout: ms.idle,
@@ -97,7 +95,7 @@ export function buildApp({
       headersTimeout: ms.headers,
       requestTimeout: ms.request,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECKS_MAX_MS, ms.headers),
-      maxHeaderSize: HEADERS_MAX,
+      maxHeaderSize: HEAD_BYTES_MAX,
       requireHostHeader: false, // Node would refuse in a shape of its own.
     },
     forceCloseConnections: "idle",
@@ -105,7 +103,7 @@ export function buildApp({
 
     routerOptions: {
       ignoreTrailingSlash: true,
-      maxParamLength: HEADERS_MAX, // An overlong id is an unknown one, not an error of its own.
+      maxParamLength: HEAD_BYTES_MAX, // An overlong id is an unknown one, not an error of its own.
     },
     exposeHeadRoutes: false,
     ajv: { customOptions: { allErrors: true, verbose: true, coerceTypes: false } },

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type ErrorCode, PartnerError } from "../domain/errors.ts";
 import { randomId } from "../domain/ids.ts";
+import { HEAD_BYTES_MAX } from "./limits.ts";
 import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
 import { standardHeaders } from "./standard-headers.ts";
 import type { Turns } from "./turns.ts";
@@ -14,7 +15,10 @@ const NOT_HTTP = ["malformed_request", "The request is not valid HTTP."] as cons
 /** What Node's parser reports, in our words. */
 const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
   ["ERR_HTTP_REQUEST_TIMEOUT", ["request_timeout", "The request did not arrive in time."]],
-  ["HPE_HEADER_OVERFLOW", ["headers_too_large", "The headers must not exceed 16 KiB."]],
+  [
+    "HPE_HEADER_OVERFLOW",
+    ["headers_too_large", `The headers must not exceed ${HEAD_BYTES_MAX / 1024} KiB.`],
+  ],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", ["payload_too_large", "The body's chunks are too wordy."]],
 ]);
 

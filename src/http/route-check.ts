@@ -16,7 +16,7 @@ export function faultOfHead(
 ): PartnerError | undefined {
   const fault = faultOfMessage(request.raw);
   if (fault !== undefined) {
-    reply.raw.setHeader("connection", "close"); // Whoever sent that on may read its end elsewhere.
+    reply.raw.setHeader("connection", "close"); // A proxy in between may see this request end elsewhere.
     return fault;
   }
   // Node's parser drops what was read behind a request to upgrade, which we pass over.

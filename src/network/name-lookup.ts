@@ -18,7 +18,7 @@ const LOOKUPS_MAX = 2_000;
 /** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
 
-/** So long the answer of a look-up that was begun ahead is kept for the attempt that it is for. */
+/** How long the answer of a look-up that was begun ahead waits for its attempt. */
 const AHEAD_MS = 1_000;
 
 const NONE: LookupResult = { kind: "none" };

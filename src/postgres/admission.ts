@@ -27,8 +27,8 @@ export interface AdmissionRow {
  * Looks keys up and counts their requests: those with the right secret, in their organization's window, up to its limit.
  * A new window opens where the old one began at or before `expired`. Exact across processes: the rows are locked, in one order.
  *
- * In place of a key that does not exist the first one that there is gets looked up and sent, and is left out here, so that
- * time does not tell which ids exist. Whoever lets somebody in compares the hashes again, in constant time.
+ * For an id that nothing has, the first key of the table is read and sent in its place and dropped here, so that both take
+ * the same time. Whoever lets somebody in compares the hashes again, in constant time.
  */
 export async function admitKeys(
   db: Queryable,

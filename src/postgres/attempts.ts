@@ -152,10 +152,10 @@ export async function listFailures(
 }
 
 /** More than RETRY_DELAYS can ever make. */
-const ATTEMPTS_MAX = 100;
+const LISTED_MAX = 100;
 
 /** All attempts of one delivery, the first first. */
 export async function listAttempts(db: Queryable, deliveryId: string): Promise<AttemptRow[]> {
   return db<AttemptRow[]>`
-    select * from attempts where delivery_id = ${deliveryId} order by id limit ${ATTEMPTS_MAX}`;
+    select * from attempts where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
 }

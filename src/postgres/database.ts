@@ -43,7 +43,7 @@ export function connect(
     ...untyped,
     max,
     idle_timeout: IDLE_SECONDS,
-    max_lifetime: 0, // One that goes while a transaction is under way takes the pool along.
+    max_lifetime: 0, // One that expires during a transaction would have the whole pool replaced.
     connect_timeout: 5,
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, BACKOFF_MAX_SECONDS),
     onnotice: () => undefined,

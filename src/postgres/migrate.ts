@@ -9,7 +9,7 @@ interface Migration {
 }
 
 /** The migrations that this program brings, in order. */
-export async function listMigrations(): Promise<Migration[]> {
+async function listMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   return names.map((name) => ({ version: Number(name.slice(0, 4)), name }));
 }

@@ -75,8 +75,8 @@ async function retire(sql: Database): Promise<void> {
 type Work = (tx: Queryable) => Promise<unknown>;
 
 /**
- * On a spent pool neither goes on nor comes to its end: the driver would send the one or the other where it does not
- * belong. It fails when its own connection is gone, which is within `REST_MS`.
+ * Once its pool is spent a transaction stands still: no statement, no commit and no rollback, since the driver would
+ * send them over another connection. It rejects when its own connection is gone, within `REST_MS`.
  */
 async function transact(pool: Pool, work: Work): Promise<unknown> {
   const unlessSpent =

@@ -20,7 +20,7 @@ export function createSockets(silenceMs: number): (where: Where) => Socket {
     const turn = next++ % host.length;
     // Not before the driver listens: some addresses fail at once.
     setImmediate(() => {
-      if (socket.destroyed) return; // Or it would rise again.
+      if (socket.destroyed) return; // To connect it would revive it.
       if (path) socket.connect(path);
       else socket.connect(port[turn] ?? 0, host[turn] ?? "");
     });

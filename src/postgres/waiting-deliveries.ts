@@ -136,6 +136,7 @@ export async function findNextDue(db: Queryable, now: Date): Promise<Date | null
   return row?.due_at ?? null;
 }
 
+/** A delivery, and the lease that somebody holds on it. */
 export interface Lease {
   id: string;
   lease_id: string;

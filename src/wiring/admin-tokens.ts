@@ -16,6 +16,6 @@ export async function openAdminTokens({
   return [{ name: "operator", token }];
 }
 
-export function adminTokenPath(dataDir: string): string {
+function adminTokenPath(dataDir: string): string {
   return join(dataDir, "admin-token");
 }

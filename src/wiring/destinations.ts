@@ -29,10 +29,15 @@ export function openDestinations(config: Settings): {
   };
 }
 
+/** How long a look-up may take: half of the attempt that it is for. */
+export function lookUpLimitMs(attemptTimeoutMs: number): number {
+  return attemptTimeoutMs / 2;
+}
+
 function open({ dnsServers, attemptTimeoutMs, egress }: Settings) {
   const names = createNameLookup({
     servers: dnsServers ?? undefined,
-    timeoutMs: attemptTimeoutMs / 2,
+    timeoutMs: lookUpLimitMs(attemptTimeoutMs),
     answerLocalhost: egress.allow.length > 0,
   });
   return {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Socket } from "node:net";
 import { test } from "node:test";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
@@ -61,22 +60,6 @@ test("an attempt's time is its own: when it would have been over, the next one g
   receiver.answer((exchange) => setTimeout(() => scripts.status(200)(exchange), 1_250));
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
   assert.equal(receiver.connections.length, 1);
-});
-
-test("a connection on which something comes that nobody asked for is closed", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
-  let idle: Socket | undefined;
-  receiver.answer((exchange) => {
-    scripts.status(200)(exchange);
-    idle = exchange.socket;
-  });
-  await sender.send(aPost(receiver.url()));
-  assert.ok(idle);
-  idle.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
-  if (!idle.closed) await once(idle, "close");
-  receiver.answer(scripts.status(500));
-  assert.deepEqual(await sender.send(aPost(receiver.url())), { kind: "refused", httpStatus: 500 });
 });
 
 test("however many answers a connection brings, only each one of them is bounded", async (t) => {

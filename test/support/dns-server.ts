@@ -21,8 +21,6 @@ export type Failure = "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "silence" | "endless
 const RCODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 const UDP_BYTES_MAX = 512;
 
-export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>;
-
 /**
  * A name server that says what a test tells it, over UDP and TCP on loopback. What it has not been
  * told about does not exist.

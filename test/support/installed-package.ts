@@ -3,10 +3,9 @@ import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { ROOT } from "./root.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const { findNpm } = (await import(new URL("scripts/packages.js", `file://${ROOT}`).href)) as {
   findNpm: () => string;
 };

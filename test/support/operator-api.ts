@@ -39,7 +39,7 @@ export function startOperatorApi(
     logger: pino({ level: "info", base: null }, sink),
     baseUrl: () => "https://partners.example.com",
     health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },
-    adminTokens: OPERATORS,
+    tokens: OPERATORS,
     metrics: () => Promise.resolve({ contentType: "text/plain; version=0.0.4", body: "up 1\n" }),
     withApi: true,
     ...options,

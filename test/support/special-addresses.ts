@@ -68,7 +68,7 @@ export function shortText6(address: bigint): string {
   return new URL(`https://[${text6(address)}]`).hostname.slice(1, -1);
 }
 
-export function numberOf4(text: string): bigint {
+function numberOf4(text: string): bigint {
   return text.split(".").reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
 }
 

@@ -22,7 +22,7 @@ import { showDeliveryRoute } from "./show-delivery.ts";
 
 export interface OperatorAppOptions extends AppOptions {
   health: HealthChecks;
-  adminTokens: readonly OperatorToken[];
+  tokens: readonly OperatorToken[];
   metrics: () => Promise<Exposition>;
   /** False in a process that only dispatches: it has health and metrics, and nothing to sign in to. */
   withApi: boolean;
@@ -33,7 +33,7 @@ export interface OperatorAppOptions extends AppOptions {
 /** The operators' listener. It listens once whoever builds it says so; until then more routes may join. */
 export function buildOperatorApp(
   deps: Dependencies,
-  { health, adminTokens, metrics, withApi, pages = BUILT_SITE, ...options }: OperatorAppOptions,
+  { health, tokens, metrics, withApi, pages = BUILT_SITE, ...options }: OperatorAppOptions,
 ): App {
   const app = buildApp(options);
   app.decorateRequest("operator");
@@ -46,7 +46,7 @@ export function buildOperatorApp(
     async (api: App) => {
       openApiRoute(api, OPERATOR_DOCUMENT, SAME_SERVER);
       await api.register(async (guarded: App) => {
-        guarded.addHook("onRequest", requireOperator(deps, adminTokens));
+        guarded.addHook("onRequest", requireOperator(deps, tokens));
         operatorRoutes(guarded, deps);
         await guarded.after();
       });

@@ -1,5 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { LABEL, LABEL_MAX } from "../../domain/key-label.ts";
+import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
 import { PageQuery, pageOf } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
@@ -63,7 +63,7 @@ export const KeyRequest = Type.Object(
         type: ["string", "null"],
         maxLength: LABEL_MAX,
         pattern: LABEL.source,
-        description: `What operators call it: at most ${LABEL_MAX} characters, none of them a control character.`,
+        description: `What operators call it: ${LABEL_RULE}.`,
       }),
     ),
   },

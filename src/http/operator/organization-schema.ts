@@ -1,6 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { RATE_LIMIT_MAX, SLUG } from "../../domain/organization.ts";
-import { RATE_LIMIT_DEFAULT } from "../../domain/rate-window.ts";
+import { RATE_LIMIT_DEFAULT, RATE_LIMIT_MAX, SLUG, SLUG_RULE } from "../../domain/organization.ts";
 import { pageOf } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 
@@ -33,7 +32,7 @@ export const OrganizationRequest = Type.Object(
   {
     slug: Type.String({
       pattern: SLUG.source,
-      description: "2 to 63 of a-z, 0-9 and -, the first a letter or a digit.",
+      description: `${SLUG_RULE}.`,
     }),
     rate_limit_per_minute: Type.Optional(RateLimit),
   },

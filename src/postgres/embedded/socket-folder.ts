@@ -28,7 +28,7 @@ export async function prepareSocketFolder(home: Home): Promise<string> {
   return folder;
 }
 
-/** Where `prepareSocketFolder` went because the home's path is too long: removes that again. */
+/** Removes the folder that `prepareSocketFolder` made elsewhere because the home's path is too long. */
 export async function dropSocketFolder(home: Home): Promise<void> {
   const folder = await recorded(home);
   if (folder === null) return;

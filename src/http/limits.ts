@@ -1,0 +1,3 @@
+/** A request's line and headers together. */
+export const HEAD_BYTES_MAX = 16 * 1024;
+export const BODY_BYTES_MAX = 64 * 1024;
