@@ -12,6 +12,7 @@ import { type EndedAttempt, recordAttempts, recordLateAttempts } from "../postgr
 import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
 import { cancelWaiting, lockHeld, releaseLeases } from "../postgres/waiting-deliveries.ts";
+import { cancelRest } from "./cancel-rest.ts";
 import type { Claim } from "./claims.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -56,7 +57,7 @@ async function recordRough(
   { db, clock, rules }: Pick<Dependencies, "db" | "clock" | "rules">,
   ended: Ended[],
 ): Promise<string[]> {
-  return db.begin(async (tx) => {
+  const { disabled, isSomeLeft } = await db.begin(async (tx) => {
     const bySubscription = groupBy(ended, (e) => e.claim.subscription_id);
     const health = await lockHealth(tx, [...bySubscription.keys()]);
     const leases = await lockHeld(
@@ -77,9 +78,11 @@ async function recordRough(
       settled.flatMap((s) => s.change),
     );
 
-    const disabled = settled.flatMap((s) => s.change).filter((c) => c.auto_disabled_at !== null);
-    const ids = disabled.map((c) => c.id);
-    if (ids.length > 0) await cancelWaiting(tx, ids, clock());
+    const disabled = settled
+      .flatMap((s) => s.change)
+      .filter((c) => c.auto_disabled_at !== null)
+      .map((c) => c.id);
+    const isSomeLeft = disabled.length > 0 && (await cancelWaiting(tx, disabled, clock()));
 
     const late = ended.filter((e) => !isHeld(e));
     await recordLate(
@@ -87,8 +90,10 @@ async function recordRough(
       rules,
       late.map((e) => toRow(e, { state: "cancelled", dueAt: null })),
     );
-    return ids;
+    return { disabled, isSomeLeft };
   });
+  if (isSomeLeft) void cancelRest({ db, clock }, disabled);
+  return disabled;
 
   function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {
     const { health, disabledAt, moves } = applyOutcomes(

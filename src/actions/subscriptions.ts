@@ -15,6 +15,7 @@ import {
 import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
+import { cancelRest } from "./cancel-rest.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
@@ -87,11 +88,12 @@ export async function deleteSubscription(
   id: string | null,
 ): Promise<void> {
   if (id === null) throw noSuchSubscription();
-  await db.begin(async (tx) => {
+  const isSomeLeft = await db.begin(async (tx) => {
     const now = clock();
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
-    await cancelWaiting(tx, [id], now);
+    return cancelWaiting(tx, [id], now);
   });
+  if (isSomeLeft) void cancelRest({ db, clock }, [id]);
 }
 
 /** Throws unless `secret` is the subscription's own. */

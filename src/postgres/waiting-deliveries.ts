@@ -167,21 +167,25 @@ export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date)
      where q.id = l.id and q.lease_id = l.lease_id`;
 }
 
+/** Deliveries that one statement cancels: with many more it would hold others up, and then run into its limit. */
+const CANCELLED_MAX = 20_000;
+
 /**
- * Cancels everything that waits for these subscriptions. A delivery whose attempt is under way keeps its lease in
- * the history, so that the attempt can still be recorded.
+ * Cancels what waits for these subscriptions, and answers whether some of it may be left. A delivery whose attempt is
+ * under way keeps its lease in the history, so that the attempt can still be recorded.
  */
 export async function cancelWaiting(
   db: Queryable,
   subscriptionIds: string[],
   now: Date,
-): Promise<void> {
-  await db`
+): Promise<boolean> {
+  const { count } = await db`
     with gone as (
       delete from waiting_deliveries
        where id in (
          select id from waiting_deliveries
-          where subscription_id = any(${subscriptionIds}::uuid[])
+          where id in (select id from waiting_deliveries
+                        where subscription_id = any(${subscriptionIds}::uuid[]) limit ${CANCELLED_MAX})
           order by id
             for update)
       returning *
@@ -191,4 +195,5 @@ export async function cancelWaiting(
     select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
            case when leased_until > ${now} then lease_id end
       from gone`;
+  return count === CANCELLED_MAX;
 }

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { recordEnded } from "../../src/actions/attempts.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { createDatabase } from "../support/database.ts";
+import {
+  anOrganization,
+  aSubscription,
+  claimAll,
+  createEngine,
+  publish,
+} from "../support/engine.ts";
+
+const QUEUE = 45_000;
+
+/** A subscription with a claimed delivery and a long queue behind it. */
+async function aLongQueue() {
+  const db = await createDatabase();
+  const { deps, clock } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+  const [claim] = await claimAll(deps);
+  assert.ok(claim);
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at + interval '1 day'
+      from waiting_deliveries, generate_series(1, ${QUEUE})`;
+  const countWaiting = async () => {
+    const [row] = await db<[{ count: number }]>`select count(*)::int from waiting_deliveries`;
+    return row.count;
+  };
+  /** However many transactions it takes: how many deliveries each of them cancelled. */
+  const cancelledTogether = async () => {
+    while ((await countWaiting()) > 0);
+    const rows = await db<{ count: number }[]>`
+      select count(*)::int from finished_deliveries where state = 'cancelled' group by xmin::text order by 1`;
+    return rows.map((row) => row.count);
+  };
+  return { deps, clock, id, claim, cancelledTogether };
+}
+
+test("deleting a subscription with a long queue cancels all of it, in transactions that are short", async () => {
+  const { deps, id, cancelledTogether } = await aLongQueue();
+  await deleteSubscription(deps, null, id);
+  assert.deepEqual(await cancelledTogether(), [5_001, 20_000, 20_000]);
+});
+
+test("so does the failure that disables one, and the attempt that failed is recorded", async () => {
+  const { deps, clock, claim, cancelledTogether } = await aLongQueue();
+  deps.rules = { ...deps.rules, autoDisableAfter: 1 };
+  const outcome = { kind: "refused", httpStatus: 500 } as const;
+  const { disabled } = await recordEnded(deps, [
+    { claim, outcome, startedAt: clock(), endedAt: clock() },
+  ]);
+  assert.equal(disabled.length, 1);
+  assert.deepEqual(await cancelledTogether(), [5_000, 20_000, 20_001]);
+});
