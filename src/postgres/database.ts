@@ -43,6 +43,8 @@ export function connect(
     ...untyped,
     max,
     idle_timeout: IDLE_SECONDS,
+    // A standby answers what only reads, and so would keep a connection that was made during a failover.
+    target_session_attrs: "primary" as const,
     max_lifetime: 0, // One that expires during a transaction would have the whole pool replaced.
     connect_timeout: 5,
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, BACKOFF_MAX_SECONDS),

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 
-/** What the driver tells of where the database is: one path, or hosts that are tried in turn. */
+/** What the driver tells of where the database is: one path, or hosts of which one is the primary. */
 export interface Where {
   path?: string | false | undefined;
   host: string[];
@@ -8,25 +8,32 @@ export interface Where {
 }
 
 const CHECKS = 4;
+/** A server that ends a connection sooner than that is none to write to: away, starting, or a standby. */
+const OF_USE_MS = 1_000;
 
 /**
  * Makes the sockets of a pool. One on which nothing has come in for `silenceMs` is destroyed, and what waits for it
  * fails: behind a server that is frozen, or a network that swallows everything, the driver itself would wait for ever.
+ * Of several hosts one is dialled until it proves to be of no use: then it is the next one's turn.
  */
 export function createSockets(silenceMs: number): (where: Where) => Socket {
-  let next = 0;
+  let turn = 0;
   return ({ path, host, port }) => {
-    const socket = new LetGoSocket();
-    const turn = next++ % host.length;
+    const mine = turn;
+    const began = performance.now();
+    const socket = new LetGoSocket(() => {
+      const wasOfUse = socket.bytesRead > 0 && performance.now() - began >= OF_USE_MS;
+      if (!wasOfUse && turn === mine) turn = (turn + 1) % host.length;
+    });
     // Not before the driver listens: some addresses fail at once.
     setImmediate(() => {
       if (socket.destroyed) return; // To connect it would revive it.
       if (path) socket.connect(path);
-      else socket.connect(port[turn] ?? 0, host[turn] ?? "");
+      else socket.connect(port[mine] ?? 0, host[mine] ?? "");
     });
     failWhenTurnedAway(socket);
     destroyWhenSilent(socket, silenceMs);
-    return Object.assign(socket, { host: host[turn] }); // By which the driver names the server in TLS.
+    return Object.assign(socket, { host: host[mine] }); // By which the driver names the server in TLS.
   };
 }
 
@@ -35,6 +42,18 @@ export function createSockets(silenceMs: number): (where: Where) => Socket {
  * begun to dial with: what fails there is nobody's concern, and must not end the process.
  */
 class LetGoSocket extends Socket {
+  readonly #onGone: () => void;
+
+  constructor(onGone: () => void) {
+    super();
+    this.#onGone = onGone;
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#onGone();
+    super._destroy(error, done);
+  }
+
   override removeAllListeners(event?: string | symbol): this {
     return super.removeAllListeners(event).on("error", () => undefined);
   }

@@ -132,3 +132,19 @@ test("however connections break off under load, what fails is an outage and no f
   await asking;
   assert.deepEqual(unlike, []);
 });
+
+test("a standby is no database: nothing stays connected to it, and the primary is found again", async (t) => {
+  const gate = await aGate(t, db);
+  await gate.db`select 1`;
+  await gate.close();
+  await gate.open();
+  gate.demote();
+  await assert.rejects(async () => gate.db`select 1`, isUnavailable);
+  await assert.rejects(
+    gate.db.begin((tx) => tx`select 1`),
+    isUnavailable,
+  );
+  gate.promote();
+  const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
+  assert.equal(row?.one, 1);
+});

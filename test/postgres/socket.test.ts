@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { createSockets } from "../../src/postgres/socket.ts";
 
 const NEVER_MS = 60_000;
@@ -31,3 +31,47 @@ test("a socket that is destroyed before it was dialled is not dialled any more",
   await new Promise(setImmediate);
   assert.deepEqual([socket.destroyed, socket.connecting], [true, false]);
 });
+
+test("of several hosts one is dialled as long as it is of use, and then the next one", async (t) => {
+  const [first, second] = [await aServer(t), await aServer(t)];
+  const dial = createSockets(NEVER_MS);
+  const where = {
+    host: ["127.0.0.1", "127.0.0.1", "127.0.0.1"],
+    port: [first.port, await nobodysPort(), second.port],
+  };
+  const dialled = async () => {
+    const socket = dial(where);
+    t.after(() => socket.destroy());
+    socket.on("error", () => undefined);
+    await new Promise((told) => socket.once("data", told).once("close", told));
+    return socket;
+  };
+
+  for (let n = 0; n < 3; n++) await dialled();
+  assert.deepEqual([first.greeted, second.greeted], [3, 0]);
+
+  first.turnAway();
+  await dialled();
+  const nobody = await dialled();
+  assert.ok(nobody.errored);
+  for (let n = 0; n < 3; n++) await dialled();
+  assert.deepEqual([first.greeted, second.greeted], [3, 3]);
+});
+
+/** Says a word to whoever comes, or hangs up at once. */
+async function aServer(t: TestContext) {
+  let isAway = false;
+  const told = {
+    port: 0,
+    greeted: 0,
+    turnAway: () => (isAway = true),
+  };
+  const server = createServer((socket) => {
+    if (isAway) socket.destroy();
+    else socket.write("R", () => told.greeted++);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  told.port = (server.address() as AddressInfo).port;
+  t.after(() => server.close());
+  return told;
+}

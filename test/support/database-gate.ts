@@ -1,4 +1,5 @@
 import { connect as dial, createServer, type Socket } from "node:net";
+import { Transform } from "node:stream";
 import { connect, type Database, type DatabaseOptions } from "../../src/postgres/database.ts";
 
 /** A way to a database that can be closed and opened again, or left open without letting anything through. */
@@ -12,6 +13,9 @@ export interface Gate {
   /** Nothing moves any more, in either direction, and nobody is told. */
   freeze: () => void;
   thaw: () => void;
+  /** Whoever connects from now on is told that this is a standby. */
+  demote: () => void;
+  promote: () => void;
 }
 
 /** Puts a gate in front of a database, and shuts both down when the test is over. */
@@ -22,6 +26,7 @@ export async function aGate(
 ): Promise<Gate> {
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;
+  let isStandby = false;
   const server = createServer((client) => {
     const [host = "", port = 0] = [options.host[0], options.port[0]];
     const path = options.path as string | false;
@@ -33,8 +38,10 @@ export async function aGate(
     ] as const) {
       from.on("error", () => undefined);
       from.on("close", () => to.destroy());
-      if (!isFrozen) from.pipe(to);
     }
+    if (isFrozen) return;
+    client.pipe(database);
+    (isStandby ? database.pipe(asStandby()) : database).pipe(client);
   });
 
   await listen(0);
@@ -60,6 +67,8 @@ export async function aGate(
       isFrozen = true;
       for (const pair of pairs) for (const socket of pair) socket.unpipe().pause();
     },
+    demote: () => (isStandby = true),
+    promote: () => (isStandby = false),
     thaw: () => {
       isFrozen = false;
       for (const [client, database] of pairs) client.pipe(database).pipe(client);
@@ -77,4 +86,14 @@ export async function aGate(
       server.listen(at, "127.0.0.1", resolve);
     });
   }
+}
+
+/** What the server says when somebody connects, but for one thing. The message's length stands before its text. */
+function asStandby(): Transform {
+  const [says, shall] = ["\x17in_hot_standby\0off\0", "\x16in_hot_standby\0on\0"];
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      done(null, Buffer.from(chunk.toString("latin1").replace(says, shall), "latin1"));
+    },
+  });
 }
