@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import {
   connect,
   createSecureContext,
+  DEFAULT_CIPHERS,
   rootCertificates,
   type SecureContext,
   type TLSSocket,
@@ -12,9 +13,16 @@ import { AttemptFailed } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { outcomeOfHandshake } from "./outcome-of-error.ts";
 
+/** Of prime fields the server names the size: a handshake over 10,000 bits takes a second of our only thread. */
+const KEY_EXCHANGES = {
+  ciphers: `${DEFAULT_CIPHERS}:!DHE`,
+  ecdhCurve: "X25519:P-256:P-384:P-521",
+};
+
 /** Made once: reading all root certificates takes longer than an attempt. */
 export function trustedRoots(extraCa: string | undefined): SecureContext {
   return createSecureContext({
+    ...KEY_EXCHANGES,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // Or a receiver could keep us at handshakes.
     ...(extraCa !== undefined && { ca: [...rootCertificates, extraCa] }),
   });

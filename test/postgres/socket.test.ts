@@ -58,7 +58,7 @@ test("of several hosts one is dialled as long as it is of use, and then the next
   assert.deepEqual([first.greeted, second.greeted], [3, 3]);
 });
 
-/** Says a word to whoever comes, or hangs up at once. */
+/** Says a word to whoever comes, and hangs up at once where it turns them away. */
 async function aServer(t: TestContext) {
   let isAway = false;
   const told = {
@@ -67,7 +67,7 @@ async function aServer(t: TestContext) {
     turnAway: () => (isAway = true),
   };
   const server = createServer((socket) => {
-    if (isAway) socket.destroy();
+    if (isAway) socket.end("E");
     else socket.write("R", () => told.greeted++);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -175,6 +175,10 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
     outcome: NO_TLS,
   },
   "speaks an old TLS": { receiver: { tlsVersion: "TLSv1.1" }, outcome: NO_TLS },
+  "wants to exchange keys over numbers of 8,192 bits": {
+    receiver: { tlsVersion: "TLSv1.3", ecdhCurve: "ffdhe8192" },
+    outcome: NO_TLS,
+  },
   "begins the handshake anew": {
     receiver: { tlsVersion: "TLSv1.2" },
     script: scripts.renegotiate,

@@ -43,6 +43,8 @@ export interface ReceiverOptions {
   wantsCertificate?: boolean;
   /** The one version of TLS that it speaks; default: all of today's. */
   tlsVersion?: SecureVersion;
+  /** How it exchanges keys; default: in all of today's ways. */
+  ecdhCurve?: string;
   /** What happens to a new connection before TLS; default: the handshake. */
   accept?: (socket: Socket, secure: () => void) => void;
 }
@@ -78,6 +80,7 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
       requestCert: isStrict,
       rejectUnauthorized: isStrict,
       ...(only !== undefined && { minVersion: only, maxVersion: only }),
+      ...(options.ecdhCurve !== undefined && { ecdhCurve: options.ecdhCurve }),
       keepAliveTimeout: 60_000, // No connection goes away by itself, however slow the machine.
     },
     (request, response) => void serve(request, response),
