@@ -12,7 +12,6 @@ import { type EndedAttempt, recordAttempts, recordLateAttempts } from "../postgr
 import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
 import { cancelWaiting, lockHeld, releaseLeases } from "../postgres/waiting-deliveries.ts";
-import { cancelRest } from "./cancel-rest.ts";
 import type { Claim } from "./claims.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -30,7 +29,7 @@ export interface Ended {
  * whose lease was lost changes nothing.
  */
 export async function recordEnded(
-  { db, clock, rules }: Pick<Dependencies, "db" | "clock" | "rules">,
+  { db, clock, rules, gathered }: Pick<Dependencies, "db" | "clock" | "rules" | "gathered">,
   ended: Ended[],
 ): Promise<{ disabled: string[] }> {
   const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
@@ -39,7 +38,9 @@ export async function recordEnded(
   const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
 
   await recordSmooth({ db, rules }, smooth);
-  return { disabled: rough.length === 0 ? [] : await recordRough({ db, clock, rules }, rough) };
+  return {
+    disabled: rough.length === 0 ? [] : await recordRough({ db, clock, rules, gathered }, rough),
+  };
 }
 
 /** Successes of subscriptions that failed nothing in this batch: one statement. */
@@ -54,7 +55,7 @@ async function recordSmooth(
 }
 
 async function recordRough(
-  { db, clock, rules }: Pick<Dependencies, "db" | "clock" | "rules">,
+  { db, clock, rules, gathered }: Pick<Dependencies, "db" | "clock" | "rules" | "gathered">,
   ended: Ended[],
 ): Promise<string[]> {
   const { disabled, isSomeLeft } = await db.begin(async (tx) => {
@@ -92,7 +93,7 @@ async function recordRough(
     );
     return { disabled, isSomeLeft };
   });
-  if (isSomeLeft) void cancelRest({ db, clock }, disabled);
+  if (isSomeLeft) for (const id of disabled) void gathered.cancelRest(id);
   return disabled;
 
   function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {

@@ -5,6 +5,7 @@ import type { Database } from "../postgres/database.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import { acceptAll, type DirectEvent, type Lend } from "./accept.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
+import { cancelRest } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
@@ -34,6 +35,8 @@ export interface Dependencies extends Parts {
     findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
     /** False when the subscription is not active any more. */
     accept: (event: DirectEvent) => Promise<boolean>;
+    /** One after the other, so that no number of them takes all connections. */
+    cancelRest: (subscriptionId: string) => Promise<void>;
   };
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
@@ -59,6 +62,14 @@ export function createDependencies(parts: Parts): Dependencies {
       }, BATCH),
 
       accept: gather((events: DirectEvent[]) => acceptAll(parts, events), BATCH),
+
+      cancelRest: gather(
+        async (ids: string[]) => {
+          await cancelRest(parts, ids);
+          return ids.map(() => undefined);
+        },
+        { max: BATCH.max },
+      ),
     },
   };
 }

@@ -17,6 +17,8 @@ const DETAILS = {
 } satisfies Partial<Record<Refusal, string>>;
 
 const VERDICTS_MAX = 10_000;
+/** Longer URLs are judged each time: each of their characters may be written as up to nine. */
+const REMEMBERED_LENGTH_MAX = 256;
 const verdicts = new WeakMap<AddressPolicy, Map<string, UrlVerdict>>();
 
 /**
@@ -64,10 +66,12 @@ function checkUrlOnce(url: string, egress: AddressPolicy): UrlVerdict {
   let known = verdicts.get(egress);
   if (known === undefined) verdicts.set(egress, (known = new Map<string, UrlVerdict>()));
 
-  let verdict = known.get(url);
-  if (verdict === undefined) {
-    if (known.size >= VERDICTS_MAX) known.clear();
-    known.set(url, (verdict = checkUrl(url, egress)));
-  }
+  const remembered = known.get(url);
+  if (remembered !== undefined) return remembered;
+
+  const verdict = checkUrl(url, egress);
+  if (url.length > REMEMBERED_LENGTH_MAX) return verdict;
+  if (known.size >= VERDICTS_MAX) known.clear();
+  known.set(url, verdict);
   return verdict;
 }

@@ -15,7 +15,6 @@ import {
 import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
-import { cancelRest } from "./cancel-rest.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
@@ -83,7 +82,7 @@ export async function getSubscription(
 
 /** Deletes a subscription, its secret and everything queued for it, together. `organizationId` null: whoever's it is. */
 export async function deleteSubscription(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock, gathered }: Pick<Dependencies, "db" | "clock" | "gathered">,
   organizationId: string | null,
   id: string | null,
 ): Promise<void> {
@@ -93,7 +92,7 @@ export async function deleteSubscription(
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
     return cancelWaiting(tx, [id], now);
   });
-  if (isSomeLeft) void cancelRest({ db, clock }, [id]);
+  if (isSomeLeft) void gathered.cancelRest(id);
 }
 
 /** Throws unless `secret` is the subscription's own. */

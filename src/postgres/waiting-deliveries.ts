@@ -168,7 +168,7 @@ export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date)
 }
 
 /** Deliveries that one statement cancels: with many more it would hold others up, and then run into its limit. */
-const CANCELLED_MAX = 20_000;
+const CANCELLED_MAX = 5_000;
 
 /**
  * Cancels what waits for these subscriptions, and answers whether some of it may be left. A delivery whose attempt is

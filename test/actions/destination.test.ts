@@ -122,3 +122,15 @@ function cidr(block: string) {
   assert.ok(parsed);
   return parsed;
 }
+
+test("the verdict on a URL is remembered, but for one that is long", async () => {
+  const destinationOf = async (url: string) => {
+    const vetted = await check(["93.184.215.14"], url);
+    assert.ok(vetted.ok);
+    return vetted.destination;
+  };
+  const short = `https://${HOST}/hook`;
+  const long = `https://${HOST}/${"\u{1f600}".repeat(128)}`;
+  assert.equal(await destinationOf(short), await destinationOf(short));
+  assert.notEqual(await destinationOf(long), await destinationOf(long));
+});

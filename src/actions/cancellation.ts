@@ -1,12 +1,12 @@
 import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { Parts } from "./dependencies.ts";
 
 /**
  * Cancels what one statement left of the queues of subscriptions that are not active any more. What is left when it
  * breaks off, claims cancel when it is due.
  */
 export async function cancelRest(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock }: Pick<Parts, "db" | "clock">,
   subscriptionIds: string[],
 ): Promise<void> {
   try {
