@@ -17,7 +17,7 @@ import type { KeyRing } from "./domain/sealed-secret.ts";
 import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
 import type { OperatorToken } from "./http/operator/operator-tokens.ts";
 
-export { parseSealingKeys } from "./config/secrets.ts";
+export { parseAdminTokens, parseSealingKeys } from "./config/secrets.ts";
 
 const ROLES = ["all", "api", "dispatcher"] as const;
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

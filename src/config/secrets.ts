@@ -30,6 +30,13 @@ export function readAdminTokens(env: Environment): OperatorToken[] | null {
   return tokens;
 }
 
+/** The tokens as the file `admin-token` holds them, written like the variable. Null when it is damaged or empty. */
+export function parseAdminTokens(text: string): OperatorToken[] | null {
+  const env = new Environment({ ADMIN_TOKEN: text });
+  const tokens = readAdminTokens(env);
+  return env.faults.length === 0 ? tokens : null;
+}
+
 const sealingKey: Format<SealingKey> = {
   parse: (text) => {
     const [, id, key] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=?)$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Config } from "../config.ts";
+import { type Config, parseAdminTokens } from "../config.ts";
 import type { OperatorToken } from "../http/operator/operator-tokens.ts";
 import { keep, readKept } from "./kept-file.ts";
 
@@ -12,8 +12,10 @@ export async function openAdminTokens({
   if (adminTokens) return [...adminTokens];
 
   const path = adminTokenPath(dataDir);
-  const token = (await readKept(path)) ?? (await keep(path, randomBytes(32).toString("base64url")));
-  return [{ name: "operator", token }];
+  const kept = (await readKept(path)) ?? (await keep(path, randomBytes(32).toString("base64url")));
+  const tokens = parseAdminTokens(kept);
+  if (!tokens) throw new Error(`${path} is damaged: it must hold a token of 32 to 512 characters`);
+  return tokens;
 }
 
 function adminTokenPath(dataDir: string): string {

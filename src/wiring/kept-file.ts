@@ -19,7 +19,7 @@ export async function readKept(path: string): Promise<string | null> {
 export async function keep(path: string, content: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   await makePath(dirname(path), 0o700);
-  await writeFile(draft, `${content}\n`, { mode: 0o600 });
+  await writeFile(draft, `${content}\n`, { mode: 0o600, flush: true }); // Or a crash may leave it empty.
   try {
     await link(draft, path);
     return content;

@@ -15,7 +15,9 @@ export function createTokenCheck(
   const known = tokens.map(({ name, token }) => ({ name, digest: digestOf(token) }));
 
   return (authorization) => {
-    const given = digestOf(BEARER.exec(authorization ?? "")?.groups?.["token"] ?? "");
+    const token = BEARER.exec(authorization ?? "")?.groups?.["token"];
+    if (token === undefined) return null;
+    const given = digestOf(token);
     // All are compared, whichever matches, so that time tells nothing.
     const matching = known.filter(({ digest }) => timingSafeEqual(digest, given));
     return matching[0]?.name ?? null;

@@ -25,3 +25,10 @@ test("a token is compared with every operator's, in constant time, whichever it 
     ]);
   }
 });
+
+test("no token is nobody's, not even of an operator whose token is empty", () => {
+  const nameOf = createTokenCheck([{ name: "nobody", token: "" }]);
+  for (const authorization of [undefined, "", "Bearer", "Bearer ", "Basic x"]) {
+    assert.equal(nameOf(authorization), null);
+  }
+});
