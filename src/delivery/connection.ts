@@ -11,6 +11,9 @@ const IDLE_MS_MAX = 60_000;
 /** So much sooner than the receiver we close it, or a request might cross with its end. */
 const IDLE_MARGIN_MS = 2_000;
 
+/** A receiver gives a ticket or two for a later handshake. Thousands of them would keep us busy beside any answer. */
+const TICKETS_MAX = 16;
+
 /** Whoever keeps connections hears what becomes of them. */
 export interface ConnectionKeeper {
   /** The status is known; the rest of the answer is still to come. */
@@ -35,6 +38,7 @@ export class Connection {
   readonly #socket: TLSSocket;
   readonly #keeper: ConnectionKeeper;
   #exchange: Exchange | null = null;
+  #tickets = 0;
   /** Whether the receiver has sent anything since the last request went out. */
   hasAnswered = false;
 
@@ -49,6 +53,9 @@ export class Connection {
     socket.setTimeout(IDLE_MS);
     socket.on("data", (chunk: Buffer) => {
       this.#take(chunk);
+    });
+    socket.on("session", () => {
+      if (++this.#tickets > TICKETS_MAX) this.destroy();
     });
     socket.on("timeout", () => {
       if (this.#exchange === null) this.destroy(); // While a request is out, its deadline rules.
