@@ -32,6 +32,7 @@ export class Dispatcher {
   readonly #bell = new Doorbell();
   readonly #due: Due;
   #running: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
@@ -104,8 +105,8 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
+      this.#look();
       try {
-        await this.#due.look(this.#hands.free);
         await this.#fillFreeHands();
       } catch (error) {
         this.#options.onError(error); // The database is away: the next poll tries again.
@@ -113,6 +114,17 @@ export class Dispatcher {
       await this.#bell.wait(this.#options.pollIntervalMs);
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
+    await this.#looking;
+  }
+
+  /** Beside the claims: what is in mind already does not wait for a look. */
+  #look(): void {
+    this.#looking ??= this.#due
+      .look(this.#hands.free)
+      .then((hasFound) => {
+        if (hasFound) this.#bell.ring();
+      }, this.#options.onError)
+      .finally(() => (this.#looking = undefined));
   }
 
   async #fillFreeHands(): Promise<void> {

@@ -1,6 +1,9 @@
 export interface DueOptions {
-  /** Subscriptions with something due, in order of id, beginning behind `after`. */
-  listDue: (page: { after: string | null; limit: number }) => Promise<string[]>;
+  /** Subscriptions with something due, in order of id, beginning behind `after`; and how far it came (null: to the end). */
+  listDue: (page: {
+    after: string | null;
+    limit: number;
+  }) => Promise<{ due: string[]; upTo: string | null }>;
   pollIntervalMs: number;
 }
 
@@ -53,25 +56,30 @@ export class Due {
     if (mayHaveMore || wasAdded) this.#ids.set(subscriptionId, true);
   }
 
-  /** Finds what became due by itself or was accepted elsewhere. A slow look makes the next one wait longer. */
-  async look(freeHands: number): Promise<void> {
+  /**
+   * Finds what became due by itself or was accepted elsewhere, and answers whether that is anything. A slow look makes
+   * the next one wait longer.
+   */
+  async look(freeHands: number): Promise<boolean> {
     const { listDue, pollIntervalMs } = this.#options;
     const began = performance.now();
-    if (began < this.#lookedAtMs + this.#pauseFor(freeHands)) return;
+    if (began < this.#lookedAtMs + this.#pauseFor(freeHands)) return false;
 
     this.#lookedAtMs = began;
     this.#pauseMs = pollIntervalMs;
-    const found = await listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
-    this.add(found);
-    this.#lookedUpTo = found.length < LOOK_MAX ? null : (found.at(-1) ?? null);
+    const { due, upTo } = await listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
+    this.add(due);
+    this.#lookedUpTo = upTo;
 
     const tookMs = performance.now() - began;
-    this.#pauseMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, LOOK_PAUSE_MAX_MS));
+    if (upTo === null)
+      this.#pauseMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, LOOK_PAUSE_MAX_MS));
+    else this.#pauseMs = due.length > 0 ? 0 : 2 * tookMs;
+    return due.length > 0;
   }
 
-  /** Long while there is enough for all hands, and none where hands would go idle though the last look left something out. */
+  /** Long while there is enough for all hands, and short where the last look left something out. */
   #pauseFor(freeHands: number): number {
-    if (this.size >= freeHands) return LOOK_PAUSE_MAX_MS;
-    return this.#lookedUpTo === null ? this.#pauseMs : 0;
+    return this.size >= freeHands ? LOOK_PAUSE_MAX_MS : this.#pauseMs;
   }
 }

@@ -80,8 +80,19 @@ export async function claimDue(
      cross join lateral (select * from events where id = c.event_id limit 1) e`;
 }
 
+/** Subscriptions with something waiting that one look passes. */
+const HOPS_MAX = 5_000;
+
+/** What a look at the queue came to. */
+export interface Look {
+  /** Subscriptions that have something due that nobody has claimed, in order of id. */
+  due: string[];
+  /** Where the next look goes on; null when this one came to the end. */
+  upTo: string | null;
+}
+
 /**
- * Subscriptions that have something due that nobody has claimed, in order of id, beginning behind `after`.
+ * Looks for what is due, beginning behind `after`.
  *
  * Hops from one subscription's earliest delivery to the next one's, so the cost is the number of subscriptions with
  * anything waiting and of leases, however much waits; and nothing at all while nothing is due.
@@ -89,17 +100,17 @@ export async function claimDue(
 export async function listDueSubscriptions(
   db: Queryable,
   { now, after, limit }: { now: Date; after: string | null; limit: number },
-): Promise<string[]> {
-  const rows = await db<{ subscription_id: string }[]>`
+): Promise<Look> {
+  const rows = await db<{ subscription_id: string; is_due: boolean; hop: number }[]>`
     with recursive earliest as (
-      (select subscription_id, due_at, leased_until
+      (select subscription_id, due_at, leased_until, 1 as hop
          from waiting_deliveries
         where exists (select from waiting_deliveries where due_at <= ${now})
           and subscription_id > ${after ?? NO_ID}
         order by subscription_id, due_at
         limit 1)
       union all
-      select n.subscription_id, n.due_at, n.leased_until
+      select n.subscription_id, n.due_at, n.leased_until, e.hop + 1
         from earliest e
        cross join lateral (
          select subscription_id, due_at, leased_until
@@ -108,19 +119,28 @@ export async function listDueSubscriptions(
           order by subscription_id, due_at
           limit 1
        ) n
+       where e.hop < ${HOPS_MAX}
     )
-    select subscription_id
+    select subscription_id, is_due, hop
       from earliest e
-     where due_at <= ${now}
-       and (leased_until is null
-            or leased_until <= ${now}
-            or exists (
-              select from waiting_deliveries q
-               where (q.subscription_id, q.due_at) >= (e.subscription_id, e.due_at)
-                 and (q.subscription_id, q.due_at) <= (e.subscription_id, ${now}::timestamptz)
-                 and (q.leased_until is null or q.leased_until <= ${now})))
+     cross join lateral (
+       select due_at <= ${now}
+              and (leased_until is null
+                   or leased_until <= ${now}
+                   or exists (
+                     select from waiting_deliveries q
+                      where (q.subscription_id, q.due_at) >= (e.subscription_id, e.due_at)
+                        and (q.subscription_id, q.due_at) <= (e.subscription_id, ${now}::timestamptz)
+                        and (q.leased_until is null or q.leased_until <= ${now}))) as is_due
+     ) as one
+     where is_due or hop = ${HOPS_MAX}
      limit ${limit}`;
-  return rows.map((row) => row.subscription_id);
+  const last = rows.at(-1);
+  const isCutShort = rows.length === limit || last?.hop === HOPS_MAX;
+  return {
+    due: rows.filter((row) => row.is_due).map((row) => row.subscription_id),
+    upTo: isCutShort ? (last?.subscription_id ?? null) : null,
+  };
 }
 
 const NO_ID = "00000000-0000-0000-0000-000000000000";

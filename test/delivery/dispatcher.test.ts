@@ -3,21 +3,37 @@ import { type TestContext, test } from "node:test";
 import type { Claim } from "../../src/actions/claims.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 
+interface Settings {
+  concurrency?: number;
+  subscriptionConcurrency?: number;
+  pollIntervalMs?: number;
+  /** What looks come to, in place of what is in the queue. */
+  look?: () => Promise<string[]>;
+  onError?: (error: unknown) => void;
+}
+
 /** A queue in memory, and attempts that end when the test says so. */
 function aDispatcher(
   t: TestContext,
   queue: Record<string, number>,
-  { concurrency = 10, subscriptionConcurrency = 10, pollIntervalMs = 3_600_000 } = {},
+  {
+    concurrency = 10,
+    subscriptionConcurrency = 10,
+    pollIntervalMs = 3_600_000,
+    ...but
+  }: Settings = {},
 ) {
   const waiting = new Map(Object.entries(queue));
+  const whatIsDue = ({ after, limit }: { after: string | null; limit: number }) => {
+    const due = [...waiting].filter(([id, n]) => n > 0 && id > (after ?? "")).map(([id]) => id);
+    const page = due.slice(0, limit);
+    return { due: page, upTo: due.length > limit ? (page.at(-1) ?? null) : null };
+  };
   const underWay: { subscription: string; end: () => void }[] = [];
   let begun: () => void = () => undefined;
 
   const dispatcher = new Dispatcher({
-    listDue: ({ after, limit }) => {
-      const due = [...waiting].filter(([id, n]) => n > 0 && id > (after ?? ""));
-      return Promise.resolve(due.slice(0, limit).map(([id]) => id));
-    },
+    listDue: async (page) => (but.look ? { due: await but.look(), upTo: null } : whatIsDue(page)),
     claim: ({ shares, limit }) => {
       let left = limit;
       const claims = shares.flatMap(({ subscription_id, share }) => {
@@ -38,9 +54,11 @@ function aDispatcher(
     concurrency,
     subscriptionConcurrency,
     pollIntervalMs,
-    onError: (error) => {
-      throw error;
-    },
+    onError:
+      but.onError ??
+      ((error) => {
+        throw error;
+      }),
   });
   t.after(async () => {
     const stopped = dispatcher.stop();
@@ -156,4 +174,30 @@ test("no more subscriptions are kept in mind than a process has room for, and no
   await reaches(10_000);
   assert.equal(underWay.length, 10_000);
   await reaches(12_000);
+});
+
+test("what is in mind is claimed while a look takes its time, and what the look finds comes after", async (t) => {
+  let answer: (ids: string[]) => void = () => undefined;
+  const looking = new Promise<string[]>((resolve) => (answer = resolve));
+  const d = aDispatcher(t, { found: 1 }, { look: () => looking });
+  d.dispatcher.start();
+  d.add("nudged", 1);
+  d.dispatcher.nudge(["nudged"]);
+  await d.reaches(1);
+  answer(["found"]);
+  await d.reaches(2);
+});
+
+test("a look that fails keeps nothing in mind from being claimed", async (t) => {
+  const failures: unknown[] = [];
+  const away = new Error("it took too long");
+  const d = aDispatcher(
+    t,
+    { nudged: 1 },
+    { look: () => Promise.reject(away), onError: (error) => failures.push(error) },
+  );
+  d.dispatcher.nudge(["nudged"]);
+  d.dispatcher.start();
+  await d.reaches(1);
+  assert.deepEqual(failures, [away]);
 });

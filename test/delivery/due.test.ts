@@ -6,7 +6,7 @@ function aDue(found: string[] = []) {
   let looks = 0;
   const listDue = () => {
     looks++;
-    return Promise.resolve(found);
+    return Promise.resolve({ due: found, upTo: null });
   };
   return { due: new Due({ listDue, pollIntervalMs: 0 }), looks: () => looks };
 }

@@ -7,12 +7,13 @@ import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 function aDispatcher(
   t: TestContext,
   claim: (wanted: Wanted) => Promise<Claim[]> = () => Promise.resolve([]),
+  concurrency = 4,
 ) {
   const underWay: { subscription: string; end: () => void }[] = [];
   const recorded: (() => void)[] = [];
   const wanted: Wanted[] = [];
   const dispatcher = new Dispatcher({
-    listDue: () => Promise.resolve([]),
+    listDue: () => Promise.resolve({ due: [], upTo: null }),
     claim: (asked) => {
       wanted.push(asked);
       return claim(asked);
@@ -21,7 +22,7 @@ function aDispatcher(
       await new Promise<void>((end) => underWay.push({ subscription, end }));
       return { recorded: new Promise<void>((done) => recorded.push(done)) };
     },
-    concurrency: 4,
+    concurrency,
     subscriptionConcurrency: 1,
     pollIntervalMs: 3_600_000,
     onError: (error) => {
@@ -65,7 +66,7 @@ test("a hand that is lent for nothing comes back", async (t) => {
 });
 
 test("a subscription that has something due is lent no hand: that goes first", async (t) => {
-  const { dispatcher } = aDispatcher(t);
+  const { dispatcher } = aDispatcher(t, () => Promise.resolve([]), 256);
   dispatcher.nudge(["busy"]);
   dispatcher.start();
   let given: boolean[] = [];

@@ -18,7 +18,7 @@ export function claiming(process: Process, share: number, { order, limit }: Boun
   return {
     run: async (deps) => {
       const now = deps.clock();
-      const due = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
+      const { due } = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
       due.sort((a, b) => place(a) - place(b));
       const shares = due.map((subscription_id) => ({ subscription_id, share }));
       const wanted = { shares, limit: Math.min(limit, share * shares.length) };

@@ -76,7 +76,7 @@ async function aWorld(t: TestContext) {
 
   /** One attempt for each subscription that has something due, all recorded in one batch. */
   async function deliver(ours: string, refuses: boolean): Promise<void> {
-    const due = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
+    const { due } = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
     const shares = due.map((subscription_id) => ({ subscription_id, share: 1 }));
     const claims = await claimDeliveries(deps, { shares, limit: shares.length });
     const owned = await db<{ id: string }[]>`
