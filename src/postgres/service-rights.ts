@@ -21,7 +21,7 @@ const RIGHTS: Record<string, string> = {
 };
 
 const FUNCTIONS =
-  "create_partitions, drop_expired_partitions, retention, partition_width, first_id_at, moment_of";
+  "create_partitions, drop_expired_partitions, delete_expired_rows, retention, partition_width, first_id_at, moment_of";
 
 /** Gives the service's own role exactly its rights, also where it had others. What else lies in the schema is left alone. */
 export async function grantService(db: Database, role: string): Promise<void> {

@@ -88,6 +88,7 @@ test("of the owner's functions the service may call those that look after partit
     rows.map((row) => row.name),
     [
       "create_partitions",
+      "delete_expired_rows",
       "drop_expired_partitions",
       "first_id_at",
       "moment_of",
@@ -95,8 +96,9 @@ test("of the owner's functions the service may call those that look after partit
       "retention",
     ],
   );
-  await db`select create_partitions(${now})`;
-  await db`select drop_expired_partitions(${now})`;
+  await db`select create_partitions('events', ${now})`;
+  await db`select drop_expired_partitions('events', ${now})`;
+  await db`select delete_expired_rows(${now})`;
 });
 
 for (const statement of [
@@ -116,7 +118,7 @@ for (const statement of [
   "update finished_deliveries set finished_at = 'epoch'",
   "update settings set value = '1 day'",
   "delete from schema_migrations",
-  "select drop_partitions_until('events', 'infinity')",
+  "select expired_partitions('events', 'infinity')",
   "select create_partition('events', true, 'yesterday', 'today')",
 ]) {
   test(`the service's role is refused: ${statement}`, async () => {
@@ -129,7 +131,7 @@ test("no table of the caller's own talks the owner's functions into dropping you
   await db.begin(async (tx) => {
     await tx`create temporary table settings as select 'retention' as name, '-100 days' as value`;
     await tx`grant select on pg_temp.settings to public`;
-    await tx`select drop_expired_partitions(${now})`;
+    await tx`select drop_expired_partitions('events', ${now})`;
     await tx`drop table pg_temp.settings`;
   });
   assert.ok(before > 0);
@@ -148,7 +150,7 @@ test("while nobody has written down a retention, nothing is dropped", async () =
     .begin(async (tx) => {
       await tx`delete from settings`;
       await assert.rejects(
-        tx.savepoint((sp) => sp`select drop_expired_partitions(${now})`),
+        tx.savepoint((sp) => sp`select drop_expired_partitions('events', ${now})`),
         /how long history is kept/,
       );
       throw new Error("put it back");

@@ -51,7 +51,8 @@ test("of several hosts one is dialled as long as it is of use, and then the next
   assert.deepEqual([first.greeted, second.greeted], [3, 0]);
 
   first.turnAway();
-  await dialled();
+  const away = await dialled();
+  if (!away.closed) await new Promise((closed) => away.once("close", closed));
   const nobody = await dialled();
   assert.ok(nobody.errored);
   for (let n = 0; n < 3; n++) await dialled();

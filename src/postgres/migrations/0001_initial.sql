@@ -38,7 +38,8 @@ create table subscriptions (
 create index subscriptions_of_organization on subscriptions (organization_id, created_at desc, id desc)
   where deleted_at is null;
 create index subscriptions_ever_of_organization on subscriptions (organization_id);
-create index subscriptions_by_age on subscriptions (created_at desc, id desc);
+create index subscriptions_by_age on subscriptions (created_at desc, id desc) where deleted_at is null;
+create index subscriptions_gone on subscriptions (deleted_at) where deleted_at is not null;
 
 -- What happened, once. Ids are UUIDv7, so a range of ids is a range of time.
 create table events (
@@ -96,6 +97,8 @@ create table finished_deliveries (
 
 create index finished_deliveries_of_event on finished_deliveries (event_id);
 create index finished_deliveries_of_subscription on finished_deliveries (subscription_id, id desc);
+create index finished_deliveries_in_trouble_of_subscription
+  on finished_deliveries (subscription_id, state, id desc) where state <> 'delivered';
 create index finished_deliveries_in_trouble on finished_deliveries (state, id desc) where state <> 'delivered';
 create index finished_deliveries_of_reason on finished_deliveries (last_reason, id desc) where last_reason is not null;
 

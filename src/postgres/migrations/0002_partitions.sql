@@ -51,78 +51,95 @@ exception
 end
 $$;
 
--- Fills every gap in the time around `moment`, so that a process whose clock ran ahead keeps nobody from a partition.
-create function create_partitions(moment timestamptz) returns void
+-- Fills every gap in one table's time around `moment`, so that a process whose clock ran ahead keeps nobody from a
+-- partition. Call it, as what drops them, for one table in each transaction: who waits for one lock and holds no other is
+-- part of no deadlock.
+create function create_partitions(parent text, moment timestamptz) returns void
 language plpgsql security definer as $$
 declare
   width constant interval := partition_width();
-  part record;
-  start_at timestamptz;
+  start_at timestamptz := to_timestamp(
+    floor(extract(epoch from moment) / extract(epoch from width)) * extract(epoch from width));
   end_at timestamptz;
 begin
   perform pg_advisory_xact_lock(hashtext('partner-api partitions'));
-  for part in select * from history loop
-    start_at := to_timestamp(
-      floor(extract(epoch from moment) / extract(epoch from width)) * extract(epoch from width));
-    while start_at < moment + 3 * width loop
-      select p.until into end_at from history_partitions p
-       where p.relation = part.relation and p.since <= start_at and p.until > start_at;
-      if not found then
-        select least(start_at + width, min(p.since)) into end_at from history_partitions p
-         where p.relation = part.relation and p.since > start_at;
-        perform create_partition(part.relation, part.keyed_by_id, start_at, end_at);
-      end if;
-      start_at := end_at;
-    end loop;
+  while start_at < moment + 3 * width loop
+    select p.until into end_at from history_partitions p
+     where p.relation = parent::regclass and p.since <= start_at and p.until > start_at;
+    if not found then
+      select least(start_at + width, min(p.since)) into end_at from history_partitions p
+       where p.relation = parent::regclass and p.since > start_at;
+      perform create_partition(h.relation, h.keyed_by_id, start_at, end_at)
+         from history h where h.relation = parent::regclass;
+    end if;
+    start_at := end_at;
   end loop;
 end
 $$;
 
--- Drops what is older than the retention by the database's own clock, whatever `moment` the caller says.
--- An event stays as long as anything refers to it.
-create function drop_expired_partitions(moment timestamptz) returns integer
-language plpgsql security definer as $$
-declare
-  horizon constant timestamptz := least(moment, clock_timestamp()) - retention();
-  dropped integer := 0;
+-- What is older than the retention by the database's own clock, whatever `moment` the caller says.
+create function horizon_at(moment timestamptz) returns timestamptz
+language plpgsql stable as $$
 begin
-  if horizon is null then -- `least` would pass over it.
+  if retention() is null then
     raise exception 'nobody has written down how long history is kept';
   end if;
+  return least(moment, clock_timestamp()) - retention();
+end
+$$;
+
+-- An event stays as long as anything refers to it.
+create function expired_partitions(parent text, horizon timestamptz) returns setof regclass
+language sql stable as $$
+  select p.partition
+    from history_partitions p
+   where p.relation = parent::regclass and p.until <= horizon
+     and (parent <> 'events'
+          or not exists (select from waiting_deliveries w where w.event_id < first_id_at(p.until))
+             and not exists (select from finished_deliveries f where f.event_id < first_id_at(p.until)))
+$$;
+
+-- Drops what has expired of one table. While there is nothing to drop, nothing is locked.
+create function drop_expired_partitions(parent text, moment timestamptz) returns integer
+language plpgsql security definer as $$
+declare
+  horizon constant timestamptz := horizon_at(moment);
+  expired regclass[];
+  part regclass;
+begin
   perform pg_advisory_xact_lock(hashtext('partner-api partitions'));
-  dropped := dropped + drop_partitions_until('finished_deliveries', horizon);
-  dropped := dropped + drop_partitions_until('attempts', horizon);
+  if not exists (select from expired_partitions(parent, horizon)) then
+    return 0;
+  end if;
+  execute format('lock table %I in access exclusive mode', parent);
+  -- Once more: whatever refers to an event has read it, and is committed now or still to come.
+  expired := array(select expired_partitions(parent, horizon));
+  foreach part in array expired loop
+    execute format('drop table %s', part);
+  end loop;
+  return cardinality(expired);
+end
+$$;
+
+-- What has expired outside of partitions. Events are deleted while nobody can begin to refer to one.
+create function delete_expired_rows(moment timestamptz) returns void
+language plpgsql security definer as $$
+declare
+  horizon constant timestamptz := horizon_at(moment);
+begin
   delete from finished_deliveries_default where finished_at < horizon;
   delete from attempts_default where id < first_id_at(horizon);
-
-  lock table waiting_deliveries in share row exclusive mode;
-  dropped := dropped + drop_partitions_until('events', least(horizon,
-    moment_of((select event_id from waiting_deliveries order by event_id limit 1)),
-    moment_of((select event_id from finished_deliveries order by event_id limit 1))));
-  delete from events_default e
-   where e.id < first_id_at(horizon)
-     and not exists (select from waiting_deliveries w where w.event_id = e.id)
-     and not exists (select from finished_deliveries f where f.event_id = e.id);
-
+  if exists (select from events_default e where e.id < first_id_at(horizon)) then
+    lock table waiting_deliveries in share row exclusive mode;
+    delete from events_default e
+     where e.id < first_id_at(horizon)
+       and not exists (select from waiting_deliveries w where w.event_id = e.id)
+       and not exists (select from finished_deliveries f where f.event_id = e.id);
+  end if;
   delete from subscriptions s
    where s.deleted_at < horizon
      and not exists (select from waiting_deliveries w where w.subscription_id = s.id)
      and not exists (select from finished_deliveries f where f.subscription_id = s.id);
-  return dropped;
-end
-$$;
-
-create function drop_partitions_until(parent regclass, horizon timestamptz) returns integer
-language plpgsql as $$
-declare
-  part record;
-  dropped integer := 0;
-begin
-  for part in select * from history_partitions p where p.relation = parent and p.until <= horizon loop
-    execute format('drop table %s', part.partition);
-    dropped := dropped + 1;
-  end loop;
-  return dropped;
 end
 $$;
 
@@ -132,9 +149,11 @@ do $$
 begin
   execute format('alter function create_partitions set search_path = %I, pg_temp', current_schema());
   execute format('alter function drop_expired_partitions set search_path = %I, pg_temp', current_schema());
+  execute format('alter function delete_expired_rows set search_path = %I, pg_temp', current_schema());
 end
 $$;
 
 -- Whoever may call these is told one by one.
-revoke execute on function create_partition, create_partitions, drop_partitions_until, drop_expired_partitions
+revoke execute
+  on function create_partition, create_partitions, horizon_at, expired_partitions, drop_expired_partitions, delete_expired_rows
   from public;
