@@ -5,6 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { verify } from "./webhook.mjs";
 
 const { PARTNER_SECRET: secret, PORT = "3000", TLS_PEM } = process.env;
+if (!secret) throw new Error("PARTNER_SECRET is not set");
 const seen = new Set(); // In production: a table with a unique key on the id.
 
 /** The status to answer with. */

@@ -1,37 +1,46 @@
-import json, os
+import json, os, ssl, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from verify import verify
 
-SECRET = os.environ["PARTNER_SECRET"]
+SECRET = os.environ.get("PARTNER_SECRET") or exit("PARTNER_SECRET is not set")
 seen = set()  # In production: a table with a unique key on the event's id.
 
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
+        try:
+            status = self.receive()
+        except Exception:  # One bad request must not end in silence.
+            traceback.print_exc()
+            status = 500
+        self.send_response(status)
+        self.end_headers()
+
+    def receive(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))  # Raw bytes.
         signature = ",".join(self.headers.get_all("X-VC-Signature", []))
         timestamp = ",".join(self.headers.get_all("X-VC-Timestamp", []))
         verdict = verify([SECRET], signature, timestamp, body)
         if verdict != "valid":
             print(f"refused, {verdict}", flush=True)
-            return self.answer(400)
+            return 400
 
         event = json.loads(body)
-        is_new = event["id"] not in seen  # A delivery may arrive twice.
+        if event["id"] in seen:  # A delivery may arrive twice.
+            return 204
         seen.add(event["id"])
-        self.answer(204)  # Once it is stored, within 10 seconds. Then work on it.
-        if is_new:
-            message = event["data"]["message"]
-            print(f'received {event["event"]} {event["id"]}: {message}', flush=True)
-
-    def answer(self, status):
-        self.send_response(status)
-        self.end_headers()
+        message = event["data"]["message"]
+        print(f'received {event["event"]} {event["id"]}: {message}', flush=True)
+        return 204  # Once it is stored, within 10 seconds. Work on it afterwards.
 
     def log_message(self, *args):
         pass
 
 
 server = ThreadingHTTPServer(("", int(os.environ.get("PORT", "3000"))), Receiver)
+if os.environ.get("TLS_PEM"):  # TLS is the business of a proxy, except for tests.
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(os.environ["TLS_PEM"])
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
 print(f"receiving on port {server.server_port}", flush=True)
 server.serve_forever()

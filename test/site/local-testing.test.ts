@@ -31,9 +31,15 @@ test("a partner with listener and service on one machine sees an event arrive, a
   await verifying.heard(/✔ valid/);
   await verifying.stop();
 
-  await shell.run("get-receiver-mjs.sh");
-  const receiver = await shell.start("own-receiver.sh", {}, (text) => text.replace("9443", port));
-  await receiver.heard(/^receiving on port/);
-  const second = await shell.json("reference/sendTestEvent.sh");
-  await receiver.heard(new RegExp(`^received vc\\.test\\.ping ${String(second["event_id"])}`));
+  const hasPython = await requireProgram(t, "python3", ["--version"]);
+  for (const language of hasPython ? ["mjs", "py"] : ["mjs"]) {
+    await shell.run(`get-receiver-${language}.sh`);
+    const receiver = await shell.start(`own-receiver-${language}.sh`, {}, (text) =>
+      text.replace("9443", port),
+    );
+    await receiver.heard(/^receiving on port/);
+    const event = await shell.json("reference/sendTestEvent.sh");
+    await receiver.heard(new RegExp(`^received vc\\.test\\.ping ${String(event["event_id"])}`));
+    await receiver.stop();
+  }
 });
