@@ -20,10 +20,11 @@ type Finding = [what: string, examine: () => Promise<string>];
 /** Examines the whole set-up, a line for each part. False when something is wrong. */
 export async function doctor(config: Config, write: (text: string) => void): Promise<boolean> {
   line("ok", "configuration", describe(config));
+  let isWell = true;
+  for (const finding of besideDatabase(config)) isWell = (await report(finding)) && isWell;
   try {
     const { db, close } = await openDatabase(config, () => undefined, { max: 2 });
-    let isWell = true;
-    for (const finding of findings(config, db)) isWell = (await report(finding)) && isWell;
+    for (const finding of inDatabase(config, db)) isWell = (await report(finding)) && isWell;
     await close();
     return isWell;
   } catch (error) {
@@ -46,16 +47,21 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
   }
 }
 
-function findings(config: Config, db: Database): Finding[] {
+function besideDatabase(config: Config): Finding[] {
+  return [
+    ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
+    ["name servers", () => examineNames(config)],
+    ["receivers' CA", () => examineCa(config)],
+  ];
+}
+
+function inDatabase(config: Config, db: Database): Finding[] {
   return [
     ["database", () => examineDatabase(config, db)],
     ["database role", () => examineRole(config, db)],
     ["durability", () => examineDurability(db)],
     ["clock", () => examineClock(db)],
     ["sealing keys", () => examineRing(config, db)],
-    ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
-    ["name servers", () => examineNames(config)],
-    ["receivers' CA", () => examineCa(config)],
   ];
 }
 

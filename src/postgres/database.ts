@@ -135,6 +135,11 @@ export function isInUse(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** Whether the role lacks a right. */
+export function isForbidden(error: unknown): boolean {
+  return codeOf(error) === "42501";
+}
+
 /** Whether the same statement may well succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
-import { connect, type Database, learnTypes } from "../postgres/database.ts";
+import { connect, type Database, isForbidden, learnTypes } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
 import { findPendingMigrations, migrate, ownsSchema, writeRetention } from "../postgres/migrate.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
@@ -75,7 +75,7 @@ export async function updateSchema(
   try {
     const pending = await findPendingMigrations(owner);
     if (pending.length > 0) {
-      for (const name of await migrate(owner)) log(`applied ${name}`);
+      for (const name of await migrate(owner).catch(orExplain)) log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
       if (writesRetention) await writeRetention(owner, config.retentionMs);
@@ -85,6 +85,15 @@ export async function updateSchema(
   } finally {
     await owner.end({ timeout: 5 });
   }
+}
+
+function orExplain(error: unknown): never {
+  if (!isForbidden(error)) throw error;
+  throw new Error(
+    "the schema is not up to date, and this role may not change it: " +
+      "run `partner-api migrate` with MIGRATION_DATABASE_URL beside DATABASE_URL",
+    { cause: error },
+  );
 }
 
 /** Leaves the service's role its rows and no more. One that is as good as the owner has no rights to lose. */

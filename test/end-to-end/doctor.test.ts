@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
@@ -23,4 +24,20 @@ test("doctor finds a set-up in order, and a ring that lacks the key of a sealed 
   const lost = await runProgram(["doctor"], { ...confined, SEALING_KEYS: ring("new") });
   assert.equal(lost.status, 1);
   assert.match(lost.stdout, /^FAULT +sealing keys .* 1 of the sealed secrets/m);
+});
+
+test("doctor names what is wrong beside the database, too, and what to do about a schema that is not there", async (t) => {
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), EGRESS_CA_FILE: "/nowhere/ca.pem" };
+  const away = { ...rig, DATABASE_URL: "postgres://127.0.0.1:1/x", MIGRATION_DATABASE_URL: "" };
+  const { status, stdout } = await runProgram(["doctor"], away);
+  assert.equal(status, 1);
+  assert.match(stdout, /^FAULT +receivers' CA .*ca\.pem/m);
+  assert.match(stdout, /^FAULT +database /m);
+
+  const db = await createDatabase();
+  await ownerOf(db)`delete from schema_migrations`;
+  const { DATABASE_URL = "" } = environmentOf(db);
+  const late = { ...rig, DATABASE_URL, MIGRATION_DATABASE_URL: "" };
+  const explained = await runProgram(["doctor"], late);
+  assert.match(explained.stdout, /^FAULT +database +the schema .* run `partner-api migrate`/m);
 });

@@ -6,14 +6,17 @@ import ts from "typescript";
 import { installPackage } from "../support/installed-package.ts";
 
 const installed = await installPackage();
+const ROOT = new URL("../../../", import.meta.url);
 const README = new URL("../../../README.md", import.meta.url);
 const INSTALL = new URL("../../../site/samples/install.sh", import.meta.url);
 
 test("the package holds the program, what partners import, and nothing of the workshop", () => {
   const places = new Set(installed.files.map((path) => path.split("/").slice(0, 2).join("/")));
-  for (const path of [...places]) if (/^(examples|vectors|bin)\//.test(path)) places.delete(path);
+  for (const path of [...places])
+    if (/^(examples|vectors|bin|docs)\//.test(path)) places.delete(path);
   assert.deepEqual([...places].sort(), [
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "README.md",
     "SECURITY.md",
@@ -29,6 +32,18 @@ test("the package holds the program, what partners import, and nothing of the wo
     installed.files.filter((path) => /\.(test\.js|map|tsbuildinfo)$/.test(path)),
     [],
   );
+});
+
+test("what the package's documents lead to is in the package", async () => {
+  const documents = installed.files.filter((path) => /^[^/]+\.md$|^docs\/.*\.md$/.test(path));
+  assert.ok(documents.includes("docs/operations.md"));
+  for (const document of documents) {
+    const text = await readFile(new URL(document, ROOT), "utf8");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+      const path = new URL(target, new URL(document, "file:///")).pathname.slice(1);
+      assert.ok(installed.files.includes(path), `${document} leads to ${path}`);
+    }
+  }
 });
 
 test("what is installed elsewhere is what is tested here: overrides reach nobody who installs the package", async () => {
