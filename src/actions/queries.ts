@@ -2,6 +2,7 @@ import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
 import { EVENT_TYPES } from "../domain/event.ts";
 import { parseId } from "../domain/ids.ts";
+import { FAILURE_REASONS } from "../domain/outcome.ts";
 import type { DeliveryFilter } from "../postgres/deliveries.ts";
 
 /** What an operator says of one field of a list; undefined is: whatever it is. */
@@ -23,7 +24,7 @@ export interface DeliveryQuery {
   until?: Said;
 }
 
-const REASON = /^[a-z0-9_]{1,40}$/;
+const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 
 // With an offset, so that a moment means the same wherever it is typed.
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -52,7 +53,7 @@ export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): Delive
     }),
     reason: read(faults, "/reason", query.reason, {
       parse: (reason) => (REASON.test(reason) ? reason : null),
-      wanted: "must be a reason such as http_503 or timeout",
+      wanted: `must be http_ and a status, or one of ${FAILURE_REASONS.join(", ")}`,
     }),
     since: read(faults, "/since", query.since, { parse: readTime, wanted: TIME_WANTED }),
     until: read(faults, "/until", query.until, { parse: readTime, wanted: TIME_WANTED }),

@@ -1,14 +1,17 @@
 /** Why an attempt failed when the receiver returned no status. Never says more than this to a partner. */
-export type FailureReason =
-  | "timeout"
-  | "dns_error"
-  | "address_not_public"
-  | "connection_refused"
-  | "connection_reset"
-  | "tls_error"
-  | "network_error"
-  | "protocol_error"
-  | "interrupted";
+export const FAILURE_REASONS = [
+  "timeout",
+  "dns_error",
+  "address_not_public",
+  "connection_refused",
+  "connection_reset",
+  "tls_error",
+  "network_error",
+  "protocol_error",
+  "interrupted",
+] as const;
+
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
  * What one attempt came to. A failed attempt is an expected result, so it is a value, not a throw.

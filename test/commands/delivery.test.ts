@@ -212,7 +212,7 @@ const refusals = [
       "  subscription: must be the id of a subscription, wh_<uuid>\n" +
       "  event: must be the id of an event, evt_<uuid>, or a type: vc.test.ping\n" +
       "  state: must be one of waiting, delivered, dead_lettered, cancelled\n" +
-      "  reason: must be a reason such as http_503 or timeout\n" +
+      "  reason: must be http_ and a status, or one of timeout, dns_error, address_not_public, connection_refused, connection_reset, tls_error, network_error, protocol_error, interrupted\n" +
       "  since: must be a time from 1970 on, such as 2026-01-31T23:59:59Z\n" +
       "  until: must be a time from 1970 on, such as 2026-01-31T23:59:59Z\n" +
       "  limit: must be an integer from 1 to 200\n" +

@@ -177,7 +177,7 @@ test("what waits or was delivered is not redelivered, and an auto-disabled subsc
 test("a query that cannot be read is 422 with every fault, and repeats nothing of it", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const query =
-    "subscription=wh_evil&event=evt_evil&state=evil&reason=%00evil&since=2026-13-01T00:00:00Z" +
+    "subscription=wh_evil&event=evt_evil&state=evil&reason=timout&since=2026-13-01T00:00:00Z" +
     "&until=1969-12-31T23:59:59Z&limit=evil&cursor=evil&state=evil";
   const { status, body, text } = await ask({ url: `deliveries?${query}` });
   assert.equal(status, 422);
