@@ -26,7 +26,9 @@ export async function listen(
     ? jsonReporter(stdout)
     : textReporter(stdout, painter({ isTerminal }), options);
   const folder = options.folder ?? join(dataDir, "listen");
-  const certificates = await openCertificates(folder, systemClock());
+  const certificates = await openCertificates(folder, systemClock()).catch((error: unknown) => {
+    throw new Error(`the certificates' folder: ${(error as Error).message}`, { cause: error });
+  });
   const judge = new Judge(options.secrets, options.behaviour);
   const receiver = await startReceiver(
     certificates,

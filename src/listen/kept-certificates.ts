@@ -2,7 +2,11 @@ import { X509Certificate } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after } from "../domain/clock.ts";
-import { type LocalCertificates, makeLocalCertificates } from "../receiver/certificates.ts";
+import {
+  AUTHORITY,
+  type LocalCertificates,
+  makeLocalCertificates,
+} from "../receiver/certificates.ts";
 import { keep, readKept } from "../wiring/kept-file.ts";
 
 const PEM = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
@@ -19,11 +23,28 @@ export interface KeptCertificates extends LocalCertificates {
  */
 export async function openCertificates(folder: string, now: Date): Promise<KeptCertificates> {
   const file = join(folder, "receiver.pem");
+  const caFile = resolve(folder, "ca.pem");
+  for (const path of [file, caFile]) await requireOurs(path);
   const certificates = (await findGood(file, now)) ?? (await make(file, now));
 
-  const caFile = resolve(folder, "ca.pem");
   await writeFile(caFile, `${certificates.ca}\n`);
   return { ...certificates, caFile };
+}
+
+/** What somebody else has issued is not ours to replace. */
+async function requireOurs(path: string): Promise<void> {
+  const issuer = issuerOf((await readKept(path)) ?? "");
+  if (issuer !== null && issuer !== `CN=${AUTHORITY}`) {
+    throw new Error(`${path} holds a certificate that is not ours: name another folder`);
+  }
+}
+
+function issuerOf(pem: string): string | null {
+  try {
+    return new X509Certificate(pem).issuer;
+  } catch {
+    return null;
+  }
 }
 
 /** Null when there are none. Those that are of no more use are gone then. */

@@ -8,6 +8,9 @@ export interface LocalCertificates {
   cert: string;
 }
 
+/** The name under which they are issued. */
+export const AUTHORITY = "Partner API local authority";
+
 /** An authority of one's own and a certificate of its for this machine, good for a year. */
 export async function makeLocalCertificates(now: Date): Promise<LocalCertificates> {
   const lifetime = {
@@ -16,7 +19,7 @@ export async function makeLocalCertificates(now: Date): Promise<LocalCertificate
     notBeforeDate: new Date(now.getTime() - DAY_MS),
     notAfterDate: new Date(now.getTime() + 365 * DAY_MS),
   } as const;
-  const authority = await generate([{ name: "commonName", value: "Partner API local authority" }], {
+  const authority = await generate([{ name: "commonName", value: AUTHORITY }], {
     ...lifetime,
     extensions: [
       { name: "basicConstraints", cA: true, critical: true },

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openCertificates } from "../../src/listen/kept-certificates.ts";
+import { certificate } from "../support/certificates.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000);
@@ -53,4 +54,17 @@ test("two receivers that start at once in an empty folder come to share one auth
     openCertificates(folder, now),
   ]);
   assert.equal(one.ca, other.ca);
+});
+
+test("another's certificates are left as they are", async (t) => {
+  const folder = await aFolder(t);
+  await mkdir(folder);
+  const { key, cert } = await certificate({ hosts: ["localhost"], addresses: [], kind: "good" });
+  for (const name of ["receiver.pem", "ca.pem"]) {
+    const file = join(folder, name);
+    await writeFile(file, key + cert);
+    await assert.rejects(openCertificates(folder, now), new RegExp(`${name} .* not ours`));
+    assert.equal(await readFile(file, "utf8"), key + cert);
+    await rm(file);
+  }
 });
