@@ -7,6 +7,7 @@ import { createDeliverer } from "../delivery/deliver.ts";
 import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
+import { publicId } from "../domain/ids.ts";
 import type { OurFault } from "../domain/outcome.ts";
 import { isTransient } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
@@ -35,7 +36,9 @@ export function createEngine(
   const record = createRecorder<Ended>(
     async (ended) => {
       const { disabled } = await recordEnded(deps, ended);
-      for (const subscription of disabled) log.warn({ subscription }, "subscription auto-disabled");
+      for (const id of disabled) {
+        log.warn({ subscription: publicId("wh", id) }, "subscription auto-disabled");
+      }
     },
     { isTransient, giveUpAfterMs: deps.rules.leaseMs },
   );
@@ -46,10 +49,10 @@ export function createEngine(
     record,
     postpone: (claim) => postpone(deps, [claim]),
     onEnded,
-    onOurFault: (fault, { id, subscription_id: subscription }) => {
+    onOurFault: (fault, { id, subscription_id }) => {
       onOurFault(fault);
       log.error(
-        { fault, delivery: id, subscription },
+        { fault, delivery: publicId("dlv", id), subscription: publicId("wh", subscription_id) },
         "a fault of our own: the delivery waits a minute, no attempt is counted",
       );
     },
