@@ -128,6 +128,11 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       { egress: { allow: cidrs("127.0.0.0/8", "::1/128"), deny: [] } },
     ],
     ["EGRESS_DENY", "192.0.2.0/24", { egress: { allow: [], deny: cidrs("192.0.2.0/24") } }],
+    [
+      "EGRESS_DENY",
+      "::ffff:192.0.2.0/120,::/0",
+      { egress: { allow: [], deny: cidrs("192.0.2.0/24", "::/0") } },
+    ],
     ["EGRESS_CA_FILE", "ca.pem", { egressCaFile: "ca.pem" }],
     ["DNS_SERVERS", "9.9.9.9,127.0.0.1:5353", { dnsServers: ["9.9.9.9:53", "127.0.0.1:5353"] }],
     ["DNS_SERVERS", "[2620:fe::fe],[::1]:5353", { dnsServers: ["[2620:fe::fe]:53", "[::1]:5353"] }],

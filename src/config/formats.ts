@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
-import { type Cidr, parseCidr } from "../domain/cidr.ts";
+import { type Cidr, parseCidr, unmappedBlock } from "../domain/cidr.ts";
 import { parseDuration } from "../domain/duration.ts";
 import type { Format } from "./environment.ts";
 
@@ -68,7 +68,10 @@ export function parsePostgresUrl(text: string): URL | null {
 }
 
 export const cidr: Format<Cidr> = {
-  parse: parseCidr,
+  parse: (text) => {
+    const block = parseCidr(text);
+    return block && unmappedBlock(block);
+  },
   mustBe: "a block of addresses such as 10.0.0.0/8 or fd00::/8",
   quotable: true,
 };

@@ -26,6 +26,17 @@ export function parseCidr(text: string): Cidr | null {
   return contains(cidr, parsed) ? cidr : null;
 }
 
+/** A block of `::ffff:a.b.c.d` as the block of IPv4 that it means; any other as it is. */
+export function unmappedBlock(cidr: Cidr): Cidr {
+  const { network, mask } = cidr;
+  const isMapped =
+    network[0] === 0 && network[1] === 0 && network[2] === 0xffff && mask[2] === ALL_BITS;
+  if (!isMapped) return cidr;
+  return { family: 4, network: [network[3], 0, 0, 0], mask: [mask[3], 0, 0, 0] };
+}
+
+const ALL_BITS = -1;
+
 /** Never true across families: `::/0` holds no IPv4 address. */
 export function contains(
   { family, network, mask }: Cidr,
