@@ -57,7 +57,11 @@ export async function createEngine(db: Database, overrides: Partial<Parts> = {})
 
 /** Claims everything that is due. */
 export async function claimAll(deps: Dependencies): Promise<Claim[]> {
-  const { due } = await listDueSubscriptions(deps.db, { now: deps.clock(), after: null, limit: 1000 });
+  const { due } = await listDueSubscriptions(deps.db, {
+    now: deps.clock(),
+    after: null,
+    limit: 1000,
+  });
   const shares = due.map((subscription_id) => ({ subscription_id, share: 1000 }));
   return claimDeliveries(deps, { shares, limit: 1000 * shares.length });
 }
