@@ -10,6 +10,7 @@ export class DatabaseClock {
   readonly #db: Database;
   readonly #system: () => Date;
   readonly #monotonicMs: () => number;
+  #isAsking = false;
   #measured: { skewMs: number; systemMs: number; monotonicMs: number };
 
   constructor(db: Database, system = systemClock, monotonicMs = () => performance.now()) {
@@ -32,8 +33,19 @@ export class DatabaseClock {
 
   readonly now = (): Date => {
     const now = this.#system();
-    return this.isRight ? now : after(now, this.skewMs);
+    const { skewMs } = this;
+    if (Math.abs(skewMs - this.#measured.skewMs) > SKEW_MAX_MS) this.#askAtOnce();
+    return Math.abs(skewMs) <= SKEW_MAX_MS ? now : after(now, skewMs);
   };
+
+  /** After a suspension of the machine it is the monotonic clock that is behind. */
+  #askAtOnce(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    void this.measure()
+      .catch(() => undefined) // The database is away: the next reading asks again.
+      .finally(() => (this.#isAsking = false));
+  }
 
   /** Changes what we know no more than the answer requires: a slow one leaves much open. */
   async measure(): Promise<void> {

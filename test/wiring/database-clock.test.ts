@@ -67,3 +67,19 @@ test("an answer that took long makes a right clock no wrong one, and yet shows o
     assert.equal(clock.isRight, ahead === 0);
   }
 });
+
+test("after a suspension, in which the monotonic clock stood still, the database is asked at once", async () => {
+  const times = { database: 0, system: 0 };
+  const suspended = (() =>
+    Promise.resolve([{ ms: String(times.database) }])) as unknown as Database;
+  const clock = new DatabaseClock(
+    suspended,
+    () => new Date(times.system),
+    () => 0,
+  );
+  await clock.measure();
+  Object.assign(times, { database: HOUR_MS, system: HOUR_MS });
+  clock.now();
+  await new Promise(setImmediate);
+  assert.deepEqual(clock.now(), new Date(HOUR_MS));
+});
