@@ -6,7 +6,7 @@ const LIMIT_MS = 60_000;
 const POLL_MS = 100;
 const SETTLED_WITHIN_MS = 10_000;
 
-/** Lets the service deliver that many events, which appear in the queue all at once. Answers its deliveries a second. */
+/** Lets the service deliver that many events, which appear in the queue all at once. */
 export async function drain(rig: Rig, stage: Stage, count: number): Promise<void> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", {});

@@ -93,7 +93,7 @@ async function recordRough(
     );
     return { disabled, isSomeLeft };
   });
-  if (isSomeLeft) for (const id of disabled) void gathered.cancelRest(id);
+  if (isSomeLeft) disabled.forEach(gathered.cancelRest);
   return disabled;
 
   function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {

@@ -35,19 +35,29 @@ export interface Dependencies extends Parts {
     findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
     /** False when the subscription is not active any more. */
     accept: (event: DirectEvent) => Promise<boolean>;
-    /** One after the other, so that no number of them takes all connections. */
-    cancelRest: (subscriptionId: string) => Promise<void>;
+    /**
+     * Nobody waits for it. One after the other, so that no number of them takes all connections; what is left where it
+     * breaks off, claims cancel when it is due.
+     */
+    cancelRest: (subscriptionId: string) => void;
   };
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
   proofs: Proofs;
 }
 
-/** Of 200 calls at the most, or of 32 without waiting for the end of the tick. Callers wait for 5 seconds. */
+/** How calls come together in one statement. */
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
   const { db, clock } = parts;
+  const rests = gather(
+    async (ids: string[]) => {
+      await cancelRest(parts, ids);
+      return ids.map(() => undefined);
+    },
+    { max: BATCH.max },
+  );
   return {
     ...parts,
     keysUsed: new Map(),
@@ -63,13 +73,9 @@ export function createDependencies(parts: Parts): Dependencies {
 
       accept: gather((events: DirectEvent[]) => acceptAll(parts, events), BATCH),
 
-      cancelRest: gather(
-        async (ids: string[]) => {
-          await cancelRest(parts, ids);
-          return ids.map(() => undefined);
-        },
-        { max: BATCH.max },
-      ),
+      cancelRest: (id) => {
+        rests(id).catch(() => undefined);
+      },
     },
   };
 }

@@ -20,9 +20,9 @@ const SHARE_AFTER_HALT = 1 / 10;
 /**
  * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
  *
- * A call that comes alone goes at the end of its tick. Where calls come together, the next batch starts no sooner than `paceMs`
- * after the one before, so that it holds more of them: a statement costs more than a row. But where `enough` are
- * together they wait for nothing else: the database works on them while the rest of the tick brings the next ones.
+ * A call that comes alone goes at the end of its tick. Where calls come together, the next batch starts no sooner than
+ * `paceMs` after the one before, so that it holds more of them: a statement costs more than a row. But where `enough`
+ * are together they wait for nothing else: the database works on them while the rest of the tick brings the next ones.
  *
  * `run` answers as many results as it got items, in their order; when it throws, every call of that batch throws.
  * While one takes longer than `patienceMs`, every call throws at once: nothing piles up. What comes after it is

@@ -92,7 +92,7 @@ export async function deleteSubscription(
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
     return cancelWaiting(tx, [id], now);
   });
-  if (isSomeLeft) void gathered.cancelRest(id);
+  if (isSomeLeft) gathered.cancelRest(id);
 }
 
 /** Throws unless `secret` is the subscription's own. */

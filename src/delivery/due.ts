@@ -72,9 +72,9 @@ export class Due {
     this.#lookedUpTo = upTo;
 
     const tookMs = performance.now() - began;
-    if (upTo === null)
-      this.#pauseMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, LOOK_PAUSE_MAX_MS));
-    else this.#pauseMs = due.length > 0 ? 0 : 2 * tookMs;
+    const restMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, LOOK_PAUSE_MAX_MS));
+    const onwardMs = due.length > 0 ? 0 : 2 * tookMs;
+    this.#pauseMs = upTo === null ? restMs : onwardMs;
     return due.length > 0;
   }
 

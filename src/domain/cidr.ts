@@ -1,4 +1,4 @@
-import { type Address, parseAddress, type Words } from "./ip-address.ts";
+import { type Address, parseAddress, unmapped, type Words } from "./ip-address.ts";
 
 /** A block of addresses of one family. */
 export interface Cidr {
@@ -28,11 +28,9 @@ export function parseCidr(text: string): Cidr | null {
 
 /** A block of `::ffff:a.b.c.d` as the block of IPv4 that it means; any other as it is. */
 export function unmappedBlock(cidr: Cidr): Cidr {
-  const { network, mask } = cidr;
-  const isMapped =
-    network[0] === 0 && network[1] === 0 && network[2] === 0xffff && mask[2] === ALL_BITS;
-  if (!isMapped) return cidr;
-  return { family: 4, network: [network[3], 0, 0, 0], mask: [mask[3], 0, 0, 0] };
+  const plain = unmapped({ family: cidr.family, words: cidr.network });
+  if (plain === null || cidr.mask[2] !== ALL_BITS) return cidr;
+  return { family: 4, network: plain.words, mask: [cidr.mask[3], 0, 0, 0] };
 }
 
 const ALL_BITS = -1;

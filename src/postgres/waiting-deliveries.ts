@@ -199,21 +199,29 @@ export async function cancelWaiting(
   subscriptionIds: string[],
   now: Date,
 ): Promise<boolean> {
-  const { count } = await db`
-    with gone as (
+  const [{ found }] = await db<[{ found: number }]>`
+    with found as materialized (
+      select id from waiting_deliveries
+       where subscription_id = any(${subscriptionIds}::uuid[])
+       limit ${CANCELLED_MAX}
+    ),
+    gone as (
       delete from waiting_deliveries
        where id in (
          select id from waiting_deliveries
-          where id in (select id from waiting_deliveries
-                        where subscription_id = any(${subscriptionIds}::uuid[]) limit ${CANCELLED_MAX})
+          where id in (select id from found)
           order by id
             for update)
       returning *
+    ),
+    cancelled as (
+      insert into finished_deliveries
+             (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
+      select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
+             case when leased_until > ${now} then lease_id end
+        from gone
     )
-    insert into finished_deliveries
-           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
-    select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
-           case when leased_until > ${now} then lease_id end
-      from gone`;
-  return count === CANCELLED_MAX;
+    -- Not those that are gone: some may have been recorded just now, and yet there are more.
+    select count(*)::int as found from found`;
+  return found === CANCELLED_MAX;
 }

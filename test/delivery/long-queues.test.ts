@@ -10,6 +10,7 @@ import {
   createEngine,
   publish,
 } from "../support/engine.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 
 const QUEUE = 12_000;
 
@@ -37,7 +38,7 @@ async function aLongQueue() {
       select count(*)::int from finished_deliveries where state = 'cancelled' group by xmin::text order by 1`;
     return rows.map((row) => row.count);
   };
-  return { deps, clock, id, claim, cancelledTogether };
+  return { db, deps, clock, id, claim, cancelledTogether };
 }
 
 test("deleting a subscription with a long queue cancels all of it, in transactions that are short", async () => {
@@ -56,3 +57,19 @@ test("so does the failure that disables one, and the attempt that failed is reco
   assert.equal(disabled.length, 1);
   assert.deepEqual(await cancelledTogether(), [2_000, 5_000, 5_001]);
 });
+
+test(
+  "what is recorded while a long queue is cancelled does not pass for its end",
+  { timeout: 60_000 },
+  async () => {
+    const { db, deps, id, claim, cancelledTogether } = await aLongQueue();
+    let deleting: Promise<void> | undefined;
+    await db.begin(async (tx) => {
+      await tx`delete from waiting_deliveries where id = ${claim.id}`;
+      deleting = deleteSubscription(deps, null, id);
+      await untilBlocked(db);
+    });
+    await deleting;
+    assert.deepEqual(await cancelledTogether(), [2_001, 4_999, 5_000]);
+  },
+);
