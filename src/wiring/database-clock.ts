@@ -22,9 +22,7 @@ export class DatabaseClock {
 
   /** How far the database's clock is ahead of ours, as far as we know. */
   get skewMs(): number {
-    const { skewMs, systemMs, monotonicMs } = this.#measured;
-    const read = this.#read();
-    return skewMs + (read.monotonicMs - monotonicMs) - (read.systemMs - systemMs);
+    return this.#skewMsAt(this.#system().getTime());
   }
 
   get isRight(): boolean {
@@ -33,10 +31,17 @@ export class DatabaseClock {
 
   readonly now = (): Date => {
     const now = this.#system();
-    const { skewMs } = this;
+    const skewMs = this.#skewMsAt(now.getTime());
     if (Math.abs(skewMs - this.#measured.skewMs) > SKEW_MAX_MS) this.#askAtOnce();
     return Math.abs(skewMs) <= SKEW_MAX_MS ? now : after(now, skewMs);
   };
+
+  #skewMsAt(systemMs: number): number {
+    const before = this.#measured;
+    return (
+      before.skewMs + (this.#monotonicMs() - before.monotonicMs) - (systemMs - before.systemMs)
+    );
+  }
 
   /** After a suspension of the machine it is the monotonic clock that is behind. */
   #askAtOnce(): void {

@@ -1,5 +1,6 @@
 import { beginLookUp, checkDestination, type Vetted } from "../actions/destination.ts";
 import type { Config } from "../config.ts";
+import { sharedWhileUnderWay } from "../domain/under-way.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 
 type Check = (url: string) => Promise<Vetted>;
@@ -41,7 +42,7 @@ function open({ dnsServers, attemptTimeoutMs, egress }: Settings) {
     answerLocalhost: egress.allow.length > 0,
   });
   return {
-    check: (url: string) => checkDestination({ ...names, egress }, url),
+    check: sharedWhileUnderWay((url) => checkDestination({ ...names, egress }, url)),
     lookAhead: (url: string) => {
       beginLookUp({ ...names, egress }, url);
     },
