@@ -33,6 +33,7 @@ const SETTINGS: Record<string, string> = {
   // Our plans hardly depend on statistics, and each sample of a partition that grows costs as much as a hundred events.
   autovacuum_analyze_threshold: "10000",
   autovacuum_analyze_scale_factor: "0.5",
+  default_statistics_target: "10",
 
   // Our statements are too short to gain by these, and in containers /dev/shm is small.
   jit: "off",
