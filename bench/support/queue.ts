@@ -57,6 +57,6 @@ export async function countDeliveries(
   const [row] = await db<[{ waiting: number; delivered: number; attempts: number }]>`
     select (select count(*) from waiting_deliveries)::int as waiting,
            (select count(*) from finished_deliveries where state = 'delivered')::int as delivered,
-           (select count(*) from attempts)::int as attempts`;
+           (select count(*) from audit)::int as attempts`;
   return row;
 }

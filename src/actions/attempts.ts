@@ -8,7 +8,12 @@ import {
 import { groupBy } from "../domain/group-by.ts";
 import { timeOrderedId } from "../domain/ids.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
-import { type EndedAttempt, recordAttempts, recordLateAttempts } from "../postgres/attempts.ts";
+import {
+  type EndedAttempt,
+  recordDelivered,
+  recordLateAttempts,
+  recordUndelivered,
+} from "../postgres/attempts.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
 import { cancelWaiting, lockHeld, releaseLeases } from "../postgres/waiting-deliveries.ts";
@@ -50,7 +55,7 @@ async function recordSmooth(
 ): Promise<void> {
   if (ended.length === 0) return;
   const rows = ended.map((e) => toRow(e, { state: "delivered", dueAt: null }));
-  const recorded = await recordAttempts(db, rows);
+  const recorded = await recordDelivered(db, rows);
   if (recorded < rows.length) await recordLate(db, rules, rows);
 }
 
@@ -70,9 +75,11 @@ async function recordRough(
     const settled = health.map((row) =>
       settle(row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
     );
-    await recordAttempts(
+    const rows = settled.flatMap((s) => s.rows);
+    await recordDelivered(tx, rows.filter(isDelivered));
+    await recordUndelivered(
       tx,
-      settled.flatMap((s) => s.rows),
+      rows.filter((row) => !isDelivered(row)),
     );
     await updateHealth(
       tx,
@@ -112,6 +119,10 @@ async function recordRough(
       change: active ? [change] : [],
     };
   }
+}
+
+function isDelivered({ state }: EndedAttempt): boolean {
+  return state === "delivered";
 }
 
 /** Attempts that were under way when their deliveries were cancelled; of others nothing is written. */

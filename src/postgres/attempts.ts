@@ -35,14 +35,21 @@ export interface AttemptRow {
 }
 
 /**
- * Records attempts and moves their deliveries on, in one statement; a success resets its subscription's counter.
- * Answers how many it recorded: one whose lease was lost is another's, even of this process, and is left alone.
+ * Records successes: their deliveries are over, and their subscriptions' counters back at zero. Answers how many it
+ * recorded: one whose lease was lost is another's, even of this process, and is left alone.
  */
-export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Promise<number> {
-  const succeeded = ended.filter((e) => e.state === "delivered");
-  const recovering = new Set(succeeded.map((e) => e.subscription_id));
+export async function recordDelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
+  if (ended.length === 0) return 0;
+  const column = columnsOf(ended);
+  const recovering = new Set(ended.map((e) => e.subscription_id));
   const { count } = await db`
-    with ended as (${rowsOf(db, ended)}),
+    with ended as (
+      select *
+        from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+                    ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
+                    ${column("attempted_at")}::text::timestamptz[])
+             as e (id, delivery_id, lease_id, http_status, duration_ms, attempted_at)
+    ),
     -- Only where there is something to reset: a counter row written at every success would throttle everything.
     -- Locked before any delivery is, like everywhere: the other way round would deadlock with a deletion.
     recovering as (
@@ -53,6 +60,34 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
        order by id
          for no key update
     ),
+    gone as (
+      delete from waiting_deliveries q
+       using ended e
+       where q.id = e.delivery_id and q.lease_id = e.lease_id
+         and (select count(*) from recovering) >= 0 -- Which makes it come first.
+      returning q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts, q.last_reason, e.*
+    ),
+    recovered as (
+      update subscriptions
+         set consecutive_failures = 0
+       where id in (select id from recovering)
+         and id in (select subscription_id from gone)
+    )
+    insert into finished_deliveries
+           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason,
+            success_id, success_http_status, success_duration_ms)
+    select delivery_id, event_id, subscription_id, organization_id, created_at,
+           attempted_at + duration_ms * interval '1 millisecond', 'delivered', attempts, last_reason,
+           id, http_status, duration_ms
+      from gone`;
+  return count;
+}
+
+/** Records attempts after which their deliveries go on waiting, or are over undelivered. */
+export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
+  if (ended.length === 0) return 0;
+  const { count } = await db`
+    with ended as (${rowsOf(db, ended)}),
     kept as (
       update waiting_deliveries q
          set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, leased_until = null, lost_leases = 0,
@@ -65,7 +100,6 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
       delete from waiting_deliveries q
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id and e.state <> 'waiting'
-         and (select count(*) from recovering) >= 0 -- Which makes it come first.
       returning q.subscription_id, q.event_id, q.attempts + 1 as attempts, e.*, q.organization_id, q.created_at, q.last_reason
     ),
     finished as (
@@ -74,12 +108,6 @@ export async function recordAttempts(db: Queryable, ended: EndedAttempt[]): Prom
       select delivery_id, event_id, subscription_id, organization_id, created_at,
              attempted_at + duration_ms * interval '1 millisecond', state, attempts, coalesce(reason, last_reason)
         from gone
-    ),
-    recovered as (
-      update subscriptions
-         set consecutive_failures = 0
-       where id in (select id from recovering)
-         and id in (select subscription_id from gone where state = 'delivered')
     ),
     moved as (
       select * from kept
@@ -121,13 +149,8 @@ export async function recordLateAttempts(
       join ended e on e.id = l.attempt_id`;
 }
 
-/**
- * As arrays that are texts already: rows of JSON cost the database twice as much, and us to write them. The names are
- * written out, since the driver would search the whole statement for each list of them that it is to put in.
- */
 function rowsOf(db: Queryable, ended: EndedAttempt[]) {
-  const rows = ended.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
-  const column = (name: keyof EndedAttempt) => arrayText(rows.map((row) => row[name]));
+  const column = columnsOf(ended);
   return db`
     select *
       from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
@@ -135,6 +158,15 @@ function rowsOf(db: Queryable, ended: EndedAttempt[]) {
                   ${column("duration_ms")}::text::int[], ${column("attempted_at")}::text::timestamptz[],
                   ${column("state")}::text::text[], ${column("due_at")}::text::timestamptz[])
            as e (id, delivery_id, lease_id, event_type, http_status, reason, duration_ms, attempted_at, state, due_at)`;
+}
+
+/**
+ * As arrays that are texts already: rows of JSON cost the database twice as much, and us to write them. The names are
+ * written out, since the driver would search the whole statement for each list of them that it is to put in.
+ */
+function columnsOf(ended: EndedAttempt[]): (name: keyof EndedAttempt) => string {
+  const rows = ended.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
+  return (name) => arrayText(rows.map((row) => row[name]));
 }
 
 /** Failed attempts of one subscription, newest first, beginning behind `after`. */
@@ -157,5 +189,5 @@ const LISTED_MAX = 100;
 /** All attempts of one delivery, the first first. */
 export async function listAttempts(db: Queryable, deliveryId: string): Promise<AttemptRow[]> {
   return db<AttemptRow[]>`
-    select * from attempts where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
+    select * from audit where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
 }

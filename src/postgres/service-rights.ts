@@ -15,6 +15,7 @@ const RIGHTS: Record<string, string> = {
   waiting_deliveries: "select, insert, update, delete",
   finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
   attempts: "select, insert",
+  audit: "select",
   rate_windows: "select, insert, update",
   settings: "select",
   schema_migrations: "select",

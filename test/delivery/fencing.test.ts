@@ -7,8 +7,9 @@ import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import {
   type EndedAttempt,
   listAttempts,
-  recordAttempts,
+  recordDelivered,
   recordLateAttempts,
+  recordUndelivered,
 } from "../../src/postgres/attempts.ts";
 import { lockHeld } from "../../src/postgres/waiting-deliveries.ts";
 import { createDatabase } from "../support/database.ts";
@@ -65,12 +66,13 @@ function ended(claim: Claim, state: EndedAttempt["state"], now: Date): EndedAtte
 for (const state of ["waiting", "delivered", "dead_lettered", "cancelled"] as const) {
   test(`a process that slept past its lease cannot record that a delivery is ${state}`, async () => {
     const { clock, slept, awake } = await aDeliverySleptOver();
+    const record = state === "delivered" ? recordDelivered : recordUndelivered;
     const before = await stateOf(slept);
-    assert.equal(await recordAttempts(db, [ended(slept, state, clock())]), 0);
+    assert.equal(await record(db, [ended(slept, state, clock())]), 0);
     assert.deepEqual(await stateOf(slept), before);
     assert.equal((await listAttempts(db, slept.id)).length, 0);
 
-    assert.equal(await recordAttempts(db, [ended(awake, state, clock())]), 1);
+    assert.equal(await record(db, [ended(awake, state, clock())]), 1);
     assert.equal((await stateOf(awake))?.["state"], state);
   });
 }

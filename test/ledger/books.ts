@@ -53,7 +53,7 @@ export async function readBooks(db: Database): Promise<Books> {
     select delivery_id as delivery, attempt, http_status as "httpStatus", reason, dead_lettered as "deadLettered",
            round(extract(epoch from attempted_at) * 1000)::float8 as from,
            round(extract(epoch from attempted_at) * 1000)::float8 + duration_ms as until
-      from attempts
+      from audit
      order by delivery_id, attempt, id`;
   const ended = await db<{ id: string }[]>`
     select id from subscriptions where auto_disabled_at is not null or deleted_at is not null`;

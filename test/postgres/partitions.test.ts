@@ -35,10 +35,11 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
     organization_id: randomUUID(),
     created_at: at,
   };
+  const success = { success_id: id, success_http_status: 200, success_duration_ms: 1 };
   if (state === "waiting")
     await db`insert into waiting_deliveries ${db({ ...delivery, due_at: at })}`;
   else
-    await db`insert into finished_deliveries ${db({ ...delivery, finished_at: at, state, attempts: 1 })}`;
+    await db`insert into finished_deliveries ${db({ ...delivery, finished_at: at, state, attempts: 1, ...success })}`;
   return id;
 }
 

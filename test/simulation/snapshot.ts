@@ -58,7 +58,7 @@ async function readAttempts(db: Database, organizations: string[]) {
     select delivery_id as delivery, attempt as number, http_status as "httpStatus", reason,
            dead_lettered as "deadLettered", ${msOf(db, "attempted_at")} as "startedAt",
            ${msOf(db, "attempted_at")} + duration_ms as "endedAt", ${msOf(db, "next_attempt_at")} as "nextAt"
-      from attempts
+      from audit
      where ${areOf(db, organizations)}
      order by delivery_id, attempt, id`;
 }

@@ -89,10 +89,16 @@ create table finished_deliveries (
   attempts        smallint    not null check (attempts >= 0),
   last_reason     text        check (length(last_reason) <= 40),
 
+  -- The attempt that delivered it. It needs no row of its own: nearly every delivery has this one alone.
+  success_id          uuid,
+  success_http_status smallint check (success_http_status between 200 and 299),
+  success_duration_ms integer  check (success_duration_ms >= 0),
+
   -- The lease under which an attempt was under way when the delivery was cancelled.
   lease_id        uuid        check (lease_id is null or state = 'cancelled'),
 
-  primary key (id, finished_at)
+  primary key (id, finished_at),
+  check (num_nonnulls(success_id, success_http_status, success_duration_ms) = case state when 'delivered' then 3 else 0 end)
 ) partition by range (finished_at);
 
 create index finished_deliveries_of_event on finished_deliveries (event_id);
@@ -102,7 +108,7 @@ create index finished_deliveries_in_trouble_of_subscription
 create index finished_deliveries_in_trouble on finished_deliveries (state, id desc) where state <> 'delivered';
 create index finished_deliveries_of_reason on finished_deliveries (last_reason, id desc) where last_reason is not null;
 
--- One row for each attempt that came to an outcome. The id carries the time of the attempt's start.
+-- One row for each attempt that came to an outcome, except those that delivered. The id carries the time of the start.
 create table attempts (
   id              uuid        not null,
   delivery_id     uuid        not null,

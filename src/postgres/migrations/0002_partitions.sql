@@ -13,6 +13,17 @@ language sql immutable as $$
   select to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
 $$;
 
+-- Every attempt that came to an outcome.
+create view audit as
+  select id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason, dead_lettered,
+         duration_ms, attempted_at, next_attempt_at
+    from attempts
+  union all
+  select success_id, id, subscription_id, event_id, (select type from events e where e.id = event_id limit 1), attempts,
+         success_http_status, null, false, success_duration_ms, moment_of(success_id), null
+    from finished_deliveries
+   where state = 'delivered';
+
 create function retention() returns interval
 language sql stable as $$
   select value::interval from settings where name = 'retention'
