@@ -1,5 +1,5 @@
 import { PartnerError } from "../domain/errors.ts";
-import { listAttempts } from "../postgres/attempts.ts";
+import { listAttempts } from "../postgres/audit.ts";
 import { findDelivery } from "../postgres/deliveries.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type DeliveryDetail, viewAttempt, viewDelivery } from "./views/delivery.ts";

@@ -1,6 +1,6 @@
 import { UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
-import { listFailures } from "../postgres/attempts.ts";
+import { listFailures } from "../postgres/audit.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { readPage } from "./pages.ts";
 import { getSubscription } from "./subscriptions.ts";

@@ -19,21 +19,6 @@ export interface EndedAttempt {
   due_at: Date | null;
 }
 
-export interface AttemptRow {
-  id: string;
-  delivery_id: string;
-  subscription_id: string;
-  event_id: string;
-  event_type: string;
-  attempt: number;
-  http_status: number;
-  reason: string | null;
-  dead_lettered: boolean;
-  duration_ms: number;
-  attempted_at: Date;
-  next_attempt_at: Date | null;
-}
-
 /**
  * Records successes: their deliveries are over, and their subscriptions' counters back at zero. Answers how many it
  * recorded: one whose lease was lost is another's, even of this process, and is left alone.
@@ -167,27 +152,4 @@ function rowsOf(db: Queryable, ended: EndedAttempt[]) {
 function columnsOf(ended: EndedAttempt[]): (name: keyof EndedAttempt) => string {
   const rows = ended.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
   return (name) => arrayText(rows.map((row) => row[name]));
-}
-
-/** Failed attempts of one subscription, newest first, beginning behind `after`. */
-export async function listFailures(
-  db: Queryable,
-  subscriptionId: string,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<AttemptRow[]> {
-  return db<AttemptRow[]>`
-    select * from attempts
-     where subscription_id = ${subscriptionId} and reason is not null
-       ${after === null ? db`` : db`and id < ${after}`}
-     order by id desc
-     limit ${limit}`;
-}
-
-/** More than RETRY_DELAYS can ever make. */
-const LISTED_MAX = 100;
-
-/** All attempts of one delivery, the first first. */
-export async function listAttempts(db: Queryable, deliveryId: string): Promise<AttemptRow[]> {
-  return db<AttemptRow[]>`
-    select * from audit where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
 }

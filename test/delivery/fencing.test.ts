@@ -6,11 +6,11 @@ import type { Claim } from "../../src/actions/claims.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import {
   type EndedAttempt,
-  listAttempts,
   recordDelivered,
   recordLateAttempts,
   recordUndelivered,
 } from "../../src/postgres/attempts.ts";
+import { listAttempts } from "../../src/postgres/audit.ts";
 import { lockHeld } from "../../src/postgres/waiting-deliveries.ts";
 import { createDatabase } from "../support/database.ts";
 import {

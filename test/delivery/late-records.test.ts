@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Ended, recordEnded } from "../../src/actions/attempts.ts";
 import type { Claim } from "../../src/actions/claims.ts";
-import { listAttempts } from "../../src/postgres/attempts.ts";
+import { listAttempts } from "../../src/postgres/audit.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   anOrganization,

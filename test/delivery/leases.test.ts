@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { listAttempts, listFailures } from "../../src/postgres/attempts.ts";
+import { listAttempts, listFailures } from "../../src/postgres/audit.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
 import {
   deleteSubscription as deleteRow,

@@ -4,7 +4,7 @@ import type { Post } from "../../src/delivery/sender.ts";
 import { createApiKey, revokeApiKey } from "../../src/actions/api-keys.ts";
 import { publishEvent } from "../../src/actions/events.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
-import { listAttempts, listFailures } from "../../src/postgres/attempts.ts";
+import { listAttempts, listFailures } from "../../src/postgres/audit.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
 import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";

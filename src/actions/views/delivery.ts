@@ -1,6 +1,6 @@
 import type { DeliveryState } from "../../domain/delivery.ts";
 import { publicId } from "../../domain/ids.ts";
-import type { AttemptRow } from "../../postgres/attempts.ts";
+import type { AttemptRow } from "../../postgres/audit.ts";
 import type { DeliveryRow } from "../../postgres/deliveries.ts";
 
 /** A delivery as operators see it. */
