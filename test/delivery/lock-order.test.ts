@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createDatabase } from "../support/database.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  attemptAll,
+  createEngine,
+  publish,
+  refused,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+
+async function untilSomebodyWaits(): Promise<void> {
+  for (;;) {
+    const waiting = await db`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    if (waiting.length > 0) return;
+  }
+}
+
+test("a success that resets a counter waits for its subscription with no delivery locked, so that it deadlocks with no deletion", async () => {
+  const { deps, clock, claim } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id: subscription } = await aSubscription(deps, organization);
+  await publish(deps, organization);
+  await attemptAll(deps, await claim(), () => refused);
+  clock.advance(60_000);
+  const claims = await claim();
+  assert.equal(claims.length, 1);
+
+  let recording: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from subscriptions where id = ${subscription} for update`;
+    recording = attemptAll(deps, claims, () => acknowledged);
+    await untilSomebodyWaits();
+    const free = await tx`
+      select from waiting_deliveries where subscription_id = ${subscription} for update skip locked`;
+    assert.equal(free.length, 1);
+  });
+  await recording;
+  const [row] =
+    await db`select consecutive_failures as failures from subscriptions where id = ${subscription}`;
+  assert.equal(row?.["failures"], 0);
+});
