@@ -1,3 +1,4 @@
+import { sharedWhileUnderWay } from "../domain/under-way.ts";
 import { NameServers } from "./name-servers.ts";
 
 /** Looks a host name up anew. Never throws. */
@@ -46,7 +47,7 @@ export function createNameLookup(options: {
 }): { lookup: NameLookup; lookAhead: (host: string) => void; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const servers = new NameServers(options.servers, options.timeoutMs - probeMs);
-  const underWay = new Map<string, Promise<LookupResult>>();
+  const findOnce = sharedWhileUnderWay(find, { max: LOOKUPS_MAX, beyond: NO_RESOLVER });
   const ahead = new Map<string, { found: Promise<LookupResult>; untilMs: number }>();
   let closed = false;
 
@@ -66,13 +67,7 @@ export function createNameLookup(options: {
   async function ask(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
     if (NEVER_EXISTS.test(host)) return NONE;
-    const shared = underWay.get(host);
-    if (shared !== undefined) return shared;
-    if (closed || underWay.size >= LOOKUPS_MAX) return NO_RESOLVER;
-
-    const found = find(host).finally(() => underWay.delete(host));
-    underWay.set(host, found);
-    return found;
+    return closed ? NO_RESOLVER : findOnce(host);
   }
 
   async function find(host: string): Promise<LookupResult> {

@@ -68,7 +68,7 @@ export async function recordDelivered(db: Queryable, ended: EndedAttempt[]): Pro
   return count;
 }
 
-/** Records attempts after which their deliveries go on waiting, or are over undelivered. */
+/** Records attempts after which their deliveries go on waiting, or are over undelivered. Answers how many, in the same way. */
 export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
   if (ended.length === 0) return 0;
   const { count } = await db`

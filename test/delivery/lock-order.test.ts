@@ -10,16 +10,9 @@ import {
   publish,
   refused,
 } from "../support/engine.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
-
-async function untilSomebodyWaits(): Promise<void> {
-  for (;;) {
-    const waiting = await db`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    if (waiting.length > 0) return;
-  }
-}
 
 test("a success that resets a counter waits for its subscription with no delivery locked, so that it deadlocks with no deletion", async () => {
   const { deps, clock, claim } = await createEngine(db);
@@ -35,7 +28,7 @@ test("a success that resets a counter waits for its subscription with no deliver
   await db.begin(async (tx) => {
     await tx`select from subscriptions where id = ${subscription} for update`;
     recording = attemptAll(deps, claims, () => acknowledged);
-    await untilSomebodyWaits();
+    await untilBlocked(db);
     const free = await tx`
       select from waiting_deliveries where subscription_id = ${subscription} for update skip locked`;
     assert.equal(free.length, 1);

@@ -12,6 +12,7 @@ function anOracle() {
         };
         asked.push({ question, answer, fail });
       }),
+    { max: 2, beyond: "too many" },
   );
   return { asked, ask };
 }
@@ -36,4 +37,17 @@ test("an answer is not remembered, and neither is a failure", async () => {
 
   void ask("a");
   assert.equal(asked.length, 3);
+});
+
+test("what is asked beyond the limit is answered at once, and what is under way is still shared", async () => {
+  const { asked, ask } = anOracle();
+  const first = [ask("a"), ask("b")];
+  assert.equal(await ask("c"), "too many");
+
+  const again = ask("a");
+  for (const { question, answer } of asked) answer(question.toUpperCase());
+  assert.deepEqual(await Promise.all([...first, again]), ["A", "B", "A"]);
+  const later = ask("c");
+  asked[2]?.answer("C");
+  assert.equal(await later, "C");
 });
