@@ -72,6 +72,6 @@ async function measure(rig: Rig, subscriptions: number) {
 
   const [rate, baseline] = [perSecond(turns.service), perSecond(turns.loop)];
   const each = (questions / (ROUNDS * count)).toFixed(2);
-  const measured = `${inThousands(rate)}/s; ${loop.setting} ${inThousands(baseline)}/s; ${each} DNS questions each`;
+  const measured = `${inThousands(rate)}/s; ${loop.setting} ${inThousands(baseline)}/s (${loop.others}); ${each} DNS questions each`;
   return { ratio: rate / baseline, service: rate, baseline, measured };
 }

@@ -4,6 +4,7 @@ import type { Load } from "../processes/load.ts";
 import type { Loop } from "../processes/loop.ts";
 import type { Route } from "../processes/route.ts";
 import type { Subscription } from "./partners.ts";
+import { inThousands } from "./report.ts";
 import type { Rig } from "./rig.ts";
 import type { Party } from "./turn.ts";
 
@@ -19,13 +20,15 @@ export interface Baseline {
 export interface BareLoop extends Party {
   /** In words. */
   setting: string;
+  /** What it made at its other settings, in words. */
+  others: string;
   close: () => Promise<void>;
 }
 
 /** Longer than any bench. */
 const LOOP_LIMIT_MS = 3_600_000;
-/** Connections of the bare loop: as many as the service's attempts at once, and what suits a loop better. */
-const LOOP_CONNECTIONS = [512, 128, 32];
+/** Connections of the bare loop: as many as the service makes attempts at once, and fewer, which suit a loop better. */
+const LOOP_CONNECTIONS = [256, 128, 32];
 const ROUTE_CONNECTIONS = [32, 64, 128];
 
 /** Signed HTTPS POSTs of the same envelopes to the same receiver, and nothing else. It goes on, but in its turns alone. */
@@ -34,7 +37,7 @@ export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise
   const posts = subscriptions.map(postOf);
   const loop = rig.child<Loop>("loop");
   const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(2_000, 300) };
-  const { connections, setting } = await bestOf(LOOP_CONNECTIONS, (connections) =>
+  const { connections, setting, others } = await bestOf(LOOP_CONNECTIONS, (connections) =>
     loop.ask("run", { origin, address, ca, posts, connections, ...time }),
   );
 
@@ -45,6 +48,7 @@ export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise
   loop.pause();
   return {
     setting: `bare loop with ${setting}`,
+    others,
     pause: () => {
       loop.pause();
     },
@@ -84,7 +88,10 @@ async function bestOf(settings: number[], run: (connections: number) => Promise<
     tried.push({ connections, perSecond: await run(connections) });
   }
   const { connections } = tried.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
-  return { connections, setting: `${connections} connections` };
+  const others = tried
+    .filter((one) => one.connections !== connections)
+    .map((one) => `${inThousands(one.perSecond)}/s with ${one.connections}`);
+  return { connections, setting: `${connections} connections`, others: others.join(", ") };
 }
 
 function postOf({ id, url, secret }: Subscription) {
