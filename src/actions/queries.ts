@@ -37,7 +37,7 @@ const END_OF_TIME = new Date("9999-12-31T23:59:59.999Z");
 export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): DeliveryFilter {
   const eventId = query.event === undefined ? null : parseId("evt", query.event);
   const known = Object.keys(EVENT_TYPES);
-  return {
+  const filter = {
     subscriptionId: read(faults, "/subscription", query.subscription, {
       parse: (id) => parseId("wh", id),
       wanted: "must be the id of a subscription, wh_<uuid>",
@@ -58,6 +58,11 @@ export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): Delive
     since: read(faults, "/since", query.since, { parse: readTime, wanted: TIME_WANTED }),
     until: read(faults, "/until", query.until, { parse: readTime, wanted: TIME_WANTED }),
   };
+  const { since, until } = filter;
+  if (since !== null && until !== null && until < since) {
+    faults.push({ pointer: "/until", detail: "must be no earlier than since" });
+  }
+  return filter;
 }
 
 /** Null if nothing was said, or nothing that can be read. */

@@ -198,3 +198,19 @@ test("a query that cannot be read is 422 with every fault, and repeats nothing o
     assert.equal((await ask({ url: `deliveries?since=${time}` })).status, answer, time);
   }
 });
+
+test("an end that lies before the beginning is 422, not an empty list", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const between = async (since: string, until: string) =>
+    ask({ url: `deliveries?${new URLSearchParams({ since, until }).toString()}` });
+
+  const { status, body } = await between("2026-01-31T00:00:00Z", "2026-01-31T00:00:00+01:00");
+  assert.equal(status, 422);
+  assert.deepEqual((body as Problem).errors, [
+    { pointer: "/until", detail: "must be no earlier than since" },
+  ]);
+  const [same, unreadable] = ["2026-01-31T00:00:00Z", "yesterday"];
+  assert.equal((await between(same, same)).status, 200);
+  const faults = ((await between(same, unreadable)).body as Problem).errors;
+  assert.equal(faults.length, 1);
+});
