@@ -31,23 +31,29 @@ export async function openDatabase(
     ? null
     : await startEmbedded({ dataDir: config.dataDir, log });
   const url = config.databaseUrl ?? embedded?.url ?? "";
+  let db: Database | undefined;
+  const close = async () => {
+    await db?.end({ timeout: 5 });
+    await embedded?.stop();
+  };
 
   try {
     await updateSchema(config, url, log, { writesRetention });
     const idleInTransactionMs = idleFor(config.attemptTimeoutMs);
-    const db = connect(url, { max, name: "partner-api", idleInTransactionMs });
+    db = connect(url, { max, name: "partner-api", idleInTransactionMs });
     await learnTypes(db);
-    return {
-      db,
-      close: async () => {
-        await db.end({ timeout: 5 });
-        await embedded?.stop();
-      },
-    };
+    await requireSchema(db);
+    return { db, close };
   } catch (error) {
-    await embedded?.stop();
+    await close();
     throw error;
   }
+}
+
+/** What was migrated is what the service opens, unless the two URLs lead to different databases. */
+async function requireSchema(db: Database): Promise<void> {
+  if ((await findPendingMigrations(db)).length === 0) return;
+  throw new Error("DATABASE_URL leads to a database that MIGRATION_DATABASE_URL does not migrate");
 }
 
 /**

@@ -27,6 +27,21 @@ test("a service that signs in as the schema's owner is told so, and loses no rig
   assert.equal(may, true);
 });
 
+test("a schema that was migrated in another database than the service's is a fault", async () => {
+  const [one, other] = [await createDatabase(), await createDatabase()];
+  await ownerOf(one)`drop table schema_migrations`;
+  const env = {
+    DATABASE_URL: environmentOf(one)["MIGRATION_DATABASE_URL"],
+    MIGRATION_DATABASE_URL: environmentOf(other)["MIGRATION_DATABASE_URL"],
+  };
+  await assert.rejects(
+    openDatabase(loadConfig(env), () => undefined),
+    {
+      message: "DATABASE_URL leads to a database that MIGRATION_DATABASE_URL does not migrate",
+    },
+  );
+});
+
 test("only who runs the service says how long history is kept, and no command in passing", async () => {
   const db = await createDatabase();
   const retentionAfter = async (retention: string, options: { writesRetention?: boolean }) => {
