@@ -1,4 +1,4 @@
-import { busy } from "../domain/errors.ts";
+import { Busy } from "../domain/errors.ts";
 
 export interface GatherOptions {
   /** Calls in one batch at the most. */
@@ -47,7 +47,7 @@ export function gather<Item, Result>(
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= waitingMax || overdue) {
-        reject(busy());
+        reject(new Busy());
         return;
       }
       waiting.push({ item, resolve, reject });
@@ -105,7 +105,7 @@ export function gather<Item, Result>(
     /** Whatever `run` still comes to, nobody waits for it any more. */
     function giveUp(): void {
       overdue = hasHalted = true;
-      for (const call of [...calls, ...waiting.splice(0)]) call.reject(busy());
+      for (const call of [...calls, ...waiting.splice(0)]) call.reject(new Busy());
     }
   }
 }

@@ -51,10 +51,10 @@ export class PartnerError extends Error {
 }
 
 /** The database is away or overwhelmed: the same request may pass in a moment. */
-export function busy(): PartnerError {
-  return new PartnerError("unavailable", "The service cannot answer just now: try again.", {
-    retryAfter: 5,
-  });
+export class Busy extends PartnerError {
+  constructor(message = "The service cannot answer just now: try again.", retryAfter = 5) {
+    super("unavailable", message, { retryAfter });
+  }
 }
 
 export function invalidRequest(faults: Fault[]): PartnerError {

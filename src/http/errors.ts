@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { busy, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
+import { Busy, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import { faultsOf } from "./faults.ts";
 import { BODY_BYTES_MAX } from "./limits.ts";
@@ -38,7 +38,7 @@ export function createErrorHandler(
     if (error.code === "internal") {
       request.log.error({ err: thrown, request_id: request.id }, "a request failed");
     } else if (error.code === "unavailable") {
-      onUnavailable?.(thrown);
+      if (error instanceof Busy) onUnavailable?.(thrown);
       request.log.debug({ err: thrown, request_id: request.id }, "a request had to be refused");
     }
 
@@ -64,7 +64,7 @@ function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError 
   const [known, detail] = FRAMEWORK.get(code ?? "") ?? [];
   if (known !== undefined && detail !== undefined) return new PartnerError(known, detail);
   if (statusCode === 400) return new PartnerError("malformed_request", "The body broke off.");
-  if (isUnavailable(thrown)) return busy();
+  if (isUnavailable(thrown)) return new Busy();
   return new PartnerError("internal", "Something went wrong on our side.");
 }
 

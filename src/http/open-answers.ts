@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
-import { PartnerError } from "../domain/errors.ts";
+import { Busy } from "../domain/errors.ts";
 import { type Link, LinkedList } from "../domain/linked-list.ts";
 import type { App } from "./app.ts";
 
@@ -58,10 +58,8 @@ export function watchAnswers(app: App, limitMs: number): void {
       if (reply.elapsedTime < limitMs) return;
       leave(reply);
       if (reply.sent || reply.raw.destroyed) continue;
-      const late = new PartnerError("unavailable", "The answer takes too long: try again.", {
-        retryAfter: Math.ceil(limitMs / 1000),
-      });
-      void reply.send(late);
+      const seconds = Math.ceil(limitMs / 1000);
+      void reply.send(new Busy("The answer takes too long: try again.", seconds));
     }
   }
 
