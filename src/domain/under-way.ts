@@ -2,18 +2,28 @@
  * Lets all who ask for the same share one answer, as long as it is under way. Nothing is remembered. Where there is a limit,
  * and `max` others are under way already, the answer is `beyond`.
  */
-export function sharedWhileUnderWay<Answer>(
-  ask: (question: string) => Promise<Answer>,
-  limit?: { max: number; beyond: Answer },
-): (question: string) => Promise<Answer> {
-  const underWay = new Map<string, Promise<Answer>>();
-  return (question) => {
-    const shared = underWay.get(question);
-    if (shared !== undefined) return shared;
-    if (limit !== undefined && underWay.size >= limit.max) return Promise.resolve(limit.beyond);
+export class UnderWay<Answer> {
+  readonly #ask: (question: string) => Promise<Answer>;
+  readonly #limit: { max: number; beyond: Answer } | undefined;
+  readonly #answers = new Map<string, Promise<Answer>>();
 
-    const answer = ask(question).finally(() => underWay.delete(question));
-    underWay.set(question, answer);
+  constructor(ask: (question: string) => Promise<Answer>, limit?: { max: number; beyond: Answer }) {
+    this.#ask = ask;
+    this.#limit = limit;
+  }
+
+  has(question: string): boolean {
+    return this.#answers.has(question);
+  }
+
+  ask(question: string): Promise<Answer> {
+    const shared = this.#answers.get(question);
+    if (shared !== undefined) return shared;
+    if (this.#limit !== undefined && this.#answers.size >= this.#limit.max) {
+      return Promise.resolve(this.#limit.beyond);
+    }
+    const answer = this.#ask(question).finally(() => this.#answers.delete(question));
+    this.#answers.set(question, answer);
     return answer;
-  };
+  }
 }

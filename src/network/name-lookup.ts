@@ -1,4 +1,4 @@
-import { sharedWhileUnderWay } from "../domain/under-way.ts";
+import { UnderWay } from "../domain/under-way.ts";
 import { NameServers } from "./name-servers.ts";
 
 /** Looks a host name up anew. Never throws. */
@@ -47,7 +47,7 @@ export function createNameLookup(options: {
 }): { lookup: NameLookup; lookAhead: (host: string) => void; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const servers = new NameServers(options.servers, options.timeoutMs - probeMs);
-  const findOnce = sharedWhileUnderWay(find, { max: LOOKUPS_MAX, beyond: NO_RESOLVER });
+  const lookUps = new UnderWay(find, { max: LOOKUPS_MAX, beyond: NO_RESOLVER });
   const ahead = new Map<string, { found: Promise<LookupResult>; untilMs: number }>();
   let closed = false;
 
@@ -67,7 +67,7 @@ export function createNameLookup(options: {
   async function ask(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
     if (NEVER_EXISTS.test(host)) return NONE;
-    return closed ? NO_RESOLVER : findOnce(host);
+    return closed ? NO_RESOLVER : lookUps.ask(host);
   }
 
   async function find(host: string): Promise<LookupResult> {

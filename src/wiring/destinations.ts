@@ -1,6 +1,6 @@
 import { beginLookUp, checkDestination, type Vetted } from "../actions/destination.ts";
 import type { Config } from "../config.ts";
-import { sharedWhileUnderWay } from "../domain/under-way.ts";
+import { UnderWay } from "../domain/under-way.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 
 type Check = (url: string) => Promise<Vetted>;
@@ -41,10 +41,12 @@ function open({ dnsServers, attemptTimeoutMs, egress }: Settings) {
     timeoutMs: lookUpLimitMs(attemptTimeoutMs),
     answerLocalhost: egress.allow.length > 0,
   });
+  const checks = new UnderWay((url) => checkDestination({ ...names, egress }, url));
   return {
-    check: sharedWhileUnderWay((url) => checkDestination({ ...names, egress }, url)),
+    check: (url: string) => checks.ask(url),
     lookAhead: (url: string) => {
-      beginLookUp({ ...names, egress }, url);
+      // Whoever shares a check would leave it to a later attempt, for which it is too old.
+      if (!checks.has(url)) beginLookUp({ ...names, egress }, url);
     },
     close: names.close,
   };

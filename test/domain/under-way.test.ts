@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sharedWhileUnderWay } from "../../src/domain/under-way.ts";
+import { UnderWay } from "../../src/domain/under-way.ts";
 
 function anOracle() {
   const asked: { question: string; answer: (text: string) => void; fail: () => void }[] = [];
-  const ask = sharedWhileUnderWay<string>(
+  const underWay = new UnderWay<string>(
     (question) =>
       new Promise((answer, reject) => {
         const fail = () => {
@@ -14,7 +14,7 @@ function anOracle() {
       }),
     { max: 2, beyond: "too many" },
   );
-  return { asked, ask };
+  return { asked, ask: (question: string) => underWay.ask(question) };
 }
 
 test("who asks the same while it is under way shares the answer, and others do not", async () => {

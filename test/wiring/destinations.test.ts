@@ -23,3 +23,21 @@ test("callers who name silent hosts without end hold up no delivery", async (t) 
   const vetted = await destinations.forDeliveries("https://hooks.test/");
   assert.deepEqual(vetted.ok && vetted.addresses, ["93.184.215.14"]);
 });
+
+test("a look-up that is begun ahead serves no attempt but the one that it was begun for", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("hooks.test", { A: ["93.184.215.14"] }, { A: ["93.184.215.15"] });
+  const destinations = openDestinations({
+    dnsServers: [dns.address],
+    attemptTimeoutMs: 10_000,
+    egress: { allow: [], deny: [] },
+  });
+  t.after(destinations.close);
+  const url = "https://hooks.test/";
+
+  const underWay = destinations.forDeliveries(url);
+  destinations.lookAhead(url);
+  await Promise.all([underWay, destinations.forDeliveries(url)]);
+  const later = await destinations.forDeliveries(url);
+  assert.deepEqual(later.ok && later.addresses, ["93.184.215.15"]);
+});
