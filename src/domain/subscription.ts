@@ -37,7 +37,7 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
   return { health: { consecutiveFailures, active }, disabledAt, moves };
 
   function move({ attempts, outcome, endedAt }: Attempt): NextState {
-    if (!active) return { state: "cancelled", dueAt: null };
+    if (!active) return afterTheEnd(outcome);
 
     consecutiveFailures = outcome.kind === "acknowledged" ? 0 : consecutiveFailures + 1;
     const state = afterAttempt(rules.retryDelaysMs, attempts, outcome, endedAt);
@@ -46,5 +46,11 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
     active = false;
     disabledAt = endedAt;
     return state.state === "waiting" ? { state: "cancelled", dueAt: null } : state;
+  }
+
+  /** What still waits of a subscription that had ended before was accepted just then: it can be delivered, not retried. */
+  function afterTheEnd({ kind }: CountedOutcome): NextState {
+    const isDelivered = kind === "acknowledged" && !before.active;
+    return { state: isDelivered ? "delivered" : "cancelled", dueAt: null };
   }
 }

@@ -33,6 +33,10 @@ function failedAt(claim: Claim, at: Date): Ended {
   return { claim, outcome: { kind: "refused", httpStatus: 503 }, startedAt: at, endedAt: at };
 }
 
+function deliveredAt(claim: Claim, at: Date): Ended {
+  return { claim, outcome: { kind: "acknowledged", httpStatus: 200 }, startedAt: at, endedAt: at };
+}
+
 test("an attempt under way is in the audit, though it began after the failure that disabled its subscription ended", async () => {
   const { deps, clock, first, another } = await anEngine();
   const failure = failedAt(first, clock());
@@ -59,4 +63,24 @@ test("one whose lease was over when its subscription was disabled is not", async
   await recordEnded(deps, [failedAt(slept, clock())]);
   const attempts = await listAttempts(db, slept.id);
   assert.equal(attempts.length, 0);
+});
+
+test("what was accepted just as its subscription ended is delivered, whatever is recorded beside it, and the counter stays", async () => {
+  const { deps, clock, first: alone, another } = await anEngine();
+  const [beside, failed] = [await another(), await another()];
+  await db`
+    update subscriptions set auto_disabled_at = ${clock()}, consecutive_failures = 20
+     where id = ${alone.subscription_id}`;
+
+  await recordEnded(deps, [deliveredAt(alone, clock())]);
+  await recordEnded(deps, [deliveredAt(beside, clock()), failedAt(failed, clock())]);
+  const states = await db<{ state: string }[]>`
+    select state from finished_deliveries where subscription_id = ${alone.subscription_id} order by id`;
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    ["delivered", "delivered", "cancelled"],
+  );
+  const [row] = await db<{ consecutive_failures: number }[]>`
+    select consecutive_failures from subscriptions where id = ${alone.subscription_id}`;
+  assert.equal(row?.consecutive_failures, 20);
 });

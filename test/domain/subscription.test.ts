@@ -69,6 +69,14 @@ test("nothing counts for a subscription that is not active", () => {
   assert.equal(disabledAt, null);
   assert.deepEqual(nextOf(applied), [
     { state: "cancelled", dueAt: null },
+    { state: "delivered", dueAt: null },
+  ]);
+});
+
+test("a success behind the failure that disables is cancelled with all that was queued", () => {
+  const next = nextOf(applyOutcomes(rules, active(19), [failure(), success()]));
+  assert.deepEqual(next, [
+    { state: "cancelled", dueAt: null },
     { state: "cancelled", dueAt: null },
   ]);
 });
