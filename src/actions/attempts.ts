@@ -76,20 +76,14 @@ async function recordRough(
       settle(row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
     );
     const rows = settled.flatMap((s) => s.rows);
-    await recordDelivered(tx, rows.filter(isDelivered));
-    await recordUndelivered(
-      tx,
-      rows.filter((row) => !isDelivered(row)),
-    );
-    await updateHealth(
-      tx,
-      settled.flatMap((s) => s.change),
-    );
+    const delivered = rows.filter((row) => row.state === "delivered");
+    await recordDelivered(tx, delivered);
+    const undelivered = rows.filter((row) => row.state !== "delivered");
+    await recordUndelivered(tx, undelivered);
+    const changes = settled.flatMap((s) => s.change);
+    await updateHealth(tx, changes);
 
-    const disabled = settled
-      .flatMap((s) => s.change)
-      .filter((c) => c.auto_disabled_at !== null)
-      .map((c) => c.id);
+    const disabled = changes.filter((c) => c.auto_disabled_at !== null).map((c) => c.id);
     const isSomeLeft = disabled.length > 0 && (await cancelWaiting(tx, disabled, clock()));
 
     const late = ended.filter((e) => !isHeld(e));
@@ -119,10 +113,6 @@ async function recordRough(
       change: active ? [change] : [],
     };
   }
-}
-
-function isDelivered({ state }: EndedAttempt): boolean {
-  return state === "delivered";
 }
 
 /** Attempts that were under way when their deliveries were cancelled; of others nothing is written. */

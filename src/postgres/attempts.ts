@@ -19,11 +19,14 @@ export interface EndedAttempt {
   due_at: Date | null;
 }
 
+/** An attempt that delivered. */
+export type Success = Omit<EndedAttempt, "event_type" | "reason" | "state" | "due_at">;
+
 /**
  * Records successes: their deliveries are over, and their subscriptions' counters back at zero. Answers how many it
  * recorded: one whose lease was lost is another's, even of this process, and is left alone.
  */
-export async function recordDelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
+export async function recordDelivered(db: Queryable, ended: Success[]): Promise<number> {
   if (ended.length === 0) return 0;
   const column = columnsOf(ended);
   const recovering = new Set(ended.map((e) => e.subscription_id));
@@ -41,7 +44,8 @@ export async function recordDelivered(db: Queryable, ended: EndedAttempt[]): Pro
       select id
         from subscriptions
        where id = any(${[...recovering]}::uuid[])
-         and consecutive_failures > 0 and auto_disabled_at is null and deleted_at is null
+         and consecutive_failures > 0 and auto_disabled_at is null
+         and sealed_secret is not null -- Not deleted, in words that lead the planner to no other index than that of ids.
        order by id
          for no key update
     ),
@@ -149,7 +153,9 @@ function rowsOf(db: Queryable, ended: EndedAttempt[]) {
  * As arrays that are texts already: rows of JSON cost the database twice as much, and us to write them. The names are
  * written out, since the driver would search the whole statement for each list of them that it is to put in.
  */
-function columnsOf(ended: EndedAttempt[]): (name: keyof EndedAttempt) => string {
+function columnsOf<Name extends keyof EndedAttempt>(
+  ended: Pick<EndedAttempt, Name | "delivery_id">[],
+): (name: Name) => string {
   const rows = ended.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
   return (name) => arrayText(rows.map((row) => row[name]));
 }

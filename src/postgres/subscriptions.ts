@@ -78,7 +78,8 @@ export async function findSubscriptions(
   return db<SealedSubscriptionRow[]>`
     select ${db([...COLUMNS, "sealed_secret"])}
       from subscriptions
-     where id = any(${ids}::uuid[]) and deleted_at is null`;
+     where id = any(${ids}::uuid[])
+       and sealed_secret is not null -- Not deleted, in words that lead the planner to no other index than that of ids.`;
 }
 
 /** Marks the subscription deleted and erases its secret. False if absent, or not `organizationId`'s where that is given. */
