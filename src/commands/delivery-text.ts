@@ -1,4 +1,9 @@
-import type { AttemptView, DeliveryDetail, DeliveryView } from "../actions/views/delivery.ts";
+import type {
+  AttemptView,
+  DeliveryDetail,
+  DeliveryView,
+  RecipientView,
+} from "../actions/views/delivery.ts";
 import { fields, type Line, shortTime, table } from "./table.ts";
 
 export const deliveryHeadings = ["ID", "CREATED", "STATE", "ATTEMPTS"];
@@ -12,20 +17,28 @@ export function deliveryLine(item: DeliveryView): Line {
 }
 
 export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: boolean }): string {
+  const { recipient } = delivery;
   const facts = fields({
     id: delivery.id,
     event: `${delivery.event_id} ${delivery.event_type}`,
-    subscription: delivery.subscription_id,
-    organization: delivery.organization_id,
+    subscription: `${delivery.subscription_id}${endOf(recipient)}`,
+    url: recipient.url,
+    organization: `${delivery.organization_id} ${recipient.organization_slug}`,
     state: delivery.state,
     created: delivery.created_at,
     due: delivery.due_at ?? "-",
     finished: delivery.finished_at ?? "-",
   });
-  if (delivery.attempt_log.length === 0) return `${facts}\nIt was not attempted yet.\n`;
+  if (delivery.attempt_log.length === 0)
+    return `${facts}\nNo attempt has come to an outcome yet.\n`;
 
   const headings = ["ATTEMPT", "AT", "OUTCOME", "STATUS", "TOOK", "NEXT"];
   return `${facts}\n${table(headings, delivery.attempt_log.map(attemptLine), options)}`;
+}
+
+function endOf({ deleted_at, auto_disabled_at }: RecipientView): string {
+  if (deleted_at !== null) return `, deleted ${deleted_at}`;
+  return auto_disabled_at === null ? "" : `, auto-disabled ${auto_disabled_at}`;
 }
 
 function attemptLine(attempt: AttemptView): Line {

@@ -82,6 +82,24 @@ export async function findSubscriptions(
        and sealed_secret is not null -- Not deleted, in words that lead the planner to no other index than that of ids.`;
 }
 
+/** Where a delivery goes or went: its subscription, ended or not, and whose it is. */
+export interface RecipientRow {
+  url: string;
+  auto_disabled_at: Date | null;
+  deleted_at: Date | null;
+  organization_slug: string;
+}
+
+/** Null if absent: one that was deleted is kept as long as deliveries of its are. */
+export async function findRecipient(db: Queryable, id: string): Promise<RecipientRow | null> {
+  const [row] = await db<RecipientRow[]>`
+    select s.url, s.auto_disabled_at, s.deleted_at, o.slug as organization_slug
+      from subscriptions s
+      join organizations o on o.id = s.organization_id
+     where s.id = ${id}`;
+  return row ?? null;
+}
+
 /** Marks the subscription deleted and erases its secret. False if absent, or not `organizationId`'s where that is given. */
 export async function deleteSubscription(
   db: Queryable,

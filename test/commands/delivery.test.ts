@@ -57,7 +57,9 @@ test("a delivery is listed with its state, and shown with all its attempts", asy
       `  ${event_id}  vc.test.ping  wh_${subscription}\n`,
   );
 
-  const { attempt_log, ...delivery } = await json<DeliveryDetail>("delivery", "show", id);
+  const shown = await json<DeliveryDetail>("delivery", "show", id);
+  const { attempt_log, recipient, ...delivery } = shown;
+  assert.deepEqual([recipient.auto_disabled_at, recipient.deleted_at], [null, null]);
   assert.deepEqual(delivery, {
     id,
     event_id,
@@ -171,7 +173,7 @@ test("a delivery that was given up goes out once more, as a new one of the same 
   });
   assert.match(
     (await run("delivery", "show", again.id)).stdout,
-    /\n\nIt was not attempted yet\.\n$/,
+    /\n\nNo attempt has come to an outcome yet\.\n$/,
   );
   await deliverDue(() => acknowledged);
   const shown = await json<DeliveryDetail>("delivery", "show", again.id);
@@ -225,3 +227,23 @@ for (const [what, argv, stderr] of refusals) {
     assert.deepEqual(await run("delivery", ...argv), { status: 1, stdout: "", stderr });
   });
 }
+
+test("a delivery says what has become of its subscription, and whose it is", async () => {
+  const { id: ended, organization_id: foreign } = await aSubscription(deps);
+  const [event = ""] = await publish(deps, foreign);
+  const [{ id } = { id: "" }] = await list("--event", publicId("evt", event));
+  const shown = async () => (await run("delivery", "show", id)).stdout;
+  assert.match(
+    await shown(),
+    /\nsubscription +wh_\S+\nurl +https:\S+\norganization +org_\S+ \S+\n/,
+  );
+
+  await deps.db`update subscriptions set auto_disabled_at = ${clock()} where id = ${ended}`;
+  assert.match(await shown(), /\nsubscription +wh_\S+, auto-disabled 20\S+Z\n/);
+
+  clock.advance(DAY_MS);
+  await deleteSubscription(deps, foreign, ended);
+  const { recipient, ...delivery } = await json<DeliveryDetail>("delivery", "show", id);
+  assert.deepEqual([delivery.state, recipient.deleted_at], ["cancelled", clock().toISOString()]);
+  assert.match(await shown(), /\nsubscription +wh_\S+, deleted 20\S+Z\n/);
+});

@@ -2,6 +2,7 @@ import type { DeliveryState } from "../../domain/delivery.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { AttemptRow } from "../../postgres/audit.ts";
 import type { DeliveryRow } from "../../postgres/deliveries.ts";
+import type { RecipientRow } from "../../postgres/subscriptions.ts";
 
 /** A delivery as operators see it. */
 export interface DeliveryView {
@@ -37,8 +38,17 @@ export interface AttemptView {
 
 export type AttemptStatus = "delivered" | "failed" | "dead_lettered";
 
+/** Its subscription, which may have ended since, and the name of its organization. */
+export interface RecipientView {
+  organization_slug: string;
+  url: string;
+  auto_disabled_at: string | null;
+  deleted_at: string | null;
+}
+
 /** A delivery with all its attempts, the first first. */
 export interface DeliveryDetail extends DeliveryView {
+  recipient: RecipientView;
   attempt_log: AttemptView[];
 }
 
@@ -55,6 +65,15 @@ export function viewDelivery(row: DeliveryRow): DeliveryView {
     created_at: row.created_at.toISOString(),
     due_at: row.due_at?.toISOString() ?? null,
     finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+export function viewRecipient(row: RecipientRow): RecipientView {
+  return {
+    organization_slug: row.organization_slug,
+    url: row.url,
+    auto_disabled_at: row.auto_disabled_at?.toISOString() ?? null,
+    deleted_at: row.deleted_at?.toISOString() ?? null,
   };
 }
 

@@ -60,9 +60,20 @@ const Attempt = Type.Object({
   next_attempt_at: NullableTimestamp,
 });
 
+const Recipient = Type.Object(
+  {
+    organization_slug: Type.String(),
+    url: Type.String(),
+    auto_disabled_at: NullableTimestamp,
+    deleted_at: NullableTimestamp,
+  },
+  { description: "What has become of its subscription, and whose it is." },
+);
+
 export const DeliveryDetail = Type.Object(
   {
     ...DELIVERY,
+    recipient: Recipient,
     attempt_log: Type.Array(Attempt, {
       description: "Every attempt that came to an outcome, the first first.",
     }),
@@ -72,6 +83,12 @@ export const DeliveryDetail = Type.Object(
     examples: [
       {
         ...EXAMPLE,
+        recipient: {
+          organization_slug: "acme",
+          url: "https://hooks.example.com/partner-api",
+          auto_disabled_at: null,
+          deleted_at: null,
+        },
         attempt_log: [
           {
             id: "att_019bd1f1-0a00-7002-8a5b-2f9b1c3d4e5f",

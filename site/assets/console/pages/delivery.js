@@ -32,17 +32,17 @@ export function deliveryPage({ id: asked = "" }) {
 const isOver = ({ state }) => state === "dead_lettered" || state === "cancelled";
 
 function facts(delivery) {
-  const {
-    event_id: event,
-    subscription_id: subscription,
-    organization_id: organization,
-  } = delivery;
+  const { event_id: event, subscription_id: subscription, recipient } = delivery;
+  const organization = recipient.organization_slug;
   const shown = {
     State: mood(delivery.state),
     Event: link(id(event), "deliveries", { event }),
     Type: delivery.event_type,
     Subscription: link(id(subscription), "deliveries", { subscription }),
-    Organization: link(id(organization), "deliveries", { organization }),
+    "Auto-disabled": time(recipient.auto_disabled_at),
+    Deleted: time(recipient.deleted_at),
+    URL: recipient.url, // Partners choose where it leads: nothing to click on.
+    Organization: link(organization, "deliveries", { organization }),
     Created: time(delivery.created_at),
     Due: time(delivery.due_at),
     Finished: time(delivery.finished_at),
