@@ -80,6 +80,7 @@ async function startOn(
           send: (post) => sender.send(post),
           log,
           onEnded: (ended) => metrics.noteEnded(ended),
+          onRecorded: (recorded) => metrics.noteRecorded(recorded),
           onOurFault: (fault) => {
             health.noteFault(fault);
             metrics.noteFault(fault);
@@ -115,6 +116,7 @@ async function startOn(
     partnerUrl,
     operatorUrl,
     stop: async () => {
+      health.noteStopping();
       log.info("stopping: what is under way comes to its end");
       await Promise.all([partnerApp?.close(), dispatcher?.stop()]);
       await operatorApp.close();

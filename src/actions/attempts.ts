@@ -28,6 +28,13 @@ export interface Ended {
   endedAt: Date;
 }
 
+/** What came of recorded attempts that somebody should hear of. */
+export interface Recorded {
+  /** Ids of subscriptions. */
+  disabled: string[];
+  deadLettered: EndedAttempt[];
+}
+
 /**
  * Records attempts, given in the order in which they ended: each delivery moves on, each attempt is in the audit,
  * each subscription's counter is exact, and the failure that disables one cancels what is queued for it. An attempt
@@ -36,16 +43,15 @@ export interface Ended {
 export async function recordEnded(
   { db, clock, rules, gathered }: Pick<Dependencies, "db" | "clock" | "rules" | "gathered">,
   ended: Ended[],
-): Promise<{ disabled: string[] }> {
+): Promise<Recorded> {
   const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
   const troubled = new Set(failed.map((e) => e.claim.subscription_id));
   const smooth = ended.filter((e) => !troubled.has(e.claim.subscription_id));
   const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
 
   await recordSmooth({ db, rules }, smooth);
-  return {
-    disabled: rough.length === 0 ? [] : await recordRough({ db, clock, rules, gathered }, rough),
-  };
+  if (rough.length === 0) return { disabled: [], deadLettered: [] };
+  return recordRough({ db, clock, rules, gathered }, rough);
 }
 
 /** Successes of subscriptions that failed nothing in this batch: one statement. */
@@ -62,8 +68,8 @@ async function recordSmooth(
 async function recordRough(
   { db, clock, rules, gathered }: Pick<Dependencies, "db" | "clock" | "rules" | "gathered">,
   ended: Ended[],
-): Promise<string[]> {
-  const { disabled, isSomeLeft } = await db.begin(async (tx) => {
+): Promise<Recorded> {
+  const { isSomeLeft, ...recorded } = await db.begin(async (tx) => {
     const bySubscription = groupBy(ended, (e) => e.claim.subscription_id);
     const health = await lockHealth(tx, [...bySubscription.keys()]);
     const leases = await lockHeld(
@@ -92,10 +98,11 @@ async function recordRough(
       rules,
       late.map((e) => toRow(e, { state: "cancelled", dueAt: null })),
     );
-    return { disabled, isSomeLeft };
+    const deadLettered = undelivered.filter((row) => row.state === "dead_lettered");
+    return { disabled, deadLettered, isSomeLeft };
   });
-  if (isSomeLeft) disabled.forEach(gathered.cancelRest);
-  return disabled;
+  if (isSomeLeft) recorded.disabled.forEach(gathered.cancelRest);
+  return recorded;
 
   function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {
     const { health, disabledAt, moves } = applyOutcomes(

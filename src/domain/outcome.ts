@@ -24,5 +24,13 @@ export type Outcome =
   | { kind: "our-fault"; fault: OurFault };
 
 /** What must be mended on our side before deliveries can go on. */
-export type OurFault =
-  "no_resolver" | "no_descriptors" | "no_ports" | "no_route" | "secret_sealed" | "stopping";
+export const OUR_FAULTS = [
+  "no_resolver",
+  "no_descriptors",
+  "no_ports",
+  "no_route",
+  "secret_sealed",
+  "stopping",
+] as const;
+
+export type OurFault = (typeof OUR_FAULTS)[number];

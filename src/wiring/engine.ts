@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Ended, postpone, recordEnded } from "../actions/attempts.ts";
+import { type Ended, postpone, type Recorded, recordEnded } from "../actions/attempts.ts";
 import { claimDeliveries } from "../actions/claims.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
@@ -23,20 +23,26 @@ export function createEngine(
     send,
     log,
     onEnded,
+    onRecorded,
     onOurFault,
     onError,
   }: {
     send: Sender["send"];
     log: Logger;
     onEnded: (ended: Ended) => void;
+    onRecorded: (recorded: Recorded) => void;
     onOurFault: (fault: OurFault) => void;
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
   const record = createRecorder<Ended>(
     async (ended) => {
-      const { disabled } = await recordEnded(deps, ended);
-      for (const id of disabled) {
+      const recorded = await recordEnded(deps, ended);
+      onRecorded(recorded);
+      for (const { delivery_id: id, subscription_id, reason } of recorded.deadLettered) {
+        log.warn({ ...namesOf({ id, subscription_id }), reason }, "delivery dead-lettered");
+      }
+      for (const id of recorded.disabled) {
         log.warn({ subscription: publicId("wh", id) }, "subscription auto-disabled");
       }
     },
@@ -49,10 +55,10 @@ export function createEngine(
     record,
     postpone: (claim) => postpone(deps, [claim]),
     onEnded,
-    onOurFault: (fault, { id, subscription_id }) => {
+    onOurFault: (fault, claim) => {
       onOurFault(fault);
       log.error(
-        { fault, delivery: publicId("dlv", id), subscription: publicId("wh", subscription_id) },
+        { fault, ...namesOf(claim) },
         "a fault of our own: the delivery waits a minute, no attempt is counted",
       );
     },
@@ -67,4 +73,8 @@ export function createEngine(
     pollIntervalMs: POLL_INTERVAL_MS,
     onError,
   });
+}
+
+function namesOf({ id, subscription_id }: { id: string; subscription_id: string }) {
+  return { delivery: publicId("dlv", id), subscription: publicId("wh", subscription_id) };
 }

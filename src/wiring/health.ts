@@ -27,6 +27,7 @@ export class Readiness {
   readonly #faults = new Map<OurFault, number>();
   #answer: { at: number; checks: Promise<Check[]> } | undefined;
   #isCurrent = false;
+  #isStopping = false;
 
   constructor(db: Database, clock: DatabaseClock, databaseMs = DATABASE_MS) {
     this.#db = db;
@@ -38,7 +39,13 @@ export class Readiness {
     this.#faults.set(fault, this.#clock.now().getTime());
   }
 
-  ready(): Promise<Check[]> {
+  /** Whoever sends us work should do so no more. */
+  noteStopping(): void {
+    this.#isStopping = true;
+  }
+
+  async ready(): Promise<Check[]> {
+    if (this.#isStopping) return [{ name: "stopping", ok: false }];
     const now = performance.now();
     if (!this.#answer || now - this.#answer.at > ANSWER_LIFE_MS) {
       this.#answer = { at: now, checks: this.#check() };

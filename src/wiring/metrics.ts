@@ -1,13 +1,14 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Ended } from "../actions/attempts.ts";
+import type { Ended, Recorded } from "../actions/attempts.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { OurFault } from "../domain/outcome.ts";
+import { OUR_FAULTS, type OurFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/waiting-deliveries.ts";
 
 export interface Metrics {
   noteEnded(ended: Ended): void;
+  noteRecorded(recorded: Recorded): void;
   noteFault(fault: OurFault): void;
   noteRequest(request: { method: string; route: string; status: number; seconds: number }): void;
   expose(): Promise<{ contentType: string; body: string }>;
@@ -37,6 +38,17 @@ export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () =
     labelNames: ["fault"],
     registers,
   });
+  for (const fault of OUR_FAULTS) faults.inc({ fault }, 0); // Or the first would show as no increase.
+  const deadLetters = new Counter({
+    name: "partner_api_dead_letters_total",
+    help: "Deliveries that were given up after their last attempt",
+    registers,
+  });
+  const disabled = new Counter({
+    name: "partner_api_subscriptions_disabled_total",
+    help: "Subscriptions that were disabled because of failures in a row",
+    registers,
+  });
   const requests = new Histogram({
     name: "partner_api_request_duration_seconds",
     help: "From a request's arrival to the end of its answer",
@@ -54,11 +66,13 @@ export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () =
   });
   new Gauge({
     name: "partner_api_delivery_lag_seconds",
-    help: "How long the most overdue delivery has been due; 0 when nothing is",
+    help: "How long the most overdue delivery has been due; 0 when nothing is, absent while the database is away",
     registers,
     async collect() {
+      this.remove();
       const now = clock();
-      const due = await findNextDue(db, now).catch(() => null);
+      const due = await findNextDue(db, now).catch(() => undefined);
+      if (due === undefined) return;
       this.set(due ? Math.max(0, now.getTime() - due.getTime()) / 1000 : 0);
     },
   });
@@ -67,6 +81,10 @@ export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () =
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });
       durations.observe(Math.max(0, endedAt.getTime() - startedAt.getTime()) / 1000);
+    },
+    noteRecorded(recorded) {
+      deadLetters.inc(recorded.deadLettered.length);
+      disabled.inc(recorded.disabled.length);
     },
     noteFault(fault) {
       faults.inc({ fault });

@@ -84,3 +84,16 @@ test("what was accepted just as its subscription ended is delivered, whatever is
     select consecutive_failures from subscriptions where id = ${alone.subscription_id}`;
   assert.equal(row?.consecutive_failures, 20);
 });
+
+test("who records hears of the dead letters and of what was disabled, and of nothing else", async () => {
+  const { deps, clock, first, another } = await anEngine();
+  deps.rules = { ...deps.rules, retryDelaysMs: [] };
+  const failed = await another();
+  const ended = [deliveredAt(first, clock()), failedAt(failed, clock())];
+  const { deadLettered, disabled } = await recordEnded(deps, ended);
+  assert.deepEqual(
+    deadLettered.map((one) => one.delivery_id),
+    [failed.id],
+  );
+  assert.deepEqual(disabled, [failed.subscription_id]);
+});

@@ -15,3 +15,10 @@ test("a database that neither answers nor refuses is told of at once, not when a
   const checks = await new Readiness(db, new DatabaseClock(db)).ready();
   assert.ok(checks.every(({ ok }) => ok));
 });
+
+test("a process that is stopping is not ready, however lately it was", async () => {
+  const readiness = new Readiness(db, new DatabaseClock(db));
+  assert.ok((await readiness.ready()).every(({ ok }) => ok));
+  readiness.noteStopping();
+  assert.deepEqual(await readiness.ready(), [{ name: "stopping", ok: false }]);
+});
