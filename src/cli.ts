@@ -26,7 +26,7 @@ const context: CommandContext = {
 
   async withDependencies(run) {
     const config = loadConfig(process.env);
-    const { db, close } = await openDatabase(config, ignore, { max: 2 });
+    const { db, close } = await openDatabase(config, remark, { max: 2 });
     try {
       const { deps, destinations } = await wireDependencies(config, db);
       try {
@@ -106,6 +106,7 @@ function stopWish(): AbortSignal {
   return wish.signal;
 }
 
-function ignore(): void {
-  // A command answers; what the built-in database says of itself is the service's to log.
+/** That a database was made, say: whoever meant another one should see it. */
+function remark(message: string): void {
+  context.stderr(`${message}\n`);
 }

@@ -23,7 +23,7 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
   let isWell = true;
   for (const finding of besideDatabase(config)) isWell = (await report(finding)) && isWell;
   try {
-    const { db, close } = await openDatabase(config, () => undefined, { max: 2 });
+    const { db, close } = await openDatabase(config, note, { max: 2 });
     for (const finding of inDatabase(config, db)) isWell = (await report(finding)) && isWell;
     await close();
     return isWell;
@@ -40,6 +40,10 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
       line("FAULT", what, (error as Error).message);
       return false;
     }
+  }
+
+  function note(message: string): void {
+    line("note", "database", message);
   }
 
   function line(verdict: string, what: string, detail: string): void {
@@ -68,8 +72,9 @@ function inDatabase(config: Config, db: Database): Finding[] {
 function describe({ role, retryDelaysMs, retentionMs, egress }: Config): string {
   const attempts = `${retryDelaysMs.length + 1} attempts`;
   const kept = `history kept ${formatDuration(retentionMs)}`;
+  const denied = egress.deny.length > 0 ? `, EGRESS_DENY blocks ${egress.deny.length} more` : "";
   const allowed = egress.allow.length > 0 ? ", EGRESS_ALLOW is set: not for production" : "";
-  return `role ${role}, ${attempts}, ${kept}${allowed}`;
+  return `role ${role}, ${attempts}, ${kept}${denied}${allowed}`;
 }
 
 async function examineDatabase(config: Config, db: Database): Promise<string> {

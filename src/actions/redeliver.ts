@@ -25,7 +25,10 @@ export async function redeliver(
   }
 
   if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
-    throw new PartnerError("not_redeliverable", `The delivery is ${delivery.state}.`);
+    throw new PartnerError(
+      "not_redeliverable",
+      `The delivery is ${delivery.state}: only a dead-lettered or cancelled one can be sent once more.`,
+    );
   }
   if (isForeign || subscription.auto_disabled_at !== null) {
     throw new PartnerError(

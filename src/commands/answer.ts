@@ -19,7 +19,7 @@ export function jsonOption(): Option {
 export function limitOption(): Option {
   const { max, default: usual } = PAGE_LIMIT;
   return new Option("--limit <n>", `how many to show, up to ${max} (default: ${usual})`).argParser(
-    Number,
+    (text) => (/^\d+$/.test(text) ? Number(text) : NaN),
   );
 }
 

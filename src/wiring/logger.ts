@@ -33,8 +33,24 @@ const SECRET_PATHS = NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 /** Where PostgreSQL quotes the row that it refuses. */
 const ROW_PATHS = ["err.detail", "err.where"];
 
-/** Says aloud at start what a test rig may have and production should not. */
-export function warnOfExceptions({ egress, egressCaFile }: Config, log: Logger): void {
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|::1)$/;
+const WILDCARD = /^(?:0\.0\.0\.0|::)$/;
+
+/** Says aloud at start what production should not have, or should have thought of. */
+export function warnOfExceptions(
+  { egress, egressCaFile, role, host, baseUrl, operatorHost }: Config,
+  log: Logger,
+): void {
+  if (!LOOPBACK.test(operatorHost))
+    log.warn(
+      { operatorHost },
+      "other machines may reach the operators' listener, and it speaks plain HTTP",
+    );
+  if (role !== "dispatcher" && WILDCARD.test(host) && baseUrl === null)
+    log.warn(
+      { host },
+      "BASE_URL is not set: errors and documents name an address of this machine's own",
+    );
   const allowed = egress.allow.length;
   if (allowed > 0)
     log.warn({ allowed }, "EGRESS_ALLOW is set: addresses that are not public can be reached");

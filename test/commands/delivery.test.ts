@@ -198,7 +198,13 @@ test("it may go to another subscription of the organization, and to nobody else'
 test("what is on its way or arrived is not sent once more", async () => {
   const waiting = await aDelivery();
   const { status, stderr } = await run("delivery", "redeliver", waiting.id);
-  assert.deepEqual([status, stderr], [1, "error: The delivery is waiting.\n"]);
+  assert.deepEqual(
+    [status, stderr],
+    [
+      1,
+      "error: The delivery is waiting: only a dead-lettered or cancelled one can be sent once more.\n",
+    ],
+  );
 });
 
 const refusals = [
@@ -208,7 +214,7 @@ const refusals = [
     [
       ...["list", "--subscription", "x", "--event", "toString", "--state", "lost"],
       ...["--reason", "'", "--since", "yesterday", "--until", "0000-01-01T00:00:00Z"],
-      ...["--limit", "0", "--cursor", "x"],
+      ...["--limit", "0x5", "--cursor", "x"],
     ],
     "error: The request does not have the expected shape.\n" +
       "  subscription: must be the id of a subscription, wh_<uuid>\n" +

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { createLogger } from "../../src/wiring/logger.ts";
+import { loadConfig } from "../../src/config.ts";
+import { createLogger, warnOfExceptions } from "../../src/wiring/logger.ts";
 import { createDatabase } from "../support/database.ts";
 
 const db = await createDatabase();
@@ -38,4 +39,18 @@ test("what is named as secrets are is cut out of a line, as deep as anything of 
       assert.match(written, /"\[redacted\]"/);
     }
   }
+});
+
+test("a start warns of listeners that others may reach, where something is missing, and of nothing else", () => {
+  const warnings = (env: Record<string, string>) => {
+    const lines: string[] = [];
+    warnOfExceptions(loadConfig(env), createLogger("warn", { write: (line) => lines.push(line) }));
+    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  };
+  const BASE_URL = "https://partners.example.com";
+  assert.deepEqual(warnings({}), []);
+  assert.deepEqual(warnings({ HOST: "0.0.0.0", BASE_URL, OPERATOR_HOST: "localhost" }), []);
+  assert.match(warnings({ HOST: "::" }).join(), /^BASE_URL is not set/);
+  assert.deepEqual(warnings({ HOST: "::", ROLE: "dispatcher" }), []);
+  assert.match(warnings({ OPERATOR_HOST: "0.0.0.0" }).join(), /^other machines may reach/);
 });
