@@ -39,9 +39,9 @@ function facts(delivery) {
     Event: link(id(event), "deliveries", { event }),
     Type: delivery.event_type,
     Subscription: link(id(subscription), "deliveries", { subscription }),
+    URL: recipient.url, // Partners choose where it leads: nothing to click on.
     "Auto-disabled": time(recipient.auto_disabled_at),
     Deleted: time(recipient.deleted_at),
-    URL: recipient.url, // Partners choose where it leads: nothing to click on.
     Organization: link(organization, "deliveries", { organization }),
     Created: time(delivery.created_at),
     Due: time(delivery.due_at),
@@ -54,8 +54,10 @@ function facts(delivery) {
   return el("dl", {}, ...lines.flat());
 }
 
-function redelivery(delivery) {
-  const to = field("to", "To another subscription (optional)", { placeholder: "wh_…" });
+function redelivery({ recipient, ...delivery }) {
+  const required = Boolean(recipient.deleted_at ?? recipient.auto_disabled_at);
+  const label = `To another subscription${required ? "" : " (optional)"}`;
+  const to = field("to", label, { placeholder: "wh_…", required });
   return form([to], "Redeliver", async (said) => {
     const question = "Send the event once more, as a new delivery?";
     if (!(await confirmed(question, delivery.event_id, "Redeliver now"))) return;
