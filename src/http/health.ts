@@ -6,6 +6,8 @@ export interface HealthChecks {
   ready(): Promise<{ name: string; ok: boolean; detail?: string }[]>;
 }
 
+const RETRY_AFTER_SECONDS = 5;
+
 const Report = Type.Object({
   status: Type.String(),
   checks: Type.Array(
@@ -27,6 +29,7 @@ export function healthRoutes(app: App, health: HealthChecks): void {
     async (_request, reply) => {
       const checks = await health.ready();
       const isReady = checks.every(({ ok }) => ok);
+      if (!isReady) void reply.header("retry-after", RETRY_AFTER_SECONDS);
       return reply
         .code(isReady ? 200 : 503)
         .send({ status: isReady ? "ready" : "not ready", checks });

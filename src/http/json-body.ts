@@ -2,9 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { PartnerError } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 
+const IDENTITY = "identity";
+const CODED = new PartnerError("unsupported_media_type", "Send the body without Content-Encoding.");
+const NOT_UTF8 = new PartnerError("malformed_request", "The body is not UTF-8.");
+
 /**
- * Reads JSON, in UTF-8 alone (RFC 8259): bytes that are none would become other signs without a word. Unknown members
- * are ignored, whatever their names.
+ * Reads JSON, in UTF-8 alone (RFC 8259): bytes that are none would become other signs without a word. Nothing is
+ * decompressed. Unknown members are ignored, whatever their names.
  */
 export function readJsonBodies(app: App): void {
   const parse = app.getDefaultJsonParser("remove", "remove");
@@ -12,8 +16,10 @@ export function readJsonBodies(app: App): void {
     "application/json",
     { parseAs: "buffer" },
     (request, body, done) => {
-      if (isUtf8(body)) void parse(request, body.toString(), done);
-      else done(new PartnerError("malformed_request", "The body is not UTF-8."));
+      const { "content-encoding": coding = IDENTITY } = request.headers;
+      if (coding.toLowerCase() !== IDENTITY) done(CODED);
+      else if (!isUtf8(body)) done(NOT_UTF8);
+      else void parse(request, body.toString(), done);
     },
   );
 }

@@ -51,6 +51,14 @@ test("a body that is not JSON is malformed, and one that is not called JSON is u
   }
 
   const headers = { authorization: key.authorization };
+  for (const [coding, status] of [
+    ["gzip", 415],
+    ["Identity", 201],
+  ] as const) {
+    const coded = { ...headers, "content-type": "application/json", "content-encoding": coding };
+    const sent = { method: "POST", url: WEBHOOKS, headers: coded, payload: good } as const;
+    assert.equal((await api.inject(sent)).statusCode, status, coding);
+  }
   const nothing = await api.inject({ method: "POST", url: WEBHOOKS, headers });
   assert.equal(nothing.statusCode, 400, "no body and no content type");
 });

@@ -27,6 +27,7 @@ test("it is ready while every check is well, and names each of them", async (t) 
   checks.push({ name: "no_resolver", ok: false });
   const not = await api.inject({ url: "/readyz" });
   assert.deepEqual([not.statusCode, not.json()], [503, { status: "not ready", checks }]);
+  assert.equal(not.headers["retry-after"], "5");
 });
 
 test("a check that fails to run tells nothing of why", async (t) => {
