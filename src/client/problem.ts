@@ -3,10 +3,19 @@ import { codes, type components } from "./schema.ts";
 /** The six calls, by the names that the OpenAPI document gives them. */
 export type Operation = keyof typeof codes;
 
+/** Any request may be answered so, whichever call it was meant to be. */
+const COMMON_CODES = [
+  "malformed_request",
+  "not_found",
+  "method_not_allowed",
+  "request_timeout",
+  "headers_too_large",
+] as const;
+
 type ProblemBody = components["schemas"]["Problem"];
 
 interface Explained extends Omit<ProblemBody, "code" | "errors"> {
-  /** Every fault of the request, where the service names them. */
+  /** The faults of the request, up to 20 of them, where the service names them. */
   errors: NonNullable<ProblemBody["errors"]>;
   /** Seconds until it is worth another try; null when the service does not say. */
   retryAfter: number | null;
@@ -19,7 +28,7 @@ type Known<Code extends string> = Code extends Code ? Explained & { code: Code }
  * that came later, or the answer of a proxy in between.
  */
 export type Problem<Of extends Operation = Operation> = Known<
-  (typeof codes)[Of][number] | "unrecognized"
+  (typeof codes)[Of][number] | (typeof COMMON_CODES)[number] | "unrecognized"
 >;
 
 /** What the answer to `operation` says of itself, whatever it is. */
@@ -29,7 +38,8 @@ export function readProblem<Of extends Operation>(
   body: unknown,
 ): Problem<Of> {
   const said: Partial<ProblemBody> = isObject(body) ? body : {};
-  const code = codes[operation].find((known) => known === said.code) ?? "unrecognized";
+  const known = [...codes[operation], ...COMMON_CODES];
+  const code = known.find((one) => one === said.code) ?? "unrecognized";
   return {
     type: said.type ?? "about:blank",
     title: said.title ?? response.statusText,

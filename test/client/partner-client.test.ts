@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
+import { openApiDocument } from "../../site/generated/openapi-document.ts";
 import {
   createPartnerClient,
   orThrow,
@@ -8,6 +9,7 @@ import {
   type PartnerClientOptions,
   type Problem,
 } from "../../src/client/partner-client.ts";
+import { PROBLEMS } from "../../src/http/problem.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
@@ -155,6 +157,23 @@ test("a code that another call answers is unrecognized where it has no business"
   assert.equal((await aClientOf(answer).sendTestEvent("wh_1", "x")).error?.code, "secret_mismatch");
 });
 
+test("the codes that any request may get are known to every call", async (t) => {
+  const { baseUrl, token, client } = await aClient(t);
+  assert.equal((await client.deleteSubscription("")).error?.code, "method_not_allowed");
+  const misled = createPartnerClient({ baseUrl: `${baseUrl}/api`, token });
+  assert.equal((await misled.getIdentity()).error?.code, "not_found");
+
+  const { info } = await openApiDocument();
+  const [sentence = ""] = /any request may be answered by [^.]*?, in/.exec(info.description) ?? [];
+  const statuses = (sentence.match(/\d+/g) ?? []).map(Number);
+  assert.ok(statuses.includes(431), info.description);
+  for (const [code, { status }] of Object.entries(PROBLEMS)) {
+    if (!statuses.includes(status)) continue;
+    const { error } = await aClientOf(() => Response.json({ code }, { status })).getIdentity();
+    assert.equal(error?.code, code);
+  }
+});
+
 test("a service that never answers ends in a timeout", async () => {
   const client = createPartnerClient({
     baseUrl: "https://partners.example.com",
@@ -179,6 +198,12 @@ test("the compiler knows which codes a call may answer", () => {
       case "unavailable":
       case "unrecognized":
         return "try again";
+      case "malformed_request":
+      case "not_found":
+      case "method_not_allowed":
+      case "request_timeout":
+      case "headers_too_large":
+        return "ask for help";
     }
   }
   assert.equal(advice({ code: "internal" } as Problem<"listSubscriptions">), "try again");
