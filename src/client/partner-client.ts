@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { type Operation, readProblem } from "./problem.ts";
+import { isObject, type Operation, readProblem } from "./problem.ts";
 import { orThrow, type Result } from "./result.ts";
 import type { operations, paths } from "./schema.ts";
 
@@ -31,7 +31,10 @@ export interface PartnerClientOptions {
   fetch?: (request: Request) => Promise<Response>;
 }
 
-/** Calls reject only when there is no answer: no connection, or no time left. A refusal is a `Problem`. */
+/**
+ * Calls reject only when there is no answer: no connection, or no time left. A refusal is a `Problem`, and so is a 2xx
+ * that does not hold what the call answers: a proxy's page, say.
+ */
 export interface PartnerClient {
   getIdentity(): Promise<Result<Identity, "getIdentity">>;
   createSubscription(
@@ -54,6 +57,7 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
     headers: { authorization: `Bearer ${token}` },
     fetch: (request) => fetch(new Request(request, { signal: AbortSignal.timeout(timeoutMs) })),
   });
+  http.use({ onResponse: ({ response }) => readable(response) });
 
   const client: PartnerClient = {
     getIdentity: () => settle("getIdentity", http.GET("/api/v1/partner/me")),
@@ -92,11 +96,28 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
   return client;
 }
 
+/** With `null` for a body that is no JSON, on which the parser would throw. */
+async function readable(response: Response): Promise<Response> {
+  if (!response.ok) return response;
+  const text = await response.clone().text();
+  return text === "" || isJson(text) ? response : Response.json(null, response);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function settle<Data, Of extends Operation>(
   operation: Of,
   call: Promise<{ data?: Data; error?: unknown; response: Response }>,
 ): Promise<Result<Data, Of>> {
   const { data, error, response } = await call;
-  if (response.ok) return { data: data as Data, error: null };
+  const isWhole = operation === "deleteSubscription" ? data === undefined : isObject(data);
+  if (response.ok && isWhole) return { data: data as Data, error: null };
   return { data: null, error: readProblem(operation, response, error) };
 }

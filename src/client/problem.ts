@@ -40,12 +40,13 @@ export function readProblem<Of extends Operation>(
   const said: Partial<ProblemBody> = isObject(body) ? body : {};
   const known = [...codes[operation], ...COMMON_CODES];
   const code = known.find((one) => one === said.code) ?? "unrecognized";
+  const missing = response.ok ? "its data" : "an explanation";
   return {
     type: said.type ?? "about:blank",
     title: said.title ?? response.statusText,
     status: response.status,
     code,
-    detail: said.detail ?? `the answer was ${response.status} without an explanation`,
+    detail: said.detail ?? `the answer was ${response.status} without ${missing}`,
     request_id: said.request_id ?? response.headers.get("x-request-id") ?? "",
     errors: said.errors ?? [],
     retryAfter: readSeconds(response.headers.get("retry-after")),
@@ -56,6 +57,6 @@ function readSeconds(header: string | null): number | null {
   return header !== null && /^[0-9]{1,9}$/.test(header) ? Number(header) : null;
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

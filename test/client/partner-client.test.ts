@@ -174,6 +174,39 @@ test("the codes that any request may get are known to every call", async (t) => 
   }
 });
 
+test("a good status without the data of the call is a refusal, and unrecognized", async () => {
+  const headers = { "x-request-id": "r1" };
+  const page = () =>
+    new Response("<h1>Sign in</h1>", { headers: { ...headers, "content-type": "text/html" } });
+  const answers = [
+    page,
+    () => new Response("", { headers }),
+    () => new Response(null, { status: 204, headers }),
+    () => Response.json(null, { headers }),
+    () => Response.json("text", { headers }),
+    () => new Response('{"partner_org":', { headers: { ...headers, "content-length": "15" } }),
+  ];
+  for (const answer of answers) {
+    const { data, error } = await aClientOf(answer).getIdentity();
+    assert.equal(data, null);
+    assert.deepEqual(
+      [error.code, error.status, error.request_id],
+      ["unrecognized", answer().status, "r1"],
+    );
+    assert.match(error.detail, /without its data/);
+  }
+  const { error } = await aClientOf(page).deleteSubscription("wh_1");
+  assert.deepEqual([error?.code, error?.status], ["unrecognized", 200]);
+});
+
+test("an answer that breaks off is none, and rejects", async () => {
+  const body = () =>
+    new ReadableStream({
+      pull: () => Promise.reject(new TypeError("terminated")),
+    });
+  await assert.rejects(aClientOf(() => new Response(body())).getIdentity(), /terminated/);
+});
+
 test("a service that never answers ends in a timeout", async () => {
   const client = createPartnerClient({
     baseUrl: "https://partners.example.com",
