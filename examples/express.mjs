@@ -9,7 +9,7 @@ const app = express();
 const rawBody = express.raw({ type: () => true, limit: "1mb" });
 
 app.post("/hooks", rawBody, async (request, response) => {
-  const { headers, body } = request;
+  const { headers, body = "" } = request; // Anybody may send none.
   const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") return response.status(400).send(verdict);
 

@@ -11,7 +11,7 @@ app.register(async (hooks) => {
   hooks.addContentTypeParser("*", { parseAs: "buffer" }, async (_, body) => body);
 
   hooks.post("/hooks", async (request, reply) => {
-    const { headers, body } = request;
+    const { headers, body = "" } = request; // Anybody may send none.
     const { verdict, event } = await verify({ secret, headers, body });
     if (verdict !== "valid") return reply.code(400).send(verdict);
 

@@ -24,6 +24,8 @@ export async function proveReceiver(port: number, output: () => string): Promise
   const old = { ...headers, "X-VC-Timestamp": String(Date.now() - 300_001) };
   assert.equal(await post(port, { ...delivery, headers: old }), "400 stale");
 
+  assert.equal(await post(port, { headers: {}, body: null }), "400 malformed");
+
   await breakOff(port);
   assert.equal(await post(port, aDelivery()), "204 ", "whoever breaks off ends nothing");
 
@@ -34,11 +36,11 @@ export async function proveReceiver(port: number, output: () => string): Promise
 
 function post(
   port: number,
-  { headers, body }: { headers: Record<string, string | string[]>; body: Uint8Array },
+  { headers, body }: { headers: Record<string, string | string[]>; body: Uint8Array | null },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { port, host: "127.0.0.1", path: "/hooks", method: "POST", agent: false };
-    const length = { "content-length": body.length };
+    const length = body === null ? {} : { "content-length": body.length };
     const outgoing = request({ ...options, headers: { ...headers, ...length } }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -46,6 +48,10 @@ function post(
         resolve(`${response.statusCode ?? 0} ${Buffer.concat(chunks).toString()}`);
       });
     });
+    if (body === null) {
+      outgoing.removeHeader("content-length"); // Not even one of 0.
+      outgoing.removeHeader("transfer-encoding");
+    }
     outgoing.on("error", reject).end(body);
   });
 }
