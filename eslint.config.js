@@ -89,7 +89,7 @@ export default defineConfig(
     files: ["examples/fetch.mjs", "test/webhook/runtimes/**"],
     languageOptions: {
       globals: Object.fromEntries(
-        ["Bun", "Deno", "Response", "atob"].map((name) => [name, "readonly"]),
+        ["Blob", "Bun", "Deno", "Response", "atob"].map((name) => [name, "readonly"]),
       ),
     },
   },

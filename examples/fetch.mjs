@@ -2,6 +2,7 @@ import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 // In production: a Durable Object or a database. Workers KV is too loose.
 const store = createMemoryStore();
+const MAX_BYTES = 1024 * 1024; // Anybody may send more; we do not.
 
 /**
  * A Worker as it is. In Deno:
@@ -9,7 +10,8 @@ const store = createMemoryStore();
  */
 const worker = {
   async fetch(request, env) {
-    const body = await request.arrayBuffer(); // The raw bytes: not request.json().
+    const body = await readBody(request);
+    if (!body) return new Response(null, { status: 413 });
     const { headers } = request;
     const secret = env.PARTNER_SECRET;
     const { verdict, event } = await verify({ secret, headers, body });
@@ -19,6 +21,18 @@ const worker = {
     return new Response(null, { status: outcome === "under_way" ? 503 : 204 });
   },
 };
+
+/** The raw bytes: not request.json(). Null if there are too many. */
+async function readBody(request) {
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return new Blob(chunks).arrayBuffer();
+}
 
 async function handle(event) {
   console.log(`received ${event.event} ${event.id}`);

@@ -1,12 +1,13 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
 const store = createMemoryStore(); // In production: a database that all processes share.
 const app = new Hono();
 
-app.post("/hooks", async (c) => {
+app.post("/hooks", bodyLimit({ maxSize: 1024 * 1024 }), async (c) => {
   const body = await c.req.arrayBuffer(); // The raw bytes: not c.req.json().
   const { headers } = c.req.raw;
   const { verdict, event } = await verify({ secret, headers, body });

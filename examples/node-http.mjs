@@ -1,19 +1,33 @@
 import { createServer } from "node:http";
-import { buffer } from "node:stream/consumers";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
 const store = createMemoryStore(); // In production: a database that all processes share.
+const MAX_BYTES = 1024 * 1024; // Anybody may send more; we do not.
 
 /** Status and text to answer with. */
 async function receive(request) {
   const { headers } = request;
-  const body = await buffer(request); // The raw bytes.
+  const body = await readBody(request);
+  if (!body) return [413];
   const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") return [400, verdict];
 
   const outcome = await handleOnce({ store, event, handle });
   return [outcome === "under_way" ? 503 : 204];
+}
+
+/** The raw bytes. Null if there are too many. */
+async function readBody(request) {
+  const chunks = [];
+  let bytes = 0;
+  // Not destroyed by the return: it is still to be answered.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function handle(event) {
@@ -25,6 +39,7 @@ const server = createServer(async (request, response) => {
     console.error(error); // A sender who breaks off must not end the program.
     return [500];
   });
+  if (!request.complete) response.setHeader("connection", "close"); // Read no more.
   response.writeHead(status).end(text);
 });
 

@@ -1,17 +1,18 @@
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { buffer } from "node:stream/consumers";
 import { verify } from "./webhook.mjs";
 
 const { PARTNER_SECRET: secret, PORT = "3000", TLS_PEM } = process.env;
 if (!secret) throw new Error("PARTNER_SECRET is not set");
 const seen = new Set(); // In production: a table with a unique key on the id.
+const MAX_BYTES = 1024 * 1024; // Anybody may send more; we do not.
 
 /** The status to answer with. */
 async function receive(request) {
   const { headers } = request;
-  const body = await buffer(request); // The raw bytes.
+  const body = await readBody(request);
+  if (!body) return 413;
   const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") {
     console.log(`refused, ${verdict}`);
@@ -24,11 +25,25 @@ async function receive(request) {
   return 204; // Once it is stored, within 10 seconds. Work on it afterwards.
 }
 
+/** The raw bytes. Null if there are too many. */
+async function readBody(request) {
+  const chunks = [];
+  let bytes = 0;
+  // Not destroyed by the return: it is still to be answered.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 async function answer(request, response) {
   const status = await receive(request).catch((error) => {
     console.error(error); // A sender who breaks off must not end the program.
     return 500;
   });
+  if (!request.complete) response.setHeader("connection", "close"); // Read no more.
   response.writeHead(status).end();
 }
 

@@ -1,9 +1,10 @@
-import json, os, ssl, traceback
+import json, os, re, ssl, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from verify import verify
 
 SECRET = os.environ.get("PARTNER_SECRET") or exit("PARTNER_SECRET is not set")
 seen = set()  # In production: a table with a unique key on the event's id.
+MAX_BYTES = 1024 * 1024  # Anybody may send more; we do not.
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -17,7 +18,12 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
     def receive(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))  # Raw bytes.
+        length = self.headers.get("Content-Length", "")
+        if not re.fullmatch("[0-9]{1,15}", length):  # Chunks have none, say.
+            return 411
+        if int(length) > MAX_BYTES:
+            return 413
+        body = self.rfile.read(int(length))  # Raw bytes.
         signature = ",".join(self.headers.get_all("X-VC-Signature", []))
         timestamp = ",".join(self.headers.get_all("X-VC-Timestamp", []))
         verdict = verify([SECRET], signature, timestamp, body)

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { breakOff } from "../support/break-off.ts";
 import { startProgram } from "../support/program.ts";
+import { converse, rawRequest } from "../support/raw-http.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { ROOT } from "../support/root.ts";
@@ -13,7 +14,7 @@ import { aTunnel } from "../support/tunnel.ts";
 const LANGUAGES = [
   { language: "JavaScript", program: "node", ending: "mjs" },
   { language: "Python", program: "python3", ending: "py" },
-];
+] as const;
 
 /** A newcomer: a key, an https address, and an empty folder. */
 async function aNewcomer(t: TestContext) {
@@ -73,6 +74,46 @@ for (const { language, program, ending } of LANGUAGES) {
     const [failure] = items as { event_id: string; reason: string }[];
     assert.deepEqual([failure?.event_id, failure?.reason], [refused["event_id"], "http_400"]);
   });
+}
+
+const TOO_MANY_BYTES = 1024 * 1024 + 1;
+const LENGTH = `Content-Length: ${TOO_MANY_BYTES}`;
+const tooMuch = "x".repeat(TOO_MANY_BYTES);
+
+const anybodys = {
+  mjs: [
+    { what: "nothing", headers: [], body: "", status: 400 },
+    { what: "a length below 0", headers: ["Content-Length: -1"], body: "", status: 400 },
+    { what: "too much", headers: [LENGTH], body: tooMuch, status: 413 },
+  ],
+  py: [
+    { what: "nothing", headers: [], body: "", status: 411 },
+    { what: "a length below 0", headers: ["Content-Length: -1"], body: "", status: 411 },
+    { what: "chunks", headers: ["Transfer-Encoding: chunked"], body: "", status: 411 },
+    { what: "too much", headers: [LENGTH], body: "", status: 413 },
+  ],
+};
+
+for (const { language, program, ending } of LANGUAGES) {
+  test(
+    `the receiver in ${language} refuses what anybody may send`,
+    { timeout: 60_000 },
+    async (t) => {
+      if (!(await requireProgram(t, "curl", ["--version"]))) return;
+      if (!(await requireProgram(t, program, ["--version"]))) return;
+      const { shell } = await aNewcomer(t);
+      await shell.run(`get-receiver-${ending}.sh`);
+      const settings = { PORT: "0", PARTNER_SECRET: "whsec_x" };
+      const receiver = await shell.start(`start-receiver-${ending}.sh`, settings);
+      const [, port = ""] = await receiver.heard(/^receiving on port (\d+)$/);
+      for (const { what, headers, body, status } of anybodys[ending]) {
+        const head = ["Host: localhost", "Connection: close", ...headers];
+        const bytes = rawRequest("POST /hooks HTTP/1.1", head, body);
+        const [answer] = await converse(`http://127.0.0.1:${port}`, bytes);
+        assert.equal(answer?.status, status, what);
+      }
+    },
+  );
 }
 
 test("a receiver that gets an event twice acts on it once, and acknowledges both, whoever broke off in between", async (t) => {

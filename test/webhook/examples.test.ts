@@ -2,24 +2,46 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { downloads } from "../../site/downloads.ts";
+import { converse, rawRequest } from "../support/raw-http.ts";
 import { ROOT } from "../support/root.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
-import { proveReceiver } from "./prove-receiver.ts";
+import { proveReceiver, TOO_MANY_BYTES } from "./prove-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 
 /** By the name that partners use, so that it is package.json that says where it lies. */
 const LIBRARY = "partner-api/webhook";
 
+const start = (t: TestContext, example: string) =>
+  startReceiving(t, process.execPath, {
+    args: [join(ROOT, "examples", `${example}.mjs`)],
+    env: { PARTNER_SECRET: SECRET, PORT: "0" },
+  });
+
 for (const example of ["node-http", "express", "fastify", "hono"]) {
   test(`examples/${example}.mjs receives each event once, and refuses the rest`, async (t) => {
-    const { port, output } = await startReceiving(t, process.execPath, {
-      args: [join(ROOT, "examples", `${example}.mjs`)],
-      env: { PARTNER_SECRET: SECRET, PORT: "0" },
-    });
+    const { port, output } = await start(t, example);
     await proveReceiver(port, output);
   });
+}
+
+// Express reads on to the end, and keeps nothing of it.
+for (const example of ["node-http", "fastify", "hono"]) {
+  test(
+    `examples/${example}.mjs hangs up on whoever sends too much`,
+    { timeout: 15_000 },
+    async (t) => {
+      const { port } = await start(t, example);
+      const chunk = `${TOO_MANY_BYTES.toString(16)}\r\n${"x".repeat(TOO_MANY_BYTES)}`;
+      const headers = ["Host: localhost", "Transfer-Encoding: chunked"];
+      const [answer] = await converse(
+        `http://127.0.0.1:${port}`,
+        rawRequest("POST /hooks HTTP/1.1", headers, chunk),
+      );
+      assert.equal(answer?.status, 413);
+    },
+  );
 }
 
 test("a receiver does the same with the library as it is fetched from the documentation", async (t) => {
@@ -52,6 +74,17 @@ test("examples/fetch.mjs receives in Node.js what Workers, Deno and Bun receive"
   };
   assert.equal(await answer(), "204 ");
   assert.equal(await answer({ body: "{}" }), "400 forged");
+  assert.equal(await answer({ headers: {}, body: null }), "400 malformed");
+
+  let pieces = 0;
+  const body = new ReadableStream({
+    pull: (controller) => {
+      controller.enqueue(new Uint8Array(TOO_MANY_BYTES));
+      if (++pieces === 10) controller.close();
+    },
+  });
+  assert.equal(await answer({ body, duplex: "half" }), "413 ");
+  assert.ok(pieces < 10, "it stops reading");
 });
 
 test("what partners import is what the examples import", async () => {

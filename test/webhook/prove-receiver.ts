@@ -4,6 +4,9 @@ import { breakOff } from "../support/break-off.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { aDelivery } from "./delivery.ts";
 
+/** More than a receiver that is to stay up may keep of what anybody sends. */
+export const TOO_MANY_BYTES = 1024 * 1024 + 1;
+
 /** Puts a receiver that prints `received <type> <id>` through what a receiver must stand. */
 export async function proveReceiver(port: number, output: () => string): Promise<void> {
   // Other bytes than JSON.stringify(JSON.parse(…)) makes of it.
@@ -25,6 +28,8 @@ export async function proveReceiver(port: number, output: () => string): Promise
   assert.equal(await post(port, { ...delivery, headers: old }), "400 stale");
 
   assert.equal(await post(port, { headers: {}, body: null }), "400 malformed");
+  const chunks = { headers: { "transfer-encoding": "chunked" } };
+  assert.match(await post(port, { ...chunks, body: new Uint8Array(TOO_MANY_BYTES) }), /^413 /);
 
   await breakOff(port);
   assert.equal(await post(port, aDelivery()), "204 ", "whoever breaks off ends nothing");
@@ -40,7 +45,8 @@ function post(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { port, host: "127.0.0.1", path: "/hooks", method: "POST", agent: false };
-    const length = body === null ? {} : { "content-length": body.length };
+    const length =
+      body === null || "transfer-encoding" in headers ? {} : { "content-length": body.length };
     const outgoing = request({ ...options, headers: { ...headers, ...length } }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
