@@ -1,2 +1,2 @@
 npm install ./partner-api-1.0.0.tgz
-alias partner-api="npx partner-api"      # in each terminal
+alias partner-api="./node_modules/.bin/partner-api"    # in each terminal

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ExecFileException } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -58,6 +59,16 @@ test("npx runs the program from wherever it is installed", async () => {
 test("the documentation's way to install ends with a program that runs by its name", async () => {
   const sample = await readFile(INSTALL, "utf8");
   assert.match(await installed.bash(`${sample}partner-api --help`), /^Usage: partner-api/m);
+});
+
+test("in any other folder that name runs nothing, and no registry is asked for it", async () => {
+  const sample = await readFile(INSTALL, "utf8");
+  const elsewhere = `${sample}cd /\npartner-api --help`;
+  await assert.rejects(installed.bash(elsewhere), ({ code, stderr }: ExecFileException) => {
+    assert.equal(code, 127, stderr);
+    assert.doesNotMatch(stderr ?? "", /npm/);
+    return true;
+  });
 });
 
 test("partners import the webhook library and the client, and nothing else of ours", async () => {
