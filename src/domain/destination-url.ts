@@ -50,7 +50,9 @@ export function checkUrl(url: string, policy: AddressPolicy): UrlVerdict {
 function faultOfText(url: string): string | null {
   if (!SHORT_ENOUGH.test(url)) return "The URL must not be longer than 2,048 characters.";
   if (/\s/u.test(url)) return "The URL must not contain white space.";
-  if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(url)) return "The URL must not contain control characters.";
+  if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(url)) {
+    return "The URL must not contain control or invisible characters.";
+  }
   if (url.includes("\\")) return "The URL must not contain a backslash.";
 
   const authority = /^https:\/\/([^/?#]*)/i.exec(url)?.[1];
