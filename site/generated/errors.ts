@@ -11,7 +11,9 @@ interface Explanation {
 // `satisfies` makes a new code fail to compile here until it is explained.
 const EXPLANATIONS = {
   malformed_request: {
-    cause: "The body is not JSON, is missing, or broke off; or what arrived is not HTTP.",
+    cause:
+      "The body is not JSON in UTF-8, is missing, or broke off; or what arrived is not HTTP. " +
+      "A body with a `Content-Encoding` is read as it is, and not decoded.",
     cure: "Send one JSON document, and let your HTTP library write the headers.",
   },
   unauthenticated: {
@@ -81,8 +83,8 @@ const EXPLANATIONS = {
   },
   invalid_request: {
     cause:
-      "The JSON or the query is well-formed, but not of the shape that the call takes. `errors` names every " +
-      "fault at once: `pointer` says where (a JSON pointer), `detail` what is wrong.",
+      "The JSON or the query is well-formed, but not of the shape that the call takes. `errors` names up to " +
+      "20 faults at once: `pointer` says where (a JSON pointer), `detail` what is wrong.",
     cure: "Mend what `errors` names. The shape is in the [API reference](/docs/reference).",
   },
   url_rejected: {
@@ -107,7 +109,7 @@ const EXPLANATIONS = {
     cause: "Your organization has used up its requests for this minute. All its keys share them.",
     cure:
       "Wait for the number of seconds in `Retry-After`: the next request passes then. " +
-      "`RateLimit` on every answer says what is left. See [Limits](/docs/limits).",
+      "`RateLimit` on every answer behind authentication says what is left. See [Limits](/docs/limits).",
   },
   headers_too_large: {
     cause: "The request's headers are larger than 16 KiB in all.",
@@ -120,7 +122,9 @@ const EXPLANATIONS = {
       "If it stays, tell us the `request_id`.",
   },
   unavailable: {
-    cause: "The service cannot answer just now: its database is away or overloaded.",
+    cause:
+      "The service cannot answer just now: its database is away or overloaded, or host names cannot be " +
+      "looked up just now.",
     cure: "Wait for the number of seconds in `Retry-After`, then try again. Deliveries go on by themselves.",
   },
 } as const satisfies Record<ErrorCode, Explanation>;
