@@ -6,7 +6,7 @@ export const PARTNER_DOCUMENT = {
     description:
       "Learn who you are, and subscribe https URLs to events. Each event is delivered, signed, until it is " +
       "acknowledged or its seven attempts are used up.\n\n" +
-      "Every answer carries `X-Request-Id`; every answer to a valid key also carries `RateLimit-Policy` and " +
+      "Every answer carries `X-Request-Id`; every answer behind authentication also carries `RateLimit-Policy` and " +
       "`RateLimit`. Beside the errors that each operation lists, any request may be answered by 400, 404, 405, " +
       "408 or 431, in the same shape. New members of answers and new error codes may come: ignore what you do " +
       "not know.",
