@@ -11,9 +11,7 @@ interface Explanation {
 // `satisfies` makes a new code fail to compile here until it is explained.
 const EXPLANATIONS = {
   malformed_request: {
-    cause:
-      "The body is not JSON in UTF-8, is missing, or broke off; or what arrived is not HTTP. " +
-      "A body with a `Content-Encoding` is read as it is, and not decoded.",
+    cause: "The body is not JSON in UTF-8, is missing, or broke off; or what arrived is not HTTP.",
     cure: "Send one JSON document, and let your HTTP library write the headers.",
   },
   unauthenticated: {
@@ -78,8 +76,9 @@ const EXPLANATIONS = {
     cure: "No valid request comes near that. Look at what your program sends.",
   },
   unsupported_media_type: {
-    cause: "A body came with another `Content-Type` than `application/json`.",
-    cure: "Set `Content-Type: application/json`. (`curl -d` alone sends a form.)",
+    cause:
+      "A body came with another `Content-Type` than `application/json`, or with a `Content-Encoding`.",
+    cure: "Set `Content-Type: application/json`. (`curl -d` alone sends a form.) Do not compress the body.",
   },
   invalid_request: {
     cause:
