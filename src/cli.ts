@@ -42,7 +42,7 @@ const context: CommandContext = {
   async serve() {
     const config = loadConfig(process.env);
     const starting = start(config);
-    stopGracefully(config, async () => (await starting).stop());
+    stopGracefully(config, async (cause) => (await starting).stop(cause));
     await starting;
   },
 
@@ -82,11 +82,20 @@ async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<vo
 /** npm passes on the Ctrl-C that the terminal has sent us already: what follows so soon is the same one. */
 const ECHO_MS = 500;
 
-/** At the first signal stops in good order, within the grace; a later one ends the process as it is. */
-function stopGracefully({ shutdownGraceMs }: Config, stop: () => Promise<void>): void {
+/**
+ * Stops in good order, within the grace, at the first signal or because of an error that nobody caught; a later signal
+ * ends the process as it is.
+ */
+function stopGracefully(
+  { shutdownGraceMs }: Config,
+  stop: (cause: Error | undefined) => Promise<void>,
+): void {
   const signals = ["SIGINT", "SIGTERM"] as const;
-  const options = { delay: shutdownGraceMs, logger: console, skip: [...signals] };
-  const { close } = closeWithGrace(options, stop);
+  const onTimeout = () => {
+    context.stderr("error: the grace is over: what is under way is attempted once more\n");
+  };
+  const options = { delay: shutdownGraceMs, logger: console, skip: [...signals], onTimeout };
+  const { close } = closeWithGrace(options, ({ err }) => stop(err));
   let stoppingSince: number | undefined;
   for (const signal of signals) process.on(signal, heard);
 

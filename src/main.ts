@@ -22,8 +22,8 @@ export interface Service {
   /** Null in a process that serves operators alone. */
   partnerUrl: string | null;
   operatorUrl: string;
-  /** Takes nothing new, lets what is under way come to its end, and closes everything. */
-  stop(): Promise<void>;
+  /** Takes nothing new, lets what is under way come to its end, and closes everything. Tells of the cause if it is an error. */
+  stop(cause?: Error): Promise<void>;
 }
 
 /** Starts the service as configured and resolves once it is ready. */
@@ -115,7 +115,8 @@ async function startOn(
   return {
     partnerUrl,
     operatorUrl,
-    stop: async () => {
+    stop: async (cause) => {
+      if (cause) log.fatal({ err: cause }, "an error that nobody expected ends the service");
       health.noteStopping();
       log.info("stopping: what is under way comes to its end");
       await Promise.all([partnerApp?.close(), dispatcher?.stop()]);

@@ -37,6 +37,24 @@ test("kill -9 in mid-attempt: the lease runs out and it is delivered, and no att
   assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
 });
 
+test("a stop that the grace cuts short says so in one line, and no attempt was counted", async (t) => {
+  const rig = await aRig(t);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  receiver.answer(hang);
+  const program = await startProgram(t, { ...rig, SHUTDOWN_GRACE: "100ms" });
+  const partner = await aPartner(program, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  await partner.ping(subscription);
+  await receiver.next();
+  assert.equal(await program.end("SIGTERM"), 1);
+  const told = "error: the grace is over: what is under way is attempted once more\n";
+  assert.equal(program.complaint(), told);
+
+  const next = await startProgram(t, { ...rig, ROLE: "api" });
+  const again = aPartnerOf(next, partner.token);
+  assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
+});
+
 test("SIGTERM in mid-attempt: the attempt finishes and is recorded, and the exit status is 0", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });

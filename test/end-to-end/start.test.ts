@@ -89,3 +89,16 @@ test("without its sealing keys a service refuses a database that holds sealed se
   const again = await startProgram(t, rig);
   assert.equal(await again.end("SIGTERM"), 0);
 });
+
+/** Makes a program throw at SIGUSR2, where nobody catches it. */
+const script = 'process.on("SIGUSR2", () => { throw new Error("nobody expects this"); })';
+const THROWING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
+
+test("an error that nobody expected ends the service in good order, and is in its log", async (t) => {
+  const program = await startProgram(t, { ...(await aRig(t)), ...THROWING });
+  assert.equal(await program.end("SIGUSR2"), 1);
+  const [fatal, ...others] = program.log.filter(({ level }) => Number(level) >= 50);
+  assert.match(JSON.stringify(fatal?.["err"]), /nobody expects this.*data:text/);
+  assert.deepEqual(others, []);
+  assert.equal(program.log.at(-1)?.["msg"], "stopped");
+});
