@@ -29,6 +29,8 @@ export async function grantService(db: Database, role: string): Promise<void> {
   await db.begin(async (tx) => {
     await lockSchema(tx); // Of two grants on one table at a time the server refuses one.
     const name = tx(role);
+    const [{ schema }] = await tx<[{ schema: string }]>`select current_schema() as schema`;
+    await tx`grant usage on schema ${tx(schema)} to ${name}`; // Everybody has it, unless somebody took it away.
     for (const [table, rights] of Object.entries(RIGHTS)) {
       await tx`revoke all on ${tx(table)} from ${name}`;
       await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
@@ -101,4 +102,16 @@ test("an error that nobody expected ends the service in good order, and is in it
   assert.match(JSON.stringify(fatal?.["err"]), /nobody expects this.*data:text/);
   assert.deepEqual(others, []);
   assert.equal(program.log.at(-1)?.["msg"], "stopped");
+});
+
+test("a command that makes the schema in passing says so beside its answer, and needs no right that everybody has", async () => {
+  const db = await createDatabase();
+  await ownerOf(db)`drop schema public cascade`;
+  await ownerOf(db)`create schema public`;
+  const { status, stdout, stderr } = await runProgram(["org", "list"], {
+    ...environmentOf(db),
+    SEALING_KEYS: `test:${Buffer.alloc(32).toString("base64")}`,
+  });
+  assert.deepEqual([status, stdout], [0, "There are no organizations yet.\n"]);
+  assert.match(stderr, /^applied 0001_initial\.sql$/m);
 });
