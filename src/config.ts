@@ -5,6 +5,7 @@ import {
   duration,
   host,
   integer,
+  isWildcard,
   nameServer,
   oneOf,
   path,
@@ -140,5 +141,5 @@ function checkTogether(config: Config, env: Environment): void {
 
 function doListenersClash({ host, port, operatorHost, operatorPort }: Config): boolean {
   if (port === 0 || port !== operatorPort) return false;
-  return host === operatorHost || [host, operatorHost].some((h) => h === "0.0.0.0" || h === "::");
+  return host === operatorHost || [host, operatorHost].some(isWildcard);
 }

@@ -1,9 +1,9 @@
 import { PartnerError } from "../domain/errors.ts";
 import { listAttempts } from "../postgres/audit.ts";
 import { findDelivery } from "../postgres/deliveries.ts";
-import { findRecipient } from "../postgres/subscriptions.ts";
+import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type DeliveryDetail, viewAttempt, viewDelivery, viewRecipient } from "./views/delivery.ts";
+import { type DeliveryDetail, viewAttempt, viewDelivery, viewStanding } from "./views/delivery.ts";
 
 /** A delivery of whichever organization, with all its attempts and what has become of its subscription. */
 export async function getDelivery(
@@ -11,12 +11,12 @@ export async function getDelivery(
   id: string | null,
 ): Promise<DeliveryDetail> {
   const delivery = id === null ? null : await findDelivery(db, id);
-  const recipient = delivery && (await findRecipient(db, delivery.subscription_id));
-  if (!recipient) throw new PartnerError("not_found", "There is no such delivery.");
+  const standing = delivery && (await findStanding(db, delivery.subscription_id));
+  if (!standing) throw new PartnerError("not_found", "There is no such delivery.");
   const attempts = await listAttempts(db, delivery.id);
   return {
     ...viewDelivery(delivery),
-    recipient: viewRecipient(recipient),
+    subscription: viewStanding(standing),
     attempt_log: attempts.map((row) => viewAttempt(row)),
   };
 }

@@ -2,7 +2,7 @@ import type {
   AttemptView,
   DeliveryDetail,
   DeliveryView,
-  RecipientView,
+  StandingView,
 } from "../actions/views/delivery.ts";
 import { fields, type Line, shortTime, table } from "./table.ts";
 
@@ -17,13 +17,13 @@ export function deliveryLine(item: DeliveryView): Line {
 }
 
 export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: boolean }): string {
-  const { recipient } = delivery;
+  const { subscription } = delivery;
   const facts = fields({
     id: delivery.id,
     event: `${delivery.event_id} ${delivery.event_type}`,
-    subscription: `${delivery.subscription_id}${endOf(recipient)}`,
-    url: recipient.url,
-    organization: `${delivery.organization_id} ${recipient.organization_slug}`,
+    subscription: `${delivery.subscription_id}${endOf(subscription)}`,
+    url: subscription.url,
+    organization: `${delivery.organization_id} ${subscription.organization_slug}`,
     state: delivery.state,
     created: delivery.created_at,
     due: delivery.due_at ?? "-",
@@ -36,7 +36,7 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
   return `${facts}\n${table(headings, delivery.attempt_log.map(attemptLine), options)}`;
 }
 
-function endOf({ deleted_at, auto_disabled_at }: RecipientView): string {
+function endOf({ deleted_at, auto_disabled_at }: StandingView): string {
   if (deleted_at !== null) return `, deleted ${deleted_at}`;
   return auto_disabled_at === null ? "" : `, auto-disabled ${auto_disabled_at}`;
 }

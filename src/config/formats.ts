@@ -44,6 +44,11 @@ export const host: Format<string> = {
   quotable: true,
 };
 
+/** Whether that is every address of the machine. */
+export function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
 /** Kept as written, for paths to be put behind it. */
 export const baseUrl: Format<string> = {
   parse: (text) =>

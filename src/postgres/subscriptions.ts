@@ -82,8 +82,8 @@ export async function findSubscriptions(
        and sealed_secret is not null -- Not deleted, in words that lead the planner to no other index than that of ids.`;
 }
 
-/** Where a delivery goes or went: its subscription, ended or not, and whose it is. */
-export interface RecipientRow {
+/** How a subscription stands, ended or not, and whose it is. */
+export interface StandingRow {
   url: string;
   auto_disabled_at: Date | null;
   deleted_at: Date | null;
@@ -91,8 +91,8 @@ export interface RecipientRow {
 }
 
 /** Null if absent: one that was deleted is kept as long as deliveries of its are. */
-export async function findRecipient(db: Queryable, id: string): Promise<RecipientRow | null> {
-  const [row] = await db<RecipientRow[]>`
+export async function findStanding(db: Queryable, id: string): Promise<StandingRow | null> {
+  const [row] = await db<StandingRow[]>`
     select s.url, s.auto_disabled_at, s.deleted_at, o.slug as organization_slug
       from subscriptions s
       join organizations o on o.id = s.organization_id

@@ -42,7 +42,7 @@ export async function openDatabase(
     const idleInTransactionMs = idleFor(config.attemptTimeoutMs);
     db = connect(url, { max, name: "partner-api", idleInTransactionMs });
     await learnTypes(db);
-    await requireSchema(db);
+    if (config.migrationDatabaseUrl) await requireSchema(db);
     return { db, close };
   } catch (error) {
     await close();
@@ -50,7 +50,7 @@ export async function openDatabase(
   }
 }
 
-/** What was migrated is what the service opens, unless the two URLs lead to different databases. */
+/** What was migrated is what the service opens, unless its two URLs lead to different databases. */
 async function requireSchema(db: Database): Promise<void> {
   if ((await findPendingMigrations(db)).length === 0) return;
   throw new Error("DATABASE_URL leads to a database that MIGRATION_DATABASE_URL does not migrate");

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
+import { isWildcard } from "../config/formats.ts";
 
 /** Lines go out together: a write for each was a sixteenth of what an identity check costs. */
 const TOGETHER = { minLength: 4096, periodicFlush: 100 };
@@ -34,7 +35,6 @@ const SECRET_PATHS = NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 const ROW_PATHS = ["err.detail", "err.where"];
 
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|::1)$/;
-const WILDCARD = /^(?:0\.0\.0\.0|::)$/;
 
 /** Says aloud at start what production should not have, or should have thought of. */
 export function warnOfExceptions(
@@ -46,7 +46,7 @@ export function warnOfExceptions(
       { operatorHost },
       "other machines may reach the operators' listener, and it speaks plain HTTP",
     );
-  if (role !== "dispatcher" && WILDCARD.test(host) && baseUrl === null)
+  if (role !== "dispatcher" && isWildcard(host) && baseUrl === null)
     log.warn(
       { host },
       "BASE_URL is not set: errors and documents name an address of this machine's own",

@@ -58,8 +58,8 @@ test("a delivery is listed with its state, and shown with all its attempts", asy
   );
 
   const shown = await json<DeliveryDetail>("delivery", "show", id);
-  const { attempt_log, recipient, ...delivery } = shown;
-  assert.deepEqual([recipient.auto_disabled_at, recipient.deleted_at], [null, null]);
+  const { attempt_log, subscription: standing, ...delivery } = shown;
+  assert.deepEqual([standing.auto_disabled_at, standing.deleted_at], [null, null]);
   assert.deepEqual(delivery, {
     id,
     event_id,
@@ -249,7 +249,11 @@ test("a delivery says what has become of its subscription, and whose it is", asy
 
   clock.advance(DAY_MS);
   await deleteSubscription(deps, foreign, ended);
-  const { recipient, ...delivery } = await json<DeliveryDetail>("delivery", "show", id);
-  assert.deepEqual([delivery.state, recipient.deleted_at], ["cancelled", clock().toISOString()]);
+  const { subscription: standing, ...delivery } = await json<DeliveryDetail>(
+    "delivery",
+    "show",
+    id,
+  );
+  assert.deepEqual([delivery.state, standing.deleted_at], ["cancelled", clock().toISOString()]);
   assert.match(await shown(), /\nsubscription +wh_\S+, deleted 20\S+Z\n/);
 });

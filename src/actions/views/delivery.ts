@@ -2,7 +2,7 @@ import type { DeliveryState } from "../../domain/delivery.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { AttemptRow } from "../../postgres/audit.ts";
 import type { DeliveryRow } from "../../postgres/deliveries.ts";
-import type { RecipientRow } from "../../postgres/subscriptions.ts";
+import type { StandingRow } from "../../postgres/subscriptions.ts";
 
 /** A delivery as operators see it. */
 export interface DeliveryView {
@@ -38,8 +38,8 @@ export interface AttemptView {
 
 export type AttemptStatus = "delivered" | "failed" | "dead_lettered";
 
-/** Its subscription, which may have ended since, and the name of its organization. */
-export interface RecipientView {
+/** How its subscription stands, which may have ended since, and the name of its organization. */
+export interface StandingView {
   organization_slug: string;
   url: string;
   auto_disabled_at: string | null;
@@ -48,7 +48,7 @@ export interface RecipientView {
 
 /** A delivery with all its attempts, the first first. */
 export interface DeliveryDetail extends DeliveryView {
-  recipient: RecipientView;
+  subscription: StandingView;
   attempt_log: AttemptView[];
 }
 
@@ -68,7 +68,7 @@ export function viewDelivery(row: DeliveryRow): DeliveryView {
   };
 }
 
-export function viewRecipient(row: RecipientRow): RecipientView {
+export function viewStanding(row: StandingRow): StandingView {
   return {
     organization_slug: row.organization_slug,
     url: row.url,

@@ -60,7 +60,7 @@ const Attempt = Type.Object({
   next_attempt_at: NullableTimestamp,
 });
 
-const Recipient = Type.Object(
+const Standing = Type.Object(
   {
     organization_slug: Type.String(),
     url: Type.String(),
@@ -73,7 +73,7 @@ const Recipient = Type.Object(
 export const DeliveryDetail = Type.Object(
   {
     ...DELIVERY,
-    recipient: Recipient,
+    subscription: Standing,
     attempt_log: Type.Array(Attempt, {
       description: "Every attempt that came to an outcome, the first first.",
     }),
@@ -83,7 +83,7 @@ export const DeliveryDetail = Type.Object(
     examples: [
       {
         ...EXAMPLE,
-        recipient: {
+        subscription: {
           organization_slug: "acme",
           url: "https://hooks.example.com/partner-api",
           auto_disabled_at: null,

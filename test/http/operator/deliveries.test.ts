@@ -55,8 +55,8 @@ test("a delivery is shown with its attempts, failed and successful", async (t) =
 
   const { status, body } = await ask({ url: `deliveries/${id}` });
   assert.equal(status, 200);
-  const { attempt_log, recipient, ...delivery } = body as DeliveryDetail;
-  assert.equal(recipient.url, subscription.url);
+  const { attempt_log, subscription: standing, ...delivery } = body as DeliveryDetail;
+  assert.equal(standing.url, subscription.url);
   assert.equal(delivery.event_id, event);
   assert.equal(delivery.subscription_id, publicId("wh", subscription.id));
   assert.equal(delivery.state, "delivered");

@@ -32,16 +32,16 @@ export function deliveryPage({ id: asked = "" }) {
 const isOver = ({ state }) => state === "dead_lettered" || state === "cancelled";
 
 function facts(delivery) {
-  const { event_id: event, subscription_id: subscription, recipient } = delivery;
-  const organization = recipient.organization_slug;
+  const { event_id: event, subscription_id: subscription, subscription: standing } = delivery;
+  const organization = standing.organization_slug;
   const shown = {
     State: mood(delivery.state),
     Event: link(id(event), "deliveries", { event }),
     Type: delivery.event_type,
     Subscription: link(id(subscription), "deliveries", { subscription }),
-    URL: recipient.url, // Partners choose where it leads: nothing to click on.
-    "Auto-disabled": time(recipient.auto_disabled_at),
-    Deleted: time(recipient.deleted_at),
+    URL: standing.url, // Partners choose where it leads: nothing to click on.
+    "Auto-disabled": time(standing.auto_disabled_at),
+    Deleted: time(standing.deleted_at),
     Organization: link(organization, "deliveries", { organization }),
     Created: time(delivery.created_at),
     Due: time(delivery.due_at),
@@ -54,8 +54,8 @@ function facts(delivery) {
   return el("dl", {}, ...lines.flat());
 }
 
-function redelivery({ recipient, ...delivery }) {
-  const required = Boolean(recipient.deleted_at ?? recipient.auto_disabled_at);
+function redelivery({ subscription, ...delivery }) {
+  const required = Boolean(subscription.deleted_at ?? subscription.auto_disabled_at);
   const label = `To another subscription${required ? "" : " (optional)"}`;
   const to = field("to", label, { placeholder: "wh_…", required });
   return form([to], "Redeliver", async (said) => {
