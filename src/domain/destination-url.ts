@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from "node:url";
 import { parseAddress } from "./ip-address.ts";
 import { type AddressPolicy, isContactable } from "./public-address.ts";
 
@@ -22,6 +23,7 @@ export const URL_LENGTH_MAX = 2048;
 const SHORT_ENOUGH = new RegExp(`^.{0,${URL_LENGTH_MAX}}$`, "su");
 const NAME_LENGTH_MAX = 253;
 const LABEL = /^[a-z0-9_-]{1,63}$/;
+const PUNYCODE = /(?:^|\.)xn--/;
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
 /**
@@ -67,10 +69,18 @@ function faultOfText(url: string): string | null {
 
 function parse(url: string): URL | null {
   try {
-    return new URL(url);
+    const parsed = new URL(url);
+    return isReadable(parsed.hostname) ? parsed : null;
   } catch {
     return null;
   }
+}
+
+/** Node.js 20 refuses punycode that stands for nothing, 24 leaves it as it is. A URL gets one verdict from both. */
+function isReadable(hostname: string): boolean {
+  if (!PUNYCODE.test(hostname)) return true;
+  const name = domainToUnicode(hostname);
+  return !PUNYCODE.test(name) && domainToASCII(name) === hostname;
 }
 
 function toDestination(url: string, { hostname, port, pathname, search }: URL): Destination {
