@@ -35,12 +35,14 @@ export async function handleOnce<Event extends { id: string }>(options: {
 }): Promise<"handled" | "duplicate" | "under_way"> {
   const { store, event, handle, underWayMs = MINUTE_MS, rememberMs = 30 * DAY_MS } = options;
 
+  const untilMs = performance.now() + underWayMs;
   const before = await store.add(event.id, "under_way", underWayMs);
   if (before !== null) return before === "done" ? "duplicate" : "under_way";
   try {
     await handle(event);
   } catch (error) {
-    await Promise.resolve(store.delete(event.id)).catch(ignore);
+    // After its time the mark is another's, who may be done.
+    if (performance.now() < untilMs) await Promise.resolve(store.delete(event.id)).catch(ignore);
     throw error;
   }
   await store.set(event.id, "done", rememberMs);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { handleOnce, type EventStore } from "../../src/webhook/handle-once.ts";
 import { createMemoryStore } from "../../src/webhook/memory-store.ts";
 
@@ -48,6 +49,18 @@ test("an event whose handler died is handled after its time under way, and not b
   assert.equal(await handleOnce({ store, event, handle: mustNot }), "under_way");
   clock.now = 60_000;
   assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
+});
+
+test("a handler that fails after its time leaves alone what another has done meanwhile", async () => {
+  const store = createMemoryStore();
+  const { promise, resolve } = withResolvers();
+  const fail = () => Promise.reject(new Error("too late"));
+  const late = handleOnce({ store, event, handle: () => promise.then(fail), underWayMs: 1 });
+  await sleep(5);
+  assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
+  resolve();
+  await assert.rejects(late, /too late/);
+  assert.equal(await handleOnce({ store, event, handle: mustNot }), "duplicate");
 });
 
 test("what the handler throws is what the caller hears, even if the store is away as well", async () => {
