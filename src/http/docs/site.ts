@@ -9,12 +9,12 @@ export interface Served extends SiteFile {
 /** Where `npm run build` puts the documentation and the console, seen from dist/src/http/docs. */
 export const BUILT_SITE = new URL("../../../docs/", import.meta.url);
 
-/** The built pages. Nothing is read before somebody asks for it, and each file once. */
+/** The built pages. Nothing is read before somebody asks for it, and what could be read is kept. */
 export class Site {
   readonly #folder: URL;
   readonly #atHome: (written: string) => string;
-  #manifest: Promise<Map<string, SiteFile>> | undefined;
-  readonly #served = new Map<string, Promise<Served>>();
+  #manifest: Map<string, SiteFile> | undefined;
+  readonly #served = new Map<string, Served>();
 
   /** `atHome` has the last word on what goes out. */
   constructor(folder: URL, atHome: (written: string) => string = (written) => written) {
@@ -24,12 +24,12 @@ export class Site {
 
   /** The file at a path; null when there is none. */
   async at(path: string): Promise<Served | null> {
-    this.#manifest ??= this.#readManifest();
-    const entry = (await this.#manifest).get(path);
+    const manifest = (this.#manifest ??= await this.#readManifest());
+    const entry = manifest.get(path);
     if (!entry) return null;
 
     let served = this.#served.get(path);
-    if (!served) this.#served.set(path, (served = this.#read(entry)));
+    if (!served) this.#served.set(path, (served = await this.#read(entry)));
     return served;
   }
 

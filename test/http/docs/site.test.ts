@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { Site } from "../../../src/http/docs/site.ts";
+
+test("a file that could not be read is read again for the next one who asks", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-site-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const site = new Site(pathToFileURL(`${folder}/`));
+  const read = async () => (await site.at("/docs"))?.body.toString();
+
+  await assert.rejects(read(), /ENOENT.*site\.json/);
+  const manifest = { "/docs": { file: "start.html", type: "text/html" } };
+  await writeFile(join(folder, "site.json"), JSON.stringify(manifest));
+  await assert.rejects(read(), /ENOENT.*start\.html/);
+  await writeFile(join(folder, "start.html"), "a page");
+  assert.equal(await read(), "a page");
+});
