@@ -23,7 +23,7 @@ export class Connections implements ConnectionKeeper {
   readonly #idleByHost = new Map<string, Connection[]>();
   #onNoneOpen: (() => void) | undefined;
 
-  /** `max` bounds what is kept: an idle connection goes when another is needed beyond it. */
+  /** `max` bounds what is kept for later: beyond it the connection goes that has been idle for the longest time. */
   constructor(secureContext: SecureContext, max: number) {
     this.#secureContext = secureContext;
     this.#max = max;
@@ -45,9 +45,6 @@ export class Connections implements ConnectionKeeper {
     addresses: readonly string[],
     deadline: Deadline,
   ): Promise<Connection> {
-    const [longestIdle] = this.#idle;
-    if (this.#open.size >= this.#max) longestIdle?.destroy();
-
     const { socket, address } = await dial(addresses, destination.port, deadline);
     const secured = await handshake(socket, destination, this.#secureContext, deadline);
     const { hostHeader } = destination;
@@ -69,6 +66,7 @@ export class Connections implements ConnectionKeeper {
     const idle = this.#idleByHost.get(connection.hostHeader);
     if (idle === undefined) this.#idleByHost.set(connection.hostHeader, [connection]);
     else idle.push(connection);
+    if (this.#idle.size > this.#max) this.#dropLongestIdle();
   }
 
   closed(connection: Connection): void {
@@ -85,6 +83,13 @@ export class Connections implements ConnectionKeeper {
     await new Promise<void>((resolve) => {
       this.#onNoneOpen = resolve;
     });
+  }
+
+  #dropLongestIdle(): void {
+    const [longestIdle] = this.#idle;
+    if (longestIdle === undefined) return;
+    this.#takeOut(longestIdle); // At once: its socket is closed some time later.
+    longestIdle.destroy();
   }
 
   #takeOut(connection: Connection): void {

@@ -26,6 +26,8 @@ export interface Sender {
   close(): Promise<void>;
 }
 
+/** Whoever takes longer to close a connection than the longest way there and back has had the request. */
+const CROSSING_MS = 500;
 const OPEN_CONNECTIONS_MAX = 3_000;
 
 const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
@@ -88,11 +90,12 @@ export function createSender(options: {
 
     const kept = connections.takeIdle(destination, addresses);
     if (kept !== undefined) {
+      const sentMs = performance.now();
       try {
         return outcomeOf(await kept.post(request(), deadline));
       } catch (error) {
         // Else it closed an idle connection just as we sent. A fresh one fails at once if the time is over.
-        if (kept.hasAnswered) throw error;
+        if (kept.hasAnswered || performance.now() - sentMs > CROSSING_MS) throw error;
       }
     }
     const fresh = await connections.connect(destination, addresses, deadline);

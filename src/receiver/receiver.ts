@@ -78,7 +78,7 @@ export async function startReceiver(
     if (!server.listening) return;
     if (!isThere) onGone?.();
     else if (status === null) request.socket.destroy();
-    else response.writeHead(status).end();
+    else response.writeHead(status, { connection: "close" }).end(); // So that each attempt has one of its own.
   }
 }
 

@@ -113,6 +113,16 @@ test("a kept connection that the receiver has closed meanwhile is not used", asy
   assert.equal(receiver.requests.length, 2);
 });
 
+test("a kept connection that closes long after the request went out has failed the attempt", async (t) => {
+  const sender = await startSender(t);
+  const receiver = await startReceiver(t);
+  await sender.send(aPost(receiver.url()));
+  receiver.answer((exchange) => setTimeout(() => scripts.reset(exchange), 750));
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  assert.equal(receiver.requests.length, 2);
+});
+
 test("the retry on a fresh connection is made once", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
@@ -225,6 +235,15 @@ test("no more connections are kept open than allowed: the one idle for longest g
   const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
   for (const receiver of [a, b, c, b, a]) await sender.send(aPost(receiver.url()));
   assert.deepEqual([a.connections.length, b.connections.length, c.connections.length], [2, 1, 1]);
+});
+
+test("of connections that were opened at once no more are kept than allowed", async (t) => {
+  const sender = await startSender(t, { maxConnections: 2 });
+  const receiver = await startReceiver(t);
+  for (let round = 0; round < 2; round++) {
+    await Promise.all(Array.from({ length: 5 }, () => sender.send(aPost(receiver.url()))));
+  }
+  assert.equal(receiver.connections.length, 8);
 });
 
 test("a connection that was cut off in mid-body takes up no room", async (t) => {
