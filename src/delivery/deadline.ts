@@ -8,10 +8,12 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout;
   #cancel: ((why: AttemptFailed) => void) | undefined;
   #passed: AttemptFailed | undefined;
+  #isLifted = false;
 
   constructor(ms: number) {
     this.#timer = setTimeout(() => {
-      this.end(new AttemptFailed(TIMED_OUT));
+      // What came while we ourselves stood still is read first: else our pause would be the receiver's fault.
+      setImmediate(() => setImmediate(() => this.#pass()));
     }, ms);
   }
 
@@ -29,6 +31,10 @@ export class Deadline {
     });
   }
 
+  #pass(): void {
+    if (!this.#isLifted) this.end(new AttemptFailed(TIMED_OUT));
+  }
+
   end(why: AttemptFailed): void {
     this.lift();
     this.#passed ??= why;
@@ -37,6 +43,7 @@ export class Deadline {
 
   /** The attempt is over and holds nothing that would have to be ended. */
   lift(): void {
+    this.#isLifted = true;
     clearTimeout(this.#timer);
   }
 }

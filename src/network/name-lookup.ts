@@ -1,5 +1,5 @@
 import { UnderWay } from "../domain/under-way.ts";
-import { NameServers } from "./name-servers.ts";
+import { createResolver, NameServers } from "./name-servers.ts";
 
 /** Looks a host name up anew. Never throws. */
 export type NameLookup = (host: string) => Promise<LookupResult>;
@@ -46,7 +46,8 @@ export function createNameLookup(options: {
   answerLocalhost: boolean;
 }): { lookup: NameLookup; lookAhead: (host: string) => void; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
-  const servers = new NameServers(options.servers, options.timeoutMs - probeMs);
+  const limitMs = options.timeoutMs - probeMs;
+  const servers = new NameServers(limitMs, () => createResolver(options.servers, limitMs));
   const lookUps = new UnderWay(find, { max: LOOKUPS_MAX, beyond: NO_RESOLVER });
   const ahead = new Map<string, { found: Promise<LookupResult>; untilMs: number }>();
   let closed = false;

@@ -14,19 +14,30 @@ const GRACE = 0.3;
 /** A name that every working resolver can answer for, be it with "no such name". */
 const WELL_KNOWN = "a.root-servers.net";
 
+/** One that does not work is replaced no more often. */
+const RENEWAL_MS = 1_000;
+
 const NOTHING_THERE = new Set(["ENOTFOUND", "ENODATA"]);
+
+/** `servers` undefined: those of the system. The waits are a quarter of the limit or longer: we give up before c-ares does. */
+export function createResolver(servers: string[] | undefined, limitMs: number): Resolver {
+  const resolver = new Resolver({ timeout: Math.ceil(limitMs / 4), tries: TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  return resolver;
+}
 
 /** The resolvers that we ask, through c-ares: `dns.lookup` would block files and crypto. */
 export class NameServers {
-  readonly #resolver: Resolver;
   readonly #limitMs: number;
+  readonly #create: () => Resolver;
+  #resolver: Resolver;
+  #renewedMs = -Infinity;
   #probe: Promise<Answer> | undefined;
 
-  constructor(servers: string[] | undefined, limitMs: number) {
-    // The waits are a quarter of the limit or longer, so that c-ares does not give up before we do.
-    this.#resolver = new Resolver({ timeout: Math.ceil(limitMs / 4), tries: TRIES });
-    if (servers !== undefined) this.#resolver.setServers(servers);
+  constructor(limitMs: number, create: () => Resolver) {
     this.#limitMs = limitMs;
+    this.#create = create;
+    this.#resolver = create();
   }
 
   /** Asks for both families. Fewer than two answers: what was still open at the limit is given up. */
@@ -37,14 +48,16 @@ export class NameServers {
         clearTimeout(timer);
         resolve([...answers]);
       };
-      let timer = setTimeout(finish, this.#limitMs);
+      // What came while we ourselves stood still is read first.
+      const giveUp = () => setImmediate(() => setImmediate(finish));
+      let timer = setTimeout(giveUp, this.#limitMs);
 
       const take = (answer: Answer) => {
         answers.push(answer);
         if (answers.length === 2) finish();
         else if (answer.addresses.length > 0) {
           clearTimeout(timer);
-          timer = setTimeout(finish, this.#limitMs * GRACE);
+          timer = setTimeout(giveUp, this.#limitMs * GRACE);
         }
       };
       void settle(this.#resolver.resolve4(host)).then(take);
@@ -58,7 +71,15 @@ export class NameServers {
       this.#probe = undefined;
     });
     const { usable } = await within(limitMs, this.#probe, { addresses: [], usable: false });
+    if (!usable) this.#renew();
     return usable;
+  }
+
+  /** A resolver knows the system's name servers as they were when it was made. */
+  #renew(): void {
+    if (performance.now() - this.#renewedMs < RENEWAL_MS) return;
+    this.#resolver = this.#create();
+    this.#renewedMs = performance.now();
   }
 
   /** Ends every question under way; it then counts as unanswered. */

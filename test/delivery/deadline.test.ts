@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { Deadline } from "../../src/delivery/deadline.ts";
+import { standStill } from "../support/stand-still.ts";
+
+test("an answer that came while we stood still beyond the limit is in time", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const reader = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [writer] = (await once(server, "connection")) as [Socket];
+
+  const events: string[] = [];
+  const deadline = new Deadline(20);
+  deadline.guard(() => events.push("ended"));
+  reader.once("data", () => {
+    events.push("answered");
+    deadline.lift();
+  });
+  writer.end("an answer");
+  standStill(100);
+  await once(reader, "close");
+  assert.deepEqual(events, ["answered"]);
+});
+
+test("what has not come by then is ended", async () => {
+  const deadline = new Deadline(1);
+  await assert.rejects(deadline.bound(new Promise(() => undefined)), {
+    outcome: { kind: "unreachable", reason: "timeout" },
+  });
+});
