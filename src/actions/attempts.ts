@@ -147,11 +147,16 @@ function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): 
     event_type: claim.type,
     http_status: httpStatus,
     reason,
-    duration_ms: Math.max(0, endedAt.getTime() - startedAt.getTime()),
+    duration_ms: durationMs(startedAt, endedAt),
     attempted_at: startedAt,
     state: next.state,
     due_at: next.dueAt,
   };
+}
+
+/** Clocks step: what a column cannot hold is no duration of an attempt. */
+function durationMs(from: Date, to: Date): number {
+  return Math.min(Math.max(0, to.getTime() - from.getTime()), 2 ** 31 - 1);
 }
 
 /** Puts deliveries off that a fault of our own kept from being attempted: no attempt is counted. */

@@ -115,16 +115,24 @@ const AWAY = new Set([
   "EPIPE",
   "ETIMEDOUT",
   "EAI_AGAIN",
+  // We have none left to connect with.
+  "EADDRNOTAVAIL",
+  "EMFILE",
+  "ENFILE",
+  "ENOBUFS",
+  "ENOMEM",
   // What the driver had not sent when a connection broke, it sends before it has another one.
   "ERR_SOCKET_CLOSED",
   "ERR_STREAM_DESTROYED",
   "25006", // read-only: a standby during failover
   "25P03", // a transaction of ours sat idle for too long, and its connection is gone
+  "25P04", // or took too long
   "57014", // statement timeout
   "57P01",
   "57P02",
   "57P03",
   "57P04",
+  "57P05", // a connection of ours was idle for too long
 ]);
 
 /** Connection failures and insufficient resources (disk full, too many connections). */
@@ -143,7 +151,7 @@ export function isForbidden(error: unknown): boolean {
 /** Whether the same statement may well succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
-  return isUnavailable(error) || code === "40P01" || code === "40001"; // deadlock, serialization
+  return isUnavailable(error) || isInUse(error) || code === "40P01" || code === "40001"; // deadlock, serialization
 }
 
 function codeOf(error: unknown): string {

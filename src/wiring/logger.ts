@@ -10,11 +10,7 @@ const UNREAD_MAX = 4 * 1024 * 1024;
 /** JSON lines on standard output, within 100 ms. What could carry a token or a secret is cut out here, whoever logs it. */
 export function createLogger(
   level: string,
-  destination: DestinationStream = pino.destination({
-    sync: false,
-    maxLength: UNREAD_MAX,
-    ...TOGETHER,
-  }),
+  destination: DestinationStream = standardOutput(),
 ): Logger {
   const options = {
     level,
@@ -26,6 +22,19 @@ export function createLogger(
     },
   };
   return pino(options, destination);
+}
+
+/** What cannot be written, to a full disk say, costs its lines: the service goes on, and ends when it is told to. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ sync: false, maxLength: UNREAD_MAX, ...TOGETHER });
+  const flushSync = output.flushSync.bind(output);
+  let fails = false;
+  output.on("error", () => (fails = true));
+  output.on("write", () => (fails = false));
+  output.flushSync = () => {
+    if (!fails) flushSync(); // Which tries again until it succeeds, and lets nothing else happen.
+  };
+  return output;
 }
 
 const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];

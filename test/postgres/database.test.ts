@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, isUnavailable, learnTypes } from "../../src/postgres/database.ts";
+import { connect, isTransient, isUnavailable, learnTypes } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 
@@ -147,4 +147,11 @@ test("a standby is no database: nothing stays connected to it, and the primary i
   gate.promote();
   const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
   assert.equal(row?.one, 1);
+});
+
+test("what may well succeed in a moment is tried again: no descriptors, a lock that is late, a connection idle too long", () => {
+  for (const code of ["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL", "57P05", "25P04", "55P03"]) {
+    assert.ok(isTransient({ code }), code);
+  }
+  assert.ok(!isTransient({ code: "23514" }));
 });

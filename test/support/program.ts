@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 
 export const ENTRY = new URL("../../src/cli.js", import.meta.url).href;
@@ -84,11 +85,11 @@ export async function runProgram(args: string[], env: Record<string, string>) {
   return { status, ...output };
 }
 
-/** Starts one command and leaves it to the caller. */
-export function run(args: string[], env: Record<string, string>) {
+/** Starts one command and leaves it to the caller. `stdout`: a descriptor that it writes to instead. */
+export function run(args: string[], env: Record<string, string>, stdout: "pipe" | number = "pipe") {
   const program = `import(${JSON.stringify(ENTRY)}).then(({ main }) => main(process.argv.slice(1)))`;
   return spawn(process.execPath, ["--input-type=module", "-e", program, "--", ...args], {
     env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+    stdio: ["ignore", stdout, "pipe"],
+  }) as ChildProcessByStdio<null, Readable, Readable>;
 }

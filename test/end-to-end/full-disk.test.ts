@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { access, open } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { run } from "../support/program.ts";
+import { aRig } from "../support/rig.ts";
+
+const FULL = "/dev/full";
+
+test("a log that cannot be written costs nothing but its lines", { timeout: 60_000 }, async (t) => {
+  if (
+    !(await access(FULL).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    t.skip("no device that is full");
+    return;
+  }
+  const full = await open(FULL, "w");
+  const port = await aFreePort();
+  const rig = { ...(await aRig(t)), PORT: String(port), OPERATOR_PORT: "0" };
+  const program = run(["serve"], rig, full.fd);
+  t.after(() => program.kill("SIGKILL"));
+  const exited = once(program, "exit");
+  await full.close();
+
+  const isAlive = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isAlive())) await sleep(20);
+  for (let request = 0; request < 100; request++) assert.ok(await isAlive());
+  await sleep(200); // In which the lines of all these are to be written.
+  assert.ok(await isAlive());
+  program.kill("SIGTERM");
+  assert.deepEqual(await exited, [0, null]);
+});
+
+async function aFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
