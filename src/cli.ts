@@ -30,7 +30,9 @@ const context: CommandContext = {
     try {
       const { deps, destinations } = await wireDependencies(config, db);
       try {
-        return await run(deps);
+        const result = await run(deps);
+        await deps.gathered.restCancelled();
+        return result;
       } finally {
         destinations.close();
       }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { lendNone } from "./actions/accept.ts";
 import type { Config } from "./config.ts";
+import type { OurFault } from "./domain/outcome.ts";
 import { createSender } from "./delivery/sender.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
@@ -9,6 +10,7 @@ import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { type OpenDatabase, openDatabase } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { createEngine } from "./wiring/engine.ts";
+import { FaultLog, type Hindered } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
@@ -54,11 +56,18 @@ async function startOn(
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
     lend: (ids, accept) => (dispatcher ? dispatcher.lend(ids, accept) : lendNone(ids, accept)),
+    onUnresolved: () => onOurFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;
+  const faults = new FaultLog(log);
+  const onOurFault = (fault: OurFault, hindered: Hindered, consequence: string) => {
+    health.noteFault(fault);
+    metrics.noteFault(fault);
+    faults.note(fault, hindered, consequence);
+  };
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);
-  const health = new Readiness(db, clock);
+  const health = new Readiness({ db, clock, ring: deps.ring });
   const metrics = createMetrics(db, clock.now, () => dispatcher?.underWay ?? 0);
   const maintenance = startMaintenance(deps, clock, {
     retentionMs: config.retentionMs,
@@ -81,10 +90,7 @@ async function startOn(
           log,
           onEnded: (ended) => metrics.noteEnded(ended),
           onRecorded: (recorded) => metrics.noteRecorded(recorded),
-          onOurFault: (fault) => {
-            health.noteFault(fault);
-            metrics.noteFault(fault);
-          },
+          onOurFault,
           onError: orElse("dispatching failed"),
         });
 
@@ -122,7 +128,10 @@ async function startOn(
       await Promise.all([partnerApp?.close(), dispatcher?.stop()]);
       await operatorApp.close();
       destinations.close();
-      await Promise.all([sender.close(), maintenance.stop()]);
+      const rest = deps.gathered
+        .restCancelled()
+        .catch(orElse("what was queued is not all cancelled"));
+      await Promise.all([sender.close(), maintenance.stop(), rest]);
       outage.stop();
       await close();
       log.info("stopped");

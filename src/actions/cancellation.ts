@@ -1,10 +1,38 @@
 import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
 import type { Parts } from "./dependencies.ts";
+import { gather } from "./gather.ts";
 
-/** Cancels what one statement left of the queues of subscriptions that are not active any more. */
-export async function cancelRest(
+export interface Cancelling {
+  /**
+   * Cancels what is queued for a subscription that is not active any more, beside everything else. One after the other,
+   * so that no number of them takes all connections; what is left where it breaks off, claims find when it is due.
+   */
+  cancelRest: (subscriptionId: string) => void;
+  /** Resolves once nothing of that is under way: whoever closes the database waits for it. Throws when it breaks off. */
+  restCancelled: () => Promise<void>;
+}
+
+export function createCancelling(
   { db, clock }: Pick<Parts, "db" | "clock">,
-  subscriptionIds: string[],
-): Promise<void> {
-  while (await cancelWaiting(db, subscriptionIds, clock()));
+  { max }: { max: number },
+): Cancelling {
+  const underWay = new Map<string, Promise<void>>();
+  const cancelAll = gather(
+    async (ids: string[]) => {
+      while (await cancelWaiting(db, ids, clock()));
+      return ids.map(() => undefined);
+    },
+    { max },
+  );
+  return {
+    cancelRest: (id) => {
+      if (underWay.has(id)) return;
+      const done = cancelAll(id).finally(() => underWay.delete(id));
+      done.catch(() => undefined); // Whoever waits for it hears of it.
+      underWay.set(id, done);
+    },
+    restCancelled: async () => {
+      await Promise.all(underWay.values());
+    },
+  };
 }

@@ -2,12 +2,7 @@ import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
 import { randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
-import {
-  cancelWaiting,
-  claimDue,
-  type ClaimedDelivery,
-  type Lease,
-} from "../postgres/waiting-deliveries.ts";
+import { claimDue, type ClaimedDelivery, type Lease } from "../postgres/waiting-deliveries.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
@@ -40,7 +35,13 @@ export interface Wanted {
 
 /** Leases due deliveries to this process. One whose subscription is not active any more is cancelled instead. */
 export async function claimDeliveries(
-  { db, clock, ring, rules }: Pick<Dependencies, "db" | "clock" | "ring" | "rules">,
+  {
+    db,
+    clock,
+    ring,
+    rules,
+    gathered,
+  }: Pick<Dependencies, "db" | "clock" | "ring" | "rules" | "gathered">,
   wanted: Wanted,
 ): Promise<Claim[]> {
   const now = clock();
@@ -48,8 +49,9 @@ export async function claimDeliveries(
   const leaseId = randomId();
   const claimed = await claimDue(db, wanted, { now, leasedUntil, leaseId });
 
-  const orphans = new Set(claimed.filter((d) => !d.active).map((d) => d.subscription_id));
-  if (orphans.size > 0) await cancelWaiting(db, [...orphans], now);
+  // Beside the claim: what it has leased for others neither waits for this nor is lost with it.
+  for (const { active, subscription_id } of claimed)
+    if (!active) gathered.cancelRest(subscription_id);
 
   return claimed.filter((d) => d.active).map((d) => toClaim(ring, d, leaseId));
 }

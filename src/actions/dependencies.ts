@@ -5,7 +5,7 @@ import type { Database } from "../postgres/database.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import { acceptAll, type DirectEvent, type Lend } from "./accept.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
-import { cancelRest } from "./cancellation.ts";
+import { type Cancelling, createCancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
@@ -35,12 +35,7 @@ export interface Dependencies extends Parts {
     findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
     /** False when the subscription is not active any more. */
     accept: (event: DirectEvent) => Promise<boolean>;
-    /**
-     * Nobody waits for it. One after the other, so that no number of them takes all connections; what is left where it
-     * breaks off, claims cancel when it is due.
-     */
-    cancelRest: (subscriptionId: string) => void;
-  };
+  } & Cancelling;
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
   proofs: Proofs;
@@ -51,13 +46,6 @@ const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
   const { db, clock } = parts;
-  const rests = gather(
-    async (ids: string[]) => {
-      await cancelRest(parts, ids);
-      return ids.map(() => undefined);
-    },
-    { max: BATCH.max },
-  );
   return {
     ...parts,
     keysUsed: new Map(),
@@ -73,9 +61,7 @@ export function createDependencies(parts: Parts): Dependencies {
 
       accept: gather((events: DirectEvent[]) => acceptAll(parts, events), BATCH),
 
-      cancelRest: (id) => {
-        rests(id).catch(() => undefined);
-      },
+      ...createCancelling(parts, { max: BATCH.max }),
     },
   };
 }

@@ -23,17 +23,21 @@ const TAG_BYTES = 16;
  * The subscription's id is the associated data: copied to another row, the bytes do not open.
  */
 export function seal(ring: KeyRing, subscriptionId: string, secret: string): Buffer {
-  const [{ id, key }] = ring;
-  const keyId = Buffer.from(id);
-  const head = Buffer.alloc(2);
-  head.writeUInt8(VERSION, 0);
-  head.writeUInt8(keyId.length, 1);
-
+  const [newest] = ring;
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+  const cipher = createCipheriv(ALGORITHM, newest.key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(subscriptionId));
   const ciphertext = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
-  return Buffer.concat([head, keyId, nonce, ciphertext, cipher.getAuthTag()]);
+  return Buffer.concat([headOf(newest), nonce, ciphertext, cipher.getAuthTag()]);
+}
+
+/** What everything that the key sealed begins with. */
+export function headOf({ id }: SealingKey): Buffer {
+  const keyId = Buffer.from(id);
+  const start = Buffer.alloc(2);
+  start.writeUInt8(VERSION, 0);
+  start.writeUInt8(keyId.length, 1);
+  return Buffer.concat([start, keyId]);
 }
 
 /** The secret, or null when it does not open: a key that the ring lacks, another row, altered bytes. */

@@ -173,6 +173,16 @@ export async function listSealedSecrets(
      limit ${limit}`;
 }
 
+/** Whether any sealed secret begins with one of these heads. */
+export async function isAnySealedUnder(db: Queryable, heads: Buffer[]): Promise<boolean> {
+  const patterns = heads.map((head) => `${head.toString("hex")}%`);
+  const [{ found }] = await db<[{ found: boolean }]>`
+    select exists (
+      select from subscriptions where encode(sealed_secret, 'hex') like any(${patterns}::text[])
+    ) as found`;
+  return found;
+}
+
 /** False when the secret was replaced or erased meanwhile. */
 export async function replaceSealedSecret(
   db: Queryable,

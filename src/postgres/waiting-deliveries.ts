@@ -177,14 +177,18 @@ export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<stri
   return new Map(rows.map((row) => [row.id, row.lease_id]));
 }
 
-/** Gives leases back without an attempt having been made. */
+/** Gives leases back, those that are still held, without an attempt having been made. */
 export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date): Promise<void> {
   await db`
-    update waiting_deliveries q
+    update waiting_deliveries
        set due_at = ${dueAt}, lease_id = null, leased_until = null, lost_leases = 0
-      from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
-           as l (id, lease_id)
-     where q.id = l.id and q.lease_id = l.lease_id`;
+     where id in (
+       select q.id
+         from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+              as l (id, lease_id)
+         join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
+        order by q.id
+          for update of q)`;
 }
 
 /** Deliveries that one statement cancels: with many more it would hold others up, and then run into its limit. */

@@ -11,7 +11,14 @@ type Destinations = ReturnType<typeof openDestinations>;
 export async function wireDependencies(
   config: Config,
   db: Database,
-  dispatch: Pick<Parts, "nudge" | "lend"> = { nudge: () => undefined },
+  {
+    nudge = () => undefined,
+    lend,
+    onUnresolved = () => undefined,
+  }: Partial<Pick<Parts, "nudge" | "lend">> & {
+    /** A URL could not be judged for want of a resolver. */
+    onUnresolved?: () => void;
+  } = {},
 ): Promise<{ deps: Dependencies; clock: DatabaseClock; destinations: Destinations }> {
   const clock = new DatabaseClock(db);
   await clock.measure();
@@ -20,7 +27,11 @@ export async function wireDependencies(
     db,
     clock: clock.now,
     ring: await openRing(config, db),
-    checkDestination: destinations.forRequests,
+    checkDestination: async (url) => {
+      const vetted = await destinations.forRequests(url);
+      if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();
+      return vetted;
+    },
     lookAhead: destinations.lookAhead,
     rules: {
       retryDelaysMs: config.retryDelaysMs,
@@ -28,7 +39,8 @@ export async function wireDependencies(
       maxSubscriptions: config.maxSubscriptions,
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
-    ...dispatch,
+    nudge,
+    ...(lend && { lend }),
   });
   return { deps, clock, destinations };
 }

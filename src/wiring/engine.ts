@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type Ended, postpone, type Recorded, recordEnded } from "../actions/attempts.ts";
-import { claimDeliveries } from "../actions/claims.ts";
+import { type Claim, claimDeliveries } from "../actions/claims.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";
@@ -11,6 +11,7 @@ import { publicId } from "../domain/ids.ts";
 import type { OurFault } from "../domain/outcome.ts";
 import { isTransient } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
+import type { Hindered } from "./fault-log.ts";
 
 /** How often we look for what other processes accepted and for what became due. */
 const POLL_INTERVAL_MS = 100;
@@ -31,36 +32,30 @@ export function createEngine(
     log: Logger;
     onEnded: (ended: Ended) => void;
     onRecorded: (recorded: Recorded) => void;
-    onOurFault: (fault: OurFault) => void;
+    onOurFault: (fault: OurFault, hindered: Hindered, consequence: string) => void;
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
-  const record = createRecorder<Ended>(
-    async (ended) => {
-      const recorded = await recordEnded(deps, ended);
-      onRecorded(recorded);
-      for (const { delivery_id: id, subscription_id, reason } of recorded.deadLettered) {
-        log.warn({ ...namesOf({ id, subscription_id }), reason }, "delivery dead-lettered");
-      }
-      for (const id of recorded.disabled) {
-        log.warn({ subscription: publicId("wh", id) }, "subscription auto-disabled");
-      }
-    },
-    { isTransient, giveUpAfterMs: deps.rules.leaseMs },
-  );
+  const persistence = { isTransient, giveUpAfterMs: deps.rules.leaseMs };
+  const record = createRecorder<Ended>(async (ended) => {
+    const recorded = await recordEnded(deps, ended);
+    onRecorded(recorded);
+    for (const { delivery_id: id, subscription_id, reason } of recorded.deadLettered) {
+      log.warn({ ...namesOf({ id, subscription_id }), reason }, "delivery dead-lettered");
+    }
+    for (const id of recorded.disabled) {
+      log.warn({ subscription: publicId("wh", id) }, "subscription auto-disabled");
+    }
+  }, persistence);
 
   const deliver = createDeliverer({
     send,
     clock: deps.clock,
     record,
-    postpone: (claim) => postpone(deps, [claim]),
+    postpone: createRecorder<Claim>((claims) => postpone(deps, claims), persistence),
     onEnded,
     onOurFault: (fault, claim) => {
-      onOurFault(fault);
-      log.error(
-        { fault, ...namesOf(claim) },
-        "a fault of our own: the delivery waits a minute, no attempt is counted",
-      );
+      onOurFault(fault, namesOf(claim), "the delivery waits a minute, no attempt is counted");
     },
   });
 

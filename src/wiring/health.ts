@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OurFault } from "../domain/outcome.ts";
+import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
+import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 
 export interface Check {
@@ -23,15 +25,20 @@ const DATABASE_MS = 3_000;
 export class Readiness {
   readonly #db: Database;
   readonly #clock: DatabaseClock;
+  readonly #ring: KeyRing;
   readonly #databaseMs: number;
   readonly #faults = new Map<OurFault, number>();
   #answer: { at: number; checks: Promise<Check[]> } | undefined;
   #isCurrent = false;
   #isStopping = false;
 
-  constructor(db: Database, clock: DatabaseClock, databaseMs = DATABASE_MS) {
+  constructor(
+    { db, clock, ring }: { db: Database; clock: DatabaseClock; ring: KeyRing },
+    databaseMs = DATABASE_MS,
+  ) {
     this.#db = db;
     this.#clock = clock;
+    this.#ring = ring;
     this.#databaseMs = databaseMs;
   }
 
@@ -54,13 +61,15 @@ export class Readiness {
   }
 
   async #check(): Promise<Check[]> {
-    const [database, clock] = await this.#askDatabase();
-    return [database, clock, ...this.#recentFaults()];
+    const faults = this.#recentFaults();
+    const checks = await this.#askDatabase(faults.includes("secret_sealed"));
+    const ours = faults.filter((fault) => fault !== "secret_sealed");
+    return [...checks, ...ours.map((fault) => toCheck(fault, false))];
   }
 
-  async #askDatabase(): Promise<[Check, Check]> {
+  async #askDatabase(withRing: boolean): Promise<Check[]> {
     try {
-      return await within(this.#databaseMs, this.#examineDatabase());
+      return await within(this.#databaseMs, this.#examineDatabase(withRing));
     } catch {
       return [
         { name: "database", ok: false, detail: "unreachable" },
@@ -69,7 +78,7 @@ export class Readiness {
     }
   }
 
-  async #examineDatabase(): Promise<[Check, Check]> {
+  async #examineDatabase(withRing: boolean): Promise<Check[]> {
     this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
     await this.#clock.measure();
     const seconds = Math.round(Math.abs(this.#clock.skewMs) / 100) / 10;
@@ -84,19 +93,24 @@ export class Readiness {
         ok: this.#clock.isRight,
         detail: `${seconds} s off the database's`,
       },
+      ...(withRing ? [await this.#examineRing()] : []),
     ];
   }
 
-  #recentFaults(): Check[] {
-    const oldest = this.#clock.now().getTime() - FAULT_MEMORY_MS;
-    return [...this.#faults]
-      .filter(([, at]) => at > oldest)
-      .map(([fault]) => ({
-        name: fault,
-        ok: false,
-        detail: "deliveries wait until we mend this",
-      }));
+  /** A key that is lost stops its own subscriptions. A ring that knows none of the keys stops them all. */
+  async #examineRing(): Promise<Check> {
+    const opensSome = await isAnySealedUnder(this.#db, this.#ring.map(headOf));
+    return toCheck("secret_sealed", opensSome);
   }
+
+  #recentFaults(): OurFault[] {
+    const oldest = this.#clock.now().getTime() - FAULT_MEMORY_MS;
+    return [...this.#faults].filter(([, at]) => at > oldest).map(([fault]) => fault);
+  }
+}
+
+function toCheck(name: OurFault, ok: boolean): Check {
+  return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until we mend this` };
 }
 
 async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {

@@ -37,6 +37,23 @@ test("in all no more than the limit is claimed, and those named first go first",
   assert.deepEqual(await claimed(three, 3), [1, 2, 0]);
 });
 
+test(
+  "what is leased to healthy subscriptions does not wait for what is cancelled beside it",
+  { timeout: 60_000 },
+  async () => {
+    const { deps, ids } = await threeOf(2);
+    const [gone = ""] = ids;
+    await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
+    await db.begin(async (tx) => {
+      await tx`select from waiting_deliveries where subscription_id = ${gone} limit 1 for update`;
+      assert.deepEqual(await claimed({ deps, ids }, 6), [0, 2, 2]);
+    });
+    await deps.gathered.restCancelled();
+    const left = await db`select from waiting_deliveries where subscription_id = ${gone}`;
+    assert.equal(left.length, 0);
+  },
+);
+
 test("those named later step in where the first have less due than their share", async () => {
   assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);
 });

@@ -1,24 +1,52 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { KeyRing } from "../../src/domain/sealed-secret.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { Readiness } from "../../src/wiring/health.ts";
+import { aSubscription, createEngine } from "../support/engine.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
 
+function readinessOf(databaseMs?: number, id = "mine") {
+  const ring: KeyRing = [{ id, key: Buffer.alloc(32) }];
+  return new Readiness({ db, clock: new DatabaseClock(db), ring }, databaseMs);
+}
+
 test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
   await ownerOf(db).begin(async (busy) => {
     await busy`lock table schema_migrations`;
-    const [database] = await new Readiness(db, new DatabaseClock(db), 50).ready();
+    const [database] = await readinessOf(50).ready();
     assert.deepEqual(database, { name: "database", ok: false, detail: "unreachable" });
   });
-  const checks = await new Readiness(db, new DatabaseClock(db)).ready();
+  const checks = await readinessOf().ready();
   assert.ok(checks.every(({ ok }) => ok));
 });
 
 test("a process that is stopping is not ready, however lately it was", async () => {
-  const readiness = new Readiness(db, new DatabaseClock(db));
+  const readiness = readinessOf();
   assert.ok((await readiness.ready()).every(({ ok }) => ok));
   readiness.noteStopping();
   assert.deepEqual(await readiness.ready(), [{ name: "stopping", ok: false }]);
+});
+
+test("a lost sealing key is named and stops no process; a ring that opens nothing does", async () => {
+  const { deps } = await createEngine(db);
+  await aSubscription(deps);
+  const [{ id: known }] = deps.ring;
+  const sealedIn = async (readiness: Readiness) => {
+    readiness.noteFault("secret_sealed");
+    return (await readiness.ready()).at(-1);
+  };
+  const detail = "deliveries wait until we mend this";
+  assert.deepEqual(await sealedIn(readinessOf(undefined, known)), {
+    name: "secret_sealed",
+    ok: true,
+    detail: `some ${detail}`,
+  });
+  assert.deepEqual(await sealedIn(readinessOf(undefined, "another's")), {
+    name: "secret_sealed",
+    ok: false,
+    detail,
+  });
 });

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect } from "../../src/postgres/database.ts";
+import { runProgram, startProgram } from "../support/program.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+test("the command that deletes a subscription ends once all that was queued for it is cancelled", async (t) => {
+  const rig = await aRig(t);
+  const program = await startProgram(t, { ...rig, ROLE: "api" });
+  const partner = await aPartner(program, "acme");
+  const subscription = await partner.subscribe("https://127.0.0.1/hooks");
+  await partner.ping(subscription);
+  await program.end("SIGTERM");
+
+  const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
+  t.after(() => db.end());
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at
+      from waiting_deliveries, generate_series(1, 11000)`;
+  const { status } = await runProgram(["subscription", "delete", subscription.id], rig);
+  assert.equal(status, 0);
+  const [left] = await db`select count(*)::int as waiting from waiting_deliveries`;
+  assert.deepEqual({ ...left }, { waiting: 0 });
+});
