@@ -437,7 +437,7 @@ export interface operations {
               attempted_at: string;
               /**
                * Format: date-time
-               * @description When the next attempt is due; null if there is none.
+               * @description When the next attempt was to follow; null if none was. What is cancelled later keeps it.
                */
               next_attempt_at: string | null;
             }[];

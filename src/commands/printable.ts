@@ -1,4 +1,4 @@
-/** Text that cannot make a terminal do anything. */
+/** Text that cannot make a terminal do anything, nor turn the rest of a line round. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "\ufffd");
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { Answer } from "./answer.ts";
 import type { AnswerHead } from "./answer-head.ts";
@@ -13,6 +14,9 @@ const IDLE_MARGIN_MS = 2_000;
 
 /** A receiver gives a ticket or two for a later handshake. Thousands of them would keep us busy beside any answer. */
 const TICKETS_MAX = 16;
+
+/** Far more than an answer may have, its records' overhead included. */
+const RAW_BYTES_MAX = 256 * 1024;
 
 /** Whoever keeps connections hears what becomes of them. */
 export interface ConnectionKeeper {
@@ -36,19 +40,27 @@ export class Connection {
   readonly hostHeader: string;
   readonly address: string;
   readonly #socket: TLSSocket;
+  readonly #raw: Pick<Socket, "bytesRead">;
   readonly #keeper: ConnectionKeeper;
   #exchange: Exchange | null = null;
   #tickets = 0;
+  #rawBytesBefore = 0;
   /** Whether the receiver has sent anything since the last request went out. */
   hasAnswered = false;
 
   constructor(
-    { hostHeader, address, socket }: { hostHeader: string; address: string; socket: TLSSocket },
+    {
+      hostHeader,
+      address,
+      socket,
+      raw,
+    }: { hostHeader: string; address: string; socket: TLSSocket; raw: Pick<Socket, "bytesRead"> },
     keeper: ConnectionKeeper,
   ) {
     this.hostHeader = hostHeader;
     this.address = address;
     this.#socket = socket;
+    this.#raw = raw;
     this.#keeper = keeper;
     socket.setTimeout(IDLE_MS);
     socket.on("data", (chunk: Buffer) => {
@@ -80,12 +92,22 @@ export class Connection {
   async post(request: Uint8Array, deadline: Deadline): Promise<number> {
     return new Promise((resolve, reject) => {
       this.hasAnswered = false;
+      this.#rawBytesBefore = this.#raw.bytesRead;
       this.#exchange = { answer: new Answer(), deadline, resolve, reject };
       deadline.guard((why) => {
         this.#break(why);
       });
       this.#socket.write(request);
     });
+  }
+
+  /**
+   * Records without data never come to us: OpenSSL answers each, and a receiver that sends them without end would have
+   * all of our thread.
+   */
+  breakFlood(): void {
+    if (this.#raw.bytesRead - this.#rawBytesBefore <= RAW_BYTES_MAX) return;
+    this.#break(new AttemptFailed(unreachable("protocol_error")));
   }
 
   destroy(): void {

@@ -4,6 +4,7 @@ import { Connection, type ConnectionKeeper } from "./connection.ts";
 import type { Deadline } from "./deadline.ts";
 import { dial } from "./dial.ts";
 import { handshake } from "./handshake.ts";
+import { watchLongTurns } from "./long-turns.ts";
 
 /** Answers that may still be read after their attempt is over, so that slow bodies cannot pile up. */
 const DRAINING_MAX = 128;
@@ -17,6 +18,7 @@ const DRAINING_MAX = 128;
 export class Connections implements ConnectionKeeper {
   readonly #secureContext: SecureContext;
   readonly #max: number;
+  readonly #stopWatching: () => void;
   readonly #open = new Set<Connection>();
   readonly #draining = new Set<Connection>();
   readonly #idle = new Set<Connection>(); // In the order in which they became idle.
@@ -27,6 +29,9 @@ export class Connections implements ConnectionKeeper {
   constructor(secureContext: SecureContext, max: number) {
     this.#secureContext = secureContext;
     this.#max = max;
+    this.#stopWatching = watchLongTurns(() => {
+      for (const connection of this.#open) connection.breakFlood();
+    });
   }
 
   /** The connection that was used last of those that are free and lead to one of the addresses. */
@@ -48,7 +53,7 @@ export class Connections implements ConnectionKeeper {
     const { socket, address } = await dial(addresses, destination.port, deadline);
     const secured = await handshake(socket, destination, this.#secureContext, deadline);
     const { hostHeader } = destination;
-    const connection = new Connection({ hostHeader, address, socket: secured }, this);
+    const connection = new Connection({ hostHeader, address, socket: secured, raw: socket }, this);
     this.#open.add(connection);
     return connection;
   }
@@ -78,6 +83,7 @@ export class Connections implements ConnectionKeeper {
 
   /** Resolves once every connection is closed. */
   async close(): Promise<void> {
+    this.#stopWatching();
     for (const connection of this.#open) connection.destroy();
     if (this.#open.size === 0) return;
     await new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ const RETRY_MS = 250;
 const PACE_MS = 10;
 
 /** Why something was not written. */
-interface Refusal {
+interface Unwritten {
   error: unknown;
 }
 
@@ -24,28 +24,28 @@ export function createRecorder<Item>(
     giveUpAfterMs,
   }: { isTransient: (error: unknown) => boolean; giveUpAfterMs: number },
 ): (item: Item) => Promise<void> {
-  const gathered = gather<Item, Refusal | null>(persist, {
+  const gathered = gather<Item, Unwritten | null>(persist, {
     max: BATCH_MAX,
     paceMs: PACE_MS,
     waitingMax: Infinity, // The dispatcher bounds it: an outcome turned away here would be an attempt made twice.
   });
   return async (item) => {
-    const refusal = await gathered(item);
-    if (refusal) throw refusal.error;
+    const unwritten = await gathered(item);
+    if (unwritten) throw unwritten.error;
   };
 
   /** Halves what is refused, until only what is refused for its own sake is left. */
-  async function persist(items: Item[]): Promise<(Refusal | null)[]> {
-    const refusal = await insist(items);
-    if (refusal === null || isTransient(refusal.error) || items.length === 1) {
-      return items.map(() => refusal);
+  async function persist(items: Item[]): Promise<(Unwritten | null)[]> {
+    const unwritten = await insist(items);
+    if (unwritten === null || isTransient(unwritten.error) || items.length === 1) {
+      return items.map(() => unwritten);
     }
     const half = Math.ceil(items.length / 2);
     const first = await persist(items.slice(0, half));
     return [...first, ...(await persist(items.slice(half)))];
   }
 
-  async function insist(items: Item[]): Promise<Refusal | null> {
+  async function insist(items: Item[]): Promise<Unwritten | null> {
     const began = performance.now();
     for (;;) {
       try {

@@ -33,8 +33,8 @@ let stamp = "";
 let sequence = 0;
 
 /**
- * A UUIDv7 (RFC 9562): sorts by `time`, and within one millisecond of this process by order of
- * making, so that index pages fill in order and a list by id is a list by age.
+ * A UUIDv7 (RFC 9562): sorts by `time`, so that index pages fill in order and a list by id is a list by age; and by
+ * order of making among up to 4,096 that follow each other in one millisecond.
  */
 export function timeOrderedId(time: Date): string {
   const ms = time.getTime();

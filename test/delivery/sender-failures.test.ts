@@ -156,7 +156,7 @@ test("a network that a router on the way cannot reach is the receiver's", async 
   const sender = await startSender(t);
   onConnect(t, (socket) => {
     const error = Object.assign(new Error("unreachable"), { code: "ENETUNREACH" });
-    setTimeout(() => socket.destroy(error), 1);
+    setTimeout(() => socket.destroy(error), 20);
     return socket;
   });
   const outcome = await sender.send(aPost("https://127.0.0.2/"));

@@ -1,4 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
+import { FAILURE_REASONS } from "../../domain/outcome.ts";
 import { pageOf } from "../page-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 
@@ -14,13 +15,14 @@ const Failure = Type.Object(
     reason: Type.Unsafe<string | null>({
       type: "string",
       description:
-        "`http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, " +
-        "`connection_refused`, `connection_reset`, `tls_error`, `network_error`, " +
-        "`protocol_error`, `interrupted`.",
+        "`http_<status>`, or why there is none: " +
+        `${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(", ")}.`,
     }),
     duration_ms: Type.Integer({ description: "How long the attempt took." }),
     attempted_at: Timestamp,
-    next_attempt_at: timestampOrNull("When the next attempt is due; null if there is none."),
+    next_attempt_at: timestampOrNull(
+      "When the next attempt was to follow; null if none was. What is cancelled later keeps it.",
+    ),
   },
   {
     examples: [

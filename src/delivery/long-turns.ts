@@ -1,0 +1,13 @@
+const TICK_MS = 50;
+const LATE_MS = 50;
+
+/** Calls `look` whenever a turn of the event loop has taken long, until it is stopped. */
+export function watchLongTurns(look: () => void): () => void {
+  let dueMs = performance.now() + TICK_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - dueMs > LATE_MS) look();
+    dueMs = now + TICK_MS;
+  }, TICK_MS).unref();
+  return () => clearInterval(timer);
+}
