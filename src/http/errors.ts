@@ -73,5 +73,6 @@ function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError 
  * reset may overtake the answer. The rest is read and forgotten instead. A server that is closing does close.
  */
 function keepConnection(reply: FastifyReply): void {
-  if (!reply.raw.hasHeader("connection")) reply.removeHeader("connection");
+  if (reply.raw.hasHeader("connection") || !reply.hasHeader("connection")) return;
+  reply.header("connection", reply.raw.shouldKeepAlive ? "keep-alive" : "close");
 }

@@ -138,6 +138,28 @@ test("a key is asked for before the body is read", async (t) => {
   check(answer, "unauthenticated");
 });
 
+test("an error says what becomes of its connection, like every other answer", async (t) => {
+  const base = await startPartnerApi(t, db).listen();
+  const said = async (line: string, ...headers: string[]) => {
+    const { status, headers: answered } = await sendRaw(
+      base,
+      rawRequest(line, ["Host: localhost", ...headers]),
+    );
+    return [status, answered["connection"]];
+  };
+  const NONE = "GET /none HTTP/1.1";
+  assert.deepEqual(await said(NONE), [404, "keep-alive"]);
+  assert.deepEqual(await said(NONE, "Connection: close"), [404, "close"]);
+  const old = NONE.replace("1.1", "1.0");
+  assert.deepEqual(await said(old, "Connection: keep-alive"), [404, "keep-alive"]);
+  const typed = ["Content-Type: text/html", "Content-Length: 0"];
+  const { authorization } = await startPartnerApi(t, db).aKeyWith("webhooks:manage");
+  const post = "POST /api/v1/partner/webhooks HTTP/1.1";
+  const authorized = [...typed, `Authorization: ${authorization}`];
+  assert.deepEqual(await said(post, ...authorized), [415, "keep-alive"]);
+  assert.deepEqual(await said(post, ...authorized, "Connection: close"), [415, "close"]);
+});
+
 test("a body that does not arrive in time is refused", async (t) => {
   const api = startPartnerApi(t, db, { options: { timeouts: { headers: 50, request: 100 } } });
   const base = await api.listen();
