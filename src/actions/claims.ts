@@ -50,8 +50,8 @@ export async function claimDeliveries(
   const claimed = await claimDue(db, wanted, { now, leasedUntil, leaseId });
 
   // Beside the claim: what it has leased for others neither waits for this nor is lost with it.
-  for (const { active, subscription_id } of claimed)
-    if (!active) gathered.cancelRest(subscription_id);
+  const orphans = claimed.filter((d) => !d.active);
+  orphans.forEach((d) => gathered.cancelRest(d.subscription_id));
 
   return claimed.filter((d) => d.active).map((d) => toClaim(ring, d, leaseId));
 }

@@ -81,6 +81,17 @@ test("a process that slept past its lease cannot record, and the one that has th
   assert.equal(delivery.attempts, 1);
 });
 
+test("an attempt during which the clock steps by a month is recorded, with the longest duration there is", async () => {
+  const { deps, clock, claim, subscription } = await aDueDelivery();
+  const claims = await claim();
+  await attemptAll(deps, claims, () => {
+    clock.advance(30 * 86_400_000);
+    return refused;
+  });
+  const [failure] = await listFailures(db, subscription.id, ALL);
+  assert.equal(failure?.duration_ms, 2 ** 31 - 1);
+});
+
 test("five leases lost in a row are one failed attempt, `interrupted`, and nothing is sent", async () => {
   const { deps, claim, clock, deliverDue, subscription } = await aDueDelivery();
   for (let lost = 1; lost <= 5; lost++) {
