@@ -45,6 +45,7 @@ export class Connection {
   #exchange: Exchange | null = null;
   #tickets = 0;
   #rawBytesBefore = 0;
+  #isUsedSince = true;
   /** Whether the receiver has sent anything since the last request went out. */
   hasAnswered = false;
 
@@ -92,7 +93,7 @@ export class Connection {
   async post(request: Uint8Array, deadline: Deadline): Promise<number> {
     return new Promise((resolve, reject) => {
       this.hasAnswered = false;
-      this.#rawBytesBefore = this.#raw.bytesRead;
+      this.#isUsedSince = true;
       this.#exchange = { answer: new Answer(), deadline, resolve, reject };
       deadline.guard((why) => {
         this.#break(why);
@@ -103,11 +104,17 @@ export class Connection {
 
   /**
    * Records without data never come to us: OpenSSL answers each, and a receiver that sends them without end would have
-   * all of our thread.
+   * all of our thread. Ends the connection if more than any answer holds has come since the last request and the first
+   * call behind it.
    */
   breakFlood(): void {
-    if (this.#raw.bytesRead - this.#rawBytesBefore <= RAW_BYTES_MAX) return;
-    this.#break(new AttemptFailed(unreachable("protocol_error")));
+    const { bytesRead } = this.#raw;
+    if (this.#isUsedSince) {
+      this.#isUsedSince = false;
+      this.#rawBytesBefore = bytesRead;
+    } else if (bytesRead - this.#rawBytesBefore > RAW_BYTES_MAX) {
+      this.#break(new AttemptFailed(unreachable("protocol_error")));
+    }
   }
 
   destroy(): void {
