@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { lendNone } from "./actions/accept.ts";
 import type { Config } from "./config.ts";
-import type { OurFault } from "./domain/outcome.ts";
 import { createSender } from "./delivery/sender.ts";
+import type { OurFault } from "./domain/outcome.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { access, open } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../support/free-port.ts";
 import { run } from "../support/program.ts";
 import { aRig } from "../support/rig.ts";
 
@@ -20,7 +20,7 @@ test("a log that cannot be written costs nothing but its lines", { timeout: 60_0
     return;
   }
   const full = await open(FULL, "w");
-  const port = await aFreePort();
+  const port = await freePort();
   const rig = { ...(await aRig(t)), PORT: String(port), OPERATOR_PORT: "0" };
   const program = run(["serve"], rig, full.fd);
   t.after(() => program.kill("SIGKILL"));
@@ -39,12 +39,3 @@ test("a log that cannot be written costs nothing but its lines", { timeout: 60_0
   program.kill("SIGTERM");
   assert.deepEqual(await exited, [0, null]);
 });
-
-async function aFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

@@ -3,21 +3,13 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createSockets } from "../../src/postgres/socket.ts";
+import { freePort } from "../support/free-port.ts";
 
 const NEVER_MS = 60_000;
 
-async function nobodysPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 test("what fails on a socket that the driver has let go of does not end the process", async () => {
   const dial = createSockets(NEVER_MS);
-  const socket = dial({ host: ["127.0.0.1"], port: [await nobodysPort()] });
+  const socket = dial({ host: ["127.0.0.1"], port: [await freePort()] });
   socket.removeAllListeners();
   await new Promise((closed) => socket.on("close", closed));
   assert.ok(socket.errored);
@@ -25,7 +17,7 @@ test("what fails on a socket that the driver has let go of does not end the proc
 
 test("a socket that is destroyed before it was dialled is not dialled any more", async () => {
   const dial = createSockets(NEVER_MS);
-  const socket = dial({ host: ["127.0.0.1"], port: [await nobodysPort()] });
+  const socket = dial({ host: ["127.0.0.1"], port: [await freePort()] });
   socket.destroy();
   await new Promise(setImmediate);
   await new Promise(setImmediate);
@@ -37,7 +29,7 @@ test("of several hosts one is dialled as long as it is of use, and then the next
   const dial = createSockets(NEVER_MS);
   const where = {
     host: ["127.0.0.1", "127.0.0.1", "127.0.0.1"],
-    port: [first.port, await nobodysPort(), second.port],
+    port: [first.port, await freePort(), second.port],
   };
   const dialled = async () => {
     const socket = dial(where);
