@@ -145,6 +145,24 @@ describe("the console in a browser", { skip }, async () => {
     assert.match(text, /"slug":"globex","rate_limit_per_minute":1200/);
   });
 
+  test("what was made just now stands first, and is not shown again in its place", async (t) => {
+    const { page, ask } = await open(t);
+    await ask({ method: "POST", url: "organizations", body: { slug: "yoyodyne" } });
+    await signIn(page, "#/organizations?limit=1");
+    await button(page, "More").waitFor();
+    await page.getByLabel("Slug, for good").fill("zorg");
+    await button(page, "Create").click();
+    await row(page, "zorg").waitFor();
+    assert.match((await page.getByRole("row").nth(1).textContent()) ?? "", /^zorg/);
+    while (await button(page, "More").isVisible()) {
+      const answered = page.waitForResponse(/\/organizations\?/);
+      await button(page, "More").click();
+      await (await answered).finished();
+    }
+    await row(page, "yoyodyne").waitFor();
+    assert.equal(await row(page, "zorg").count(), 1);
+  });
+
   test("a new key's token is shown once, and a revoked key says so", async (t) => {
     const { page, ask, organization } = await open(t);
     await signIn(page, `#/keys?organization=${organization}`);

@@ -9,20 +9,22 @@ export function list(path, query, name, columns) {
   const empty = el("p", { className: "quiet", hidden: true }, "Nothing found.");
   const more = button("More", read);
   more.hidden = true;
+  const made = new Set();
   let cursor = {};
   return { element: el("div", {}, element, empty, more), read, add };
 
   async function read() {
     const asked = new URLSearchParams({ ...query, ...cursor });
     const { items, next_cursor: next } = await call("GET", `${path}?${asked}`);
-    rows.append(...items.map(row));
+    rows.append(...items.filter((item) => !made.has(idOf(item))).map(row));
     cursor = { cursor: next };
     more.hidden = next === null;
     settle();
   }
 
-  /** Puts first what was made just now. */
+  /** Puts first what was made just now; where its place is, it is passed over. */
   function add(item) {
+    made.add(idOf(item));
     rows.prepend(row(item));
     settle();
   }
@@ -32,3 +34,5 @@ export function list(path, query, name, columns) {
     element.hidden = !empty.hidden;
   }
 }
+
+const idOf = ({ id, key_id }) => id ?? key_id;
