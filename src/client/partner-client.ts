@@ -1,7 +1,9 @@
 import createClient from "openapi-fetch";
-import { isObject, type Operation, readProblem } from "./problem.ts";
+import { type Operation, readProblem } from "./problem.ts";
 import { orThrow, type Result } from "./result.ts";
 import type { operations, paths } from "./schema.ts";
+import { timeLimit } from "./time-limit.ts";
+import { isWhole } from "./whole.ts";
 
 export type { Operation, Problem } from "./problem.ts";
 export { orThrow, PartnerApiError, type Result } from "./result.ts";
@@ -17,18 +19,23 @@ export type NewSubscription = Answer<"createSubscription", 201>;
 export type AcceptedEvent = Answer<"sendTestEvent", 200>;
 export type FailuresPage = Answer<"listFailures", 200>;
 export type Failure = FailuresPage["items"][number];
-export type SubscriptionRequest = Json<operations["createSubscription"]["requestBody"]>;
-export type PageRequest = NonNullable<operations["listFailures"]["parameters"]["query"]>;
+type Requested = Json<operations["createSubscription"]["requestBody"]>;
+/** The events of a subscription that is there will do, too. */
+export type SubscriptionRequest = Omit<Requested, "events"> & {
+  events: (Requested["events"][number] | (string & {}))[];
+};
+type Page = NonNullable<operations["listFailures"]["parameters"]["query"]>;
+export type PageRequest = { [Name in keyof Page]: Page[Name] | undefined };
 
 export interface PartnerClientOptions {
   /** Where the service is, without `/api/v1/partner`. */
   baseUrl: string;
-  /** The whole token, `vck_<key_id>.<secret>`. */
+  /** The whole token, `vck_<key_id>.<secret>`. White space around it does not count. */
   token: string;
   /** How long a call may take, 30 seconds unless told; then it throws a `TimeoutError`. */
-  timeoutMs?: number;
-  /** In place of the global one: for a proxy, a log, or a test. */
-  fetch?: (request: Request) => Promise<Response>;
+  timeoutMs?: number | undefined;
+  /** In place of the global one, for a log, a test, or a proxy: `(request) => fetch(request, { dispatcher })`. */
+  fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
@@ -50,38 +57,39 @@ export interface PartnerClient {
   failures(id: string, page?: PageRequest): AsyncGenerator<Failure, void, undefined>;
 }
 
+/** Throws a `TypeError` or `RangeError` for options that cannot be. */
 export function createPartnerClient(options: PartnerClientOptions): PartnerClient {
   const { baseUrl, token, timeoutMs = 30_000, fetch = globalThis.fetch } = options;
-  const http = createClient<paths>({
-    baseUrl,
-    headers: { authorization: `Bearer ${token}` },
-    fetch: (request) => fetch(new Request(request, { signal: AbortSignal.timeout(timeoutMs) })),
-  });
+  const within = timeLimit(timeoutMs);
+  const headers = { authorization: `Bearer ${checkedToken(token)}` };
+  const http = createClient<paths>({ baseUrl, headers, fetch });
   http.use({ onResponse: ({ response }) => readable(response) });
 
   const client: PartnerClient = {
-    getIdentity: () => settle("getIdentity", http.GET("/api/v1/partner/me")),
-    createSubscription: (body) =>
-      settle("createSubscription", http.POST("/api/v1/partner/webhooks", { body })),
-    listSubscriptions: () => settle("listSubscriptions", http.GET("/api/v1/partner/webhooks")),
+    getIdentity: () =>
+      settle("getIdentity", (signal) => http.GET("/api/v1/partner/me", { signal })),
+    createSubscription: (request) =>
+      settle("createSubscription", (signal) => {
+        const body = request as Requested;
+        return http.POST("/api/v1/partner/webhooks", { body, signal });
+      }),
+    listSubscriptions: () =>
+      settle("listSubscriptions", (signal) => http.GET("/api/v1/partner/webhooks", { signal })),
     deleteSubscription: (id) =>
-      settle(
-        "deleteSubscription",
-        http.DELETE("/api/v1/partner/webhooks/{id}", { params: { path: { id } } }),
-      ),
+      settle("deleteSubscription", (signal) => {
+        const params = { path: { id } };
+        return http.DELETE("/api/v1/partner/webhooks/{id}", { params, signal });
+      }),
     sendTestEvent: (id, secret) =>
-      settle(
-        "sendTestEvent",
-        http.POST("/api/v1/partner/webhooks/{id}/test", {
-          params: { path: { id } },
-          body: { secret },
-        }),
-      ),
-    listFailures: (id, query = {}) =>
-      settle(
-        "listFailures",
-        http.GET("/api/v1/partner/webhooks/{id}/failures", { params: { path: { id }, query } }),
-      ),
+      settle("sendTestEvent", (signal) => {
+        const [params, body] = [{ path: { id } }, { secret }];
+        return http.POST("/api/v1/partner/webhooks/{id}/test", { params, body, signal });
+      }),
+    listFailures: (id, page = {}) =>
+      settle("listFailures", (signal) => {
+        const params = { path: { id }, query: page as Page };
+        return http.GET("/api/v1/partner/webhooks/{id}/failures", { params, signal });
+      }),
     async *failures(id, page = {}) {
       let cursor = page.cursor;
       do {
@@ -94,6 +102,22 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
     },
   };
   return client;
+
+  async function settle<Data, Of extends Operation>(
+    operation: Of,
+    call: (signal: AbortSignal) => Promise<{ data?: Data; error?: unknown; response: Response }>,
+  ): Promise<Result<Data, Of>> {
+    const { data, error, response } = await within(call);
+    if (response.ok && isWhole(operation, data)) return { data: data as Data, error: null };
+    return { data: null, error: readProblem(operation, response, error) };
+  }
+}
+
+/** What is no token would otherwise stand, whole, in the error that each call throws. */
+function checkedToken(token: string): string {
+  const [, whole] = /^\s*(vck_[!-~]+)\s*$/.exec(token) ?? [];
+  if (whole === undefined) throw new TypeError("token must be vck_<key_id>.<secret>");
+  return whole;
 }
 
 /** With `null` for a body that is no JSON, on which the parser would throw. */
@@ -110,14 +134,4 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function settle<Data, Of extends Operation>(
-  operation: Of,
-  call: Promise<{ data?: Data; error?: unknown; response: Response }>,
-): Promise<Result<Data, Of>> {
-  const { data, error, response } = await call;
-  const isWhole = operation === "deleteSubscription" ? data === undefined : isObject(data);
-  if (response.ok && isWhole) return { data: data as Data, error: null };
-  return { data: null, error: readProblem(operation, response, error) };
 }

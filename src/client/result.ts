@@ -10,7 +10,9 @@ export class PartnerApiError extends Error {
   readonly problem: Problem;
 
   constructor(problem: Problem) {
-    super(`${problem.status} ${problem.code}: ${problem.detail} (request ${problem.request_id})`);
+    const { status, code, detail, errors, request_id } = problem;
+    const faults = errors.map((fault) => ` ${fault.pointer} ${fault.detail}`).join(";");
+    super(`${status} ${code}: ${detail}${faults} (request ${request_id})`);
     this.name = "PartnerApiError";
     this.problem = problem;
   }

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
 import {
   createPartnerClient,
@@ -56,8 +61,13 @@ test("the six calls, each with its answer", async (t) => {
   const { id, secret } = orThrow(await client.createSubscription(request));
   const [listed] = orThrow(await client.listSubscriptions());
   assert.equal(listed?.id, id);
+  const again = orThrow(await client.createSubscription({ ...request, events: listed.events }));
+  orThrow(await client.deleteSubscription(again.id));
   assert.match(orThrow(await client.sendTestEvent(id, secret)).event_id, /^evt_/);
-  assert.deepEqual(orThrow(await client.listFailures(id)), { items: [], next_cursor: null });
+  assert.deepEqual(orThrow(await client.listFailures(id, { limit: undefined })), {
+    items: [],
+    next_cursor: null,
+  });
 
   assert.deepEqual(await client.deleteSubscription(id), { data: undefined, error: null });
   assert.deepEqual(orThrow(await client.listSubscriptions()), []);
@@ -184,6 +194,8 @@ test("a good status without the data of the call is a refusal, and unrecognized"
     () => new Response(null, { status: 204, headers }),
     () => Response.json(null, { headers }),
     () => Response.json("text", { headers }),
+    () => Response.json({ status: "ok" }, { headers }),
+    () => Response.json([], { headers }),
     () => new Response('{"partner_org":', { headers: { ...headers, "content-length": "15" } }),
   ];
   for (const answer of answers) {
@@ -197,6 +209,10 @@ test("a good status without the data of the call is a refusal, and unrecognized"
   }
   const { error } = await aClientOf(page).deleteSubscription("wh_1");
   assert.deepEqual([error?.code, error?.status], ["unrecognized", 200]);
+  for (const call of ["listSubscriptions", "listFailures"] as const) {
+    const { error } = await aClientOf(() => Response.json({ status: "ok" }))[call]("wh_1");
+    assert.deepEqual([error?.code, error?.status], ["unrecognized", 200]);
+  }
 });
 
 test("an answer that breaks off is none, and rejects", async () => {
@@ -207,17 +223,51 @@ test("an answer that breaks off is none, and rejects", async () => {
   await assert.rejects(aClientOf(() => new Response(body())).getIdentity(), /terminated/);
 });
 
-test("a service that never answers ends in a timeout", async () => {
-  const client = createPartnerClient({
-    baseUrl: "https://partners.example.com",
-    token: "vck_x.y",
-    timeoutMs: 1,
-    fetch: ({ signal }) =>
-      new Promise((_, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason as Error));
-      }),
+test("a service that never answers, or not to the end, ends in a timeout, whatever the collector does", async (t) => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const collecting = setInterval(collect, 5);
+  t.after(() => clearInterval(collecting));
+  const stalling = createServer((request, response) => {
+    if (request.url?.endsWith("/me")) response.writeHead(200).write("{");
   });
-  await assert.rejects(client.getIdentity(), { name: "TimeoutError" });
+  stalling.listen(0, "127.0.0.1");
+  await once(stalling, "listening");
+  t.after(() => {
+    stalling.closeAllConnections();
+    stalling.close();
+  });
+
+  const { port } = stalling.address() as AddressInfo;
+  const where = { baseUrl: `http://127.0.0.1:${port}`, token: "vck_x.y", timeoutMs: 100 };
+  const deaf = { ...where, fetch: () => new Promise<Response>(() => undefined) };
+  const client = createPartnerClient(where);
+  const calls = [client.getIdentity(), client.listSubscriptions()];
+  for (const call of [...calls, createPartnerClient(deaf).getIdentity()]) {
+    await assert.rejects(call, { name: "TimeoutError" });
+  }
+});
+
+test("a token or a time limit that cannot be is refused at once, and no token is in an error", () => {
+  const where = { baseUrl: "https://partners.example.com" };
+  for (const token of ["vck_a.b\nc", "Bearer vck_a.b", "", undefined as unknown as string]) {
+    assert.throws(
+      () => createPartnerClient({ ...where, token }),
+      (error) => error instanceof TypeError && !error.message.includes("a.b"),
+    );
+  }
+  createPartnerClient({ ...where, token: "vck_a.b\n", timeoutMs: undefined });
+  for (const timeoutMs of [0, -1, NaN, Infinity, 2 ** 31]) {
+    assert.throws(() => createPartnerClient({ ...where, token: "vck_a.b", timeoutMs }), RangeError);
+  }
+});
+
+test("what is thrown of a refusal names the faults of the request", async (t) => {
+  const { client } = await aClient(t);
+  const request = { url: URL_OF_OURS, events: [] };
+  const { error } = await client.createSubscription(request);
+  assert.equal(error?.code, "invalid_request");
+  assert.throws(() => orThrow({ data: null, error }), { message: /shape\. \/events .+\(request / });
 });
 
 test("the compiler knows which codes a call may answer", () => {

@@ -1,0 +1,19 @@
+import { isObject, type Operation } from "./problem.ts";
+
+/** Whether a good answer holds what the call answers, by a member that nobody else's answer would have. */
+export function isWhole(operation: Operation, data: unknown): boolean {
+  return TESTS[operation](data);
+}
+
+const TESTS: Record<Operation, (data: unknown) => boolean> = {
+  getIdentity: has("key_id"),
+  createSubscription: has("secret"),
+  listSubscriptions: Array.isArray,
+  deleteSubscription: (data) => data === undefined,
+  sendTestEvent: has("event_id"),
+  listFailures: (data) => isObject(data) && "items" in data && Array.isArray(data.items),
+};
+
+function has(member: string) {
+  return (data: unknown): boolean => isObject(data) && member in data;
+}
