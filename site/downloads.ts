@@ -1,3 +1,4 @@
+import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
 import { readCompiled, readSource } from "./source.ts";
 
 /** Files that partners may fetch as they are, by their names below /docs/files/. */
@@ -7,10 +8,12 @@ const FILES: Record<string, () => string> = {
     ["verify", "handle-once", "memory-store"]
       .map((name) => readCompiled(`src/webhook/${name}.js`))
       .join("\n"),
+  "partner-api.http": () =>
+    readSource("examples/partner-api.http").replace("http://127.0.0.1:8080", DOCS_BASE_URL),
   "receiver.mjs": () => readSource("site/samples/receiver.mjs"),
   "receiver.py": () => readSource("site/samples/receiver.py"),
   ...Object.fromEntries(
-    ["partner-api.http", "verify.py", "verify.go", "verify.php", "verify.rb"].map((name) => [
+    ["verify.py", "verify.go", "verify.php", "verify.rb"].map((name) => [
       name,
       () => readSource(`examples/${name}`),
     ]),

@@ -37,8 +37,16 @@ function searchBox() {
   });
 
   function load() {
-    sections ??= fetch(input.dataset.index).then((answer) => answer.json());
+    sections ??= fetch(input.dataset.index)
+      .then((answer) => (answer.ok ? answer.json() : forget()))
+      .catch(forget);
     return sections;
+  }
+
+  /** What could not be loaded is asked for again at the next letter. */
+  function forget() {
+    sections = null;
+    return [];
   }
 
   function move(event, to) {
@@ -89,6 +97,7 @@ function scoreOf({ title, page, text }, words) {
     const hit =
       (inTitle === word ? 40 : 0) +
       (inTitle.includes(word) ? 20 : 0) +
+      (inText.startsWith(word) ? 10 : 0) + // An error's status.
       (inPage.includes(word) ? 2 : 0) +
       (inText.includes(word) ? 3 : 0);
     if (hit === 0) return 0;

@@ -57,8 +57,8 @@ function readBehaviour({ drop, delay: delayMs = 0, failFirst, ...flags }: Flags)
 }
 
 function append(value: string, before: string[] = []): string[] {
-  if (value.startsWith("whsec_")) return [...before, value];
-  throw new InvalidArgumentError("A signing secret starts with whsec_.");
+  if (/^whsec_\S+$/.test(value)) return [...before, value];
+  throw new InvalidArgumentError("A signing secret starts with whsec_, and has no white space.");
 }
 
 function integer(min: number, max: number): (text: string) => number {

@@ -29,9 +29,9 @@ export async function handleOnce<Event extends { id: string }>(options: {
   event: Event;
   handle: (event: Event) => unknown;
   /** After this, work that has neither returned nor thrown counts as lost. Default: a minute. */
-  underWayMs?: number;
+  underWayMs?: number | undefined;
   /** Default: 30 days, after which nobody delivers the event again. */
-  rememberMs?: number;
+  rememberMs?: number | undefined;
 }): Promise<"handled" | "duplicate" | "under_way"> {
   const { store, event, handle, underWayMs = MINUTE_MS, rememberMs = 30 * DAY_MS } = options;
 

@@ -89,6 +89,25 @@ describe("in a browser", { skip }, async () => {
     await page.locator("#results p", { hasText: "Nothing found." }).waitFor();
   });
 
+  test("the search knows statuses and the words of newcomers, and asks again for an index that it did not get", async (t) => {
+    const page = await open(t, DESKTOP);
+    await page.route("**/search.*.json", (route) => route.abort(), { times: 1 });
+    await page.goto("/docs");
+    await page.locator("#search").fill("4");
+    await page.locator("#results p").waitFor();
+    for (const [typed, title] of [
+      ["429", "rate_limited"],
+      ["idempotency", "Drop duplicates"],
+      ["rotation", "Change the signing secret"],
+      ["unsubscribe", "Delete"],
+      ["sdk", "API reference"],
+    ] as const) {
+      await page.locator("#search").fill(typed);
+      const first = page.locator("#results strong").first();
+      await first.getByText(title, { exact: true }).waitFor();
+    }
+  });
+
   test("on a phone the list of pages opens and closes", async (t) => {
     const page = await open(t, PHONE);
     await page.goto("/docs");

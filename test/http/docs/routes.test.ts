@@ -111,6 +111,8 @@ test("samples and links carry the address at which the service is reached", asyn
   assert.ok(behindProxy.includes("PARTNER_API=https://api.example.org/partners"));
   assert.ok(behindProxy.includes('href="/partners/docs/errors#unauthenticated"'));
   assert.ok(!behindProxy.includes('="/docs'));
+  const requests = await body("https://api.example.org/partners", "/docs/files/partner-api.http");
+  assert.match(requests, /^@baseUrl = https:\/\/api\.example\.org\/partners$/m);
 });
 
 test("where there is no page, a browser gets a page and a program gets a problem", async (t) => {
