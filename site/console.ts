@@ -52,6 +52,7 @@ function consolePage(root: string): string {
 <a href="#/subscriptions">Subscriptions</a>
 <a href="#/organizations">Organizations</a>
 </nav>
+<button id="refresh" type="button" hidden>Refresh</button>
 <button id="sign-out" type="button" hidden>Sign out</button>
 </header>
 <p id="notice" role="status"></p>

@@ -186,6 +186,36 @@ describe("the console in a browser", { skip }, async () => {
     assert.match(text, /"scopes":\["identity:read","webhooks:manage"\]/);
   });
 
+  test("what is shown is read anew when the operator asks for it", async (t) => {
+    const { page, ask } = await open(t);
+    await signIn(page, "#/organizations");
+    await page.getByLabel("Slug, for good").waitFor();
+    await ask({ method: "POST", url: "organizations", body: { slug: "initech" } });
+    await button(page, "Refresh").click();
+    await row(page, "initech").waitFor();
+  });
+
+  test("nothing is said of a page that was left", async (t) => {
+    const { page } = await open(t);
+    await signIn(page);
+    await row(page, "dead_lettered").waitFor();
+    let fail = () => Promise.resolve();
+    await page.route("**/organizations?*", (route) => {
+      fail = () => route.abort();
+    });
+    await page.getByRole("link", { name: "Organizations" }).click();
+    await page.getByLabel("Slug, for good").waitFor();
+    await page.getByRole("link", { name: "Deliveries" }).click();
+    await row(page, "dead_lettered").waitFor();
+    const failed = page.waitForEvent("requestfailed");
+    await fail();
+    await failed;
+    await page.evaluate("fetch('/healthz').then(() => undefined)"); // Enough time to say it.
+    assert.equal(await page.getByRole("status").textContent(), "");
+    await page.evaluate(`location.hash = "#/delivery"`);
+    await page.getByRole("status").getByText("There is no such delivery.").waitFor();
+  });
+
   test("what goes wrong is said in the service's words, or in the console's if there are none", async (t) => {
     const { page } = await open(t);
     await signIn(page, "#/deliveries?since=yesterday&limit=0");

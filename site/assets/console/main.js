@@ -21,9 +21,10 @@ const PAGES = new Map([
 
 const main = document.getElementById("content");
 const nav = document.getElementById("pages");
+const refresh = document.getElementById("refresh");
 const leave = document.getElementById("sign-out");
 
-function render() {
+async function render() {
   if (!isSignedIn()) return showSignIn();
   const { page, query } = here();
   const { make, tab } = PAGES.get(page) ?? PAGES.get("deliveries");
@@ -32,7 +33,11 @@ function render() {
   main.replaceChildren(heading, ...parts);
   frame(title, tab);
   heading.focus();
-  return read();
+  try {
+    await read();
+  } catch (error) {
+    if (heading.isConnected) throw error; // Of a page that was left there is nothing to say.
+  }
 }
 
 /** Nothing of what was shown before is left on the page. */
@@ -46,13 +51,14 @@ function showSignIn(why = "") {
 /** What stands around a page. */
 function frame(title, tab) {
   document.title = `${title} · Partner API console`;
-  nav.hidden = leave.hidden = tab === null;
+  nav.hidden = refresh.hidden = leave.hidden = tab === null;
   for (const link of nav.children) {
     if (link.hash === `#/${tab}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
 }
 
+refresh.addEventListener("click", () => attempt(render));
 leave.addEventListener("click", () => signOut());
 addEventListener("signed-out", ({ detail }) => showSignIn(detail));
 addEventListener("hashchange", () => attempt(render));

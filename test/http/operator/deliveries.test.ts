@@ -192,6 +192,7 @@ test("a query that cannot be read is 422 with every fault, and repeats nothing o
     ["9999-12-31T23:59:59.999Z", 200],
     ["9999-12-31T23:59:59-00:01", 422],
     ["2028-02-29T00:00:00Z", 200],
+    ["2026-01-31 23:59:59Z", 200], // As the console and the command line write it.
     ["2026-02-29T00:00:00Z", 422],
     ["2026-04-31T00:00:00Z", 422],
     ["2026-01-01T25:00:00Z", 422],

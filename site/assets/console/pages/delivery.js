@@ -21,7 +21,7 @@ export function deliveryPage({ id: asked = "" }) {
   return { title: asked, parts: [page], read };
 
   async function read() {
-    const delivery = await call("GET", `deliveries/${encodeURIComponent(asked)}`);
+    const delivery = await call("GET", `deliveries/${encodeURIComponent(asked || "none")}`);
     const attempts = table("Attempts", COLUMNS);
     attempts.rows.append(...delivery.attempt_log.map(attempts.row));
     page.append(facts(delivery), el("h2", {}, "Attempts"), attempts.element);
