@@ -150,6 +150,7 @@ function refuseNothingInSilence({ server }: App, baseUrl: () => string, turns: T
     server.emit("request", request, response); // An expectation that we do not know is ignored.
   });
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
+    socket.on("error", () => undefined); // Node has let go of it: until it is answered nobody else listens.
     socket.resume();
     turns.takeLast(socket, () => {
       answer(socket, new PartnerError("malformed_request", "This is no proxy."), baseUrl());

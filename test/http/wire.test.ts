@@ -197,21 +197,6 @@ test("a client that gives up in the middle of its body leaves no error behind", 
   assert.equal((await ask(`${base}${ME}`, { headers: { authorization } })).status, 200);
 });
 
-test("a client that asks for a tunnel and resets the connection does no harm", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { port } = new URL(base);
-  for (let i = 0; i < 20; i++) {
-    const asked = once(api.app.server, "connect");
-    const socket = connect(Number(port), "127.0.0.1");
-    socket.on("error", () => undefined);
-    socket.write(rawRequest("CONNECT example.com:443 HTTP/1.1", [HOST]));
-    await asked;
-    socket.resetAndDestroy();
-  }
-  assert.equal((await ask(`${base}/healthz`)).status, 200);
-});
-
 test("an upgrade to another protocol is not taken up", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
