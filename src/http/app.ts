@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/scope.ts";
+import { decodable } from "./decodable.ts";
 import { createErrorHandler } from "./errors.ts";
 import { readJsonBodies } from "./json-body.ts";
 import { BODY_BYTES_MAX, HEAD_BYTES_MAX } from "./limits.ts";
@@ -86,6 +87,7 @@ export function buildApp({
     // No child logger for each request: the few lines that we write name the request themselves.
     childLoggerFactory: (parent) => parent,
     genReqId: requestIdOf,
+    rewriteUrl: ({ url = "/" }) => decodable(url),
 
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: ms.request,
@@ -109,10 +111,6 @@ export function buildApp({
     ajv: { customOptions: { allErrors: true, verbose: true, coerceTypes: false } },
 
     clientErrorHandler: createParserErrorHandler(baseUrl, turns),
-    frameworkErrors: (error, request, reply) => {
-      reply.headers(standardHeaders(request.id));
-      sendError(error, request, reply);
-    },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.server.maxConnections = maxConnections ?? CONNECTIONS_MAX;
