@@ -80,10 +80,11 @@ export function buildApp({
   const ms = { ...TIMEOUTS_MS, ...timeouts };
   const sendError = createErrorHandler(baseUrl, onUnavailable);
   const turns = new Turns();
+  const requestLog = new RequestLog(logger);
 
   const app = Fastify({
     loggerInstance: logger,
-    logController: new RequestLog(logger),
+    logController: requestLog,
     // No child logger for each request: the few lines that we write name the request themselves.
     childLoggerFactory: (parent) => parent,
     genReqId: requestIdOf,
@@ -125,7 +126,9 @@ export function buildApp({
   app.removeContentTypeParser("text/plain");
   readJsonBodies(app);
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });
-  watchAnswers(app, ms.answer);
+  watchAnswers(app, ms.answer, (request, reply) => {
+    requestLog.requestAbandoned(request, reply);
+  });
   app.addHook("onRequest", ({ id, raw }, reply, done) => {
     reply.headers(standardHeaders(id));
     turns.take(raw, reply.raw, done);

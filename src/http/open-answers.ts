@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Busy } from "../domain/errors.ts";
 import { type Link, LinkedList } from "../domain/linked-list.ts";
 import type { App } from "./app.ts";
 
 declare module "fastify" {
   interface FastifyReply {
-    /** Its place among those that clients wait for. */
+    /** Its place among those that clients wait for, as long as one does. */
     openAnswer: Link<FastifyReply> | undefined;
   }
 }
@@ -16,9 +16,14 @@ const CHECK_MAX_MS = 1_000;
 /**
  * Watches over the answers that clients wait for: none takes longer than `limitMs`, as behind a database that neither
  * answers nor refuses, and none is cut off when the server closes. (The framework's own limit forgets a request as
- * soon as its body has been read, and Node leaves connections open that become idle only after the closing.)
+ * soon as its body has been read, and Node leaves connections open that become idle only after the closing.) `onAbandoned`
+ * hears of those whose client has gone: their `onResponse` never comes.
  */
-export function watchAnswers(app: App, limitMs: number): void {
+export function watchAnswers(
+  app: App,
+  limitMs: number,
+  onAbandoned: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
   const open = new LinkedList<FastifyReply>();
   const sockets = new Set<Socket>();
   let isClosing = false;
@@ -28,8 +33,13 @@ export function watchAnswers(app: App, limitMs: number): void {
     socket.once("close", () => sockets.delete(socket));
   });
   app.decorateReply("openAnswer");
-  app.addHook("onRequest", (_request, reply, done) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.openAnswer = open.append(reply);
+    reply.raw.once("close", () => {
+      if (reply.openAnswer === undefined) return;
+      leave(reply);
+      onAbandoned(request, reply);
+    });
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
@@ -49,8 +59,9 @@ export function watchAnswers(app: App, limitMs: number): void {
     done();
   });
 
-  function leave({ openAnswer }: FastifyReply): void {
-    if (openAnswer !== undefined) open.remove(openAnswer);
+  function leave(reply: FastifyReply): void {
+    if (reply.openAnswer !== undefined) open.remove(reply.openAnswer);
+    reply.openAnswer = undefined;
   }
 
   function refuseLate(): void {

@@ -25,18 +25,25 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const caller = request.caller as Caller | undefined;
     (error ? request.log : this.#plain).info(
-      {
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-        request_id: request.id,
-        key_id: caller?.keyId,
-        ...(error ? { err: error } : {}),
-      },
+      { ...factsOf(request, reply), status: reply.statusCode, ...(error ? { err: error } : {}) },
       "request",
     );
   }
+
+  /** Its client did not wait for an answer. What it asked for may be done all the same. */
+  requestAbandoned(request: FastifyRequest, reply: FastifyReply): void {
+    this.#plain.info({ ...factsOf(request, reply), status: null }, "request");
+  }
+}
+
+function factsOf(request: FastifyRequest, reply: FastifyReply) {
+  const caller = request.caller as Caller | undefined;
+  return {
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    ms: Math.round(reply.elapsedTime),
+    request_id: request.id,
+    key_id: caller?.keyId,
+  };
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import { pino } from "pino";
+import { Busy } from "../../src/domain/errors.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
@@ -43,6 +45,41 @@ test("each request is one line: what was asked, by which key, what came of it", 
     ],
   );
   for (const { ms, level } of parsed()) assert.deepEqual([typeof ms, level], ["number", 30]);
+});
+
+test("a request whose client has gone is one line, too, without a status", async (t) => {
+  const { logger, parsed } = aLog();
+  let isAsked = () => undefined as unknown;
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  const api = startPartnerApi(t, db, {
+    options: { logger },
+    checkDestination: async () => {
+      isAsked();
+      await gone;
+      throw new Busy();
+    },
+  });
+  const base = await api.listen();
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const leaving = new AbortController();
+  const gone = new Promise<void>((resolve) => {
+    api.app.server.once("connection", (socket: Socket) => socket.once("close", resolve));
+  });
+  const request = fetch(`${base}/api/v1/partner/webhooks`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json", "x-request-id": "left" },
+    body: JSON.stringify({ url: "https://hooks.example.com/", events: ["vc.test.ping"] }),
+    signal: leaving.signal,
+  });
+  await asked;
+  leaving.abort();
+  await assert.rejects(request);
+  await gone;
+  const lines = parsed().filter(({ msg }) => msg === "request");
+  assert.deepEqual(
+    lines.map(({ method, status, request_id }) => [method, status, request_id]),
+    [["POST", null, "left"]],
+  );
 });
 
 test("no token, no secret and no body gets into the log", async (t) => {
