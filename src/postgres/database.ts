@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { renewed } from "./renewed.ts";
-import { createSockets } from "./socket.ts";
+import { createSockets, type Where } from "./socket.ts";
 
 /** A pool of connections. */
 export type Database = postgres.Sql;
@@ -38,7 +38,9 @@ export function connect(
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
   }: DatabaseOptions,
 ): Database {
-  const untyped: object = { socket: createSockets(silenceMs) }; // The driver's types do not know it.
+  const sockets = createSockets(silenceMs);
+  let hosts: Where | undefined;
+  const untyped: object = { socket: (told: Where) => sockets(hosts ?? told) }; // The driver's types do not know it.
   const options = {
     ...untyped,
     max,
@@ -66,8 +68,23 @@ export function connect(
     const again = { ...known, parameters: {}, ...told };
     const sql = known ? postgres(again) : postgres(url, { ...options, ...told });
     known = sql.options;
+    hosts ??= { ...(sql.options as Where) };
+    // With several of them the driver (3.4.9) would dial again and again, at once, and tell nobody.
+    sql.options.host = hosts.host.slice(0, 1);
     return sql;
   });
+}
+
+/** Finds out which of the hosts is the primary. Throws what the last of them came to if none is. */
+export async function findPrimary(db: Database): Promise<void> {
+  for (let left = db.options.port.length; left > 0; left--) {
+    try {
+      await db`select 1`;
+      return;
+    } catch (error) {
+      if (left === 1 || !isUnavailable(error)) throw error;
+    }
+  }
 }
 
 /**
@@ -75,7 +92,7 @@ export function connect(
  * end the process, or hold a statement for ever.
  */
 export async function learnTypes(db: Database): Promise<void> {
-  await db`select 1`;
+  await findPrimary(db);
   Object.assign(db.options, { fetch_types: false });
 }
 

@@ -1,6 +1,12 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
-import { connect, type Database, isForbidden, learnTypes } from "../postgres/database.ts";
+import {
+  connect,
+  type Database,
+  findPrimary,
+  isForbidden,
+  learnTypes,
+} from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
 import { findPendingMigrations, migrate, ownsSchema, writeRetention } from "../postgres/migrate.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
@@ -79,6 +85,7 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
+    await findPrimary(owner);
     const pending = await findPendingMigrations(owner);
     if (pending.length > 0) {
       for (const name of await migrate(owner).catch(orExplain)) log(`applied ${name}`);

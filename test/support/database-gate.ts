@@ -16,6 +16,8 @@ export interface Gate {
   /** Whoever connects from now on is told that this is a standby. */
   demote: () => void;
   promote: () => void;
+  /** How often somebody has connected. */
+  dialled: () => number;
 }
 
 /** Puts a gate in front of a database, and shuts both down when the test is over. */
@@ -27,7 +29,9 @@ export async function aGate(
   const pairs = new Map<Socket, Socket>();
   let isFrozen = false;
   let isStandby = false;
+  let dialled = 0;
   const server = createServer((client) => {
+    dialled++;
     const [host = "", port = 0] = [options.host[0], options.port[0]];
     const path = options.path as string | false;
     const database = path ? dial(path) : dial(port, host);
@@ -69,6 +73,7 @@ export async function aGate(
     },
     demote: () => (isStandby = true),
     promote: () => (isStandby = false),
+    dialled: () => dialled,
     thaw: () => {
       isFrozen = false;
       for (const [client, database] of pairs) client.pipe(database).pipe(client);
