@@ -19,8 +19,13 @@ export function jsonOption(): Option {
 export function limitOption(): Option {
   const { max, default: usual } = PAGE_LIMIT;
   return new Option("--limit <n>", `how many to show, up to ${max} (default: ${usual})`).argParser(
-    (text) => (/^\d+$/.test(text) ? Number(text) : NaN),
+    wholeNumber,
   );
+}
+
+/** NaN, which every range excludes, for what is not written in digits alone. */
+export function wholeNumber(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : NaN;
 }
 
 export function cursorOption(): Option {

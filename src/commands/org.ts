@@ -11,6 +11,7 @@ import {
   jsonOption,
   limitOption,
   type PageOptions,
+  wholeNumber,
 } from "./answer.ts";
 import type { CommandContext } from "./context.ts";
 import { shortTime } from "./table.ts";
@@ -21,7 +22,7 @@ export function orgCommands(program: Command, context: CommandContext): void {
   org
     .command("create <slug>")
     .description("make an organization")
-    .option("--rate-limit <n>", `requests a minute (default: ${RATE_LIMIT_DEFAULT})`, Number)
+    .option("--rate-limit <n>", `requests a minute (default: ${RATE_LIMIT_DEFAULT})`, wholeNumber)
     .addOption(jsonOption())
     .action(async (slug: string, options: JsonOption & { rateLimit?: number }) => {
       const { rateLimit: rateLimitPerMinute } = options;
@@ -54,7 +55,7 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .addOption(jsonOption())
     .action(async (name: string, limit: string, options: JsonOption) => {
       const changed = await context.withDependencies((deps) =>
-        setRateLimit(deps, name, Number(limit)),
+        setRateLimit(deps, name, wholeNumber(limit)),
       );
       answer(context, options, viewOrganization(changed), sentence);
     });

@@ -85,6 +85,12 @@ const refusals = [
       "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
   ],
   [
+    "a limit that is not written in digits",
+    ["set-limit", "acme", "1e3"],
+    "error: The request does not have the expected shape.\n" +
+      "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
+  ],
+  [
     "an organization that does not exist",
     ["set-limit", "nobody", "10"],
     "error: There is no such organization.\n",
