@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { lendNone } from "./actions/accept.ts";
+import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
 import type { OurFault } from "./domain/outcome.ts";
@@ -59,6 +60,7 @@ async function startOn(
     onUnresolved: () => onOurFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;
+  await requireRingInUse(deps);
   const faults = new FaultLog(log);
   const onOurFault = (fault: OurFault, hindered: Hindered, consequence: string) => {
     health.noteFault(fault);

@@ -76,6 +76,18 @@ export async function surveySecrets({ db, ring }: Sealing) {
   return { byKey, unreadable };
 }
 
+/** Throws when there are secrets, and the ring opens none: whatever it sealed, the right one could not open. */
+export async function requireRingInUse(sealing: Sealing): Promise<void> {
+  let isAnySealed = false;
+  for await (const batch of sealedSecrets(sealing)) {
+    if (batch.some(({ secret }) => secret !== null)) return;
+    isAnySealed = true;
+  }
+  if (isAnySealed) {
+    throw new Error("the key ring opens none of the database's secrets: SEALING_KEYS is another's");
+  }
+}
+
 async function* sealedSecrets({ db, ring }: Sealing): AsyncGenerator<Sealed[]> {
   for (let after: string | null = null; ;) {
     const batch: SealedSecretRow[] = await listSealedSecrets(db, { after, limit: BATCH });

@@ -86,6 +86,8 @@ test("without its sealing keys a service refuses a database that holds sealed se
   const empty = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(empty, { recursive: true, force: true }));
   assert.match(await complaint({ ...rig, DATA_DIR: empty }), /SEALING_KEYS/);
+  const another = { ...rig, SEALING_KEYS: `another:${Buffer.alloc(32, 7).toString("base64")}` };
+  assert.match(await complaint(another), /opens none of the database's secrets/);
 
   const again = await startProgram(t, rig);
   assert.equal(await again.end("SIGTERM"), 0);
