@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
+import { findRetention } from "./postgres/migrate.ts";
 import { findServer } from "./postgres/server.ts";
 import { findExcess } from "./postgres/service-rights.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
@@ -64,17 +65,17 @@ function inDatabase(config: Config, db: Database): Finding[] {
     ["database", () => examineDatabase(config, db)],
     ["database role", () => examineRole(config, db)],
     ["durability", () => examineDurability(db)],
+    ["history", () => examineHistory(config, db)],
     ["clock", () => examineClock(db)],
     ["sealing keys", () => examineRing(config, db)],
   ];
 }
 
-function describe({ role, retryDelaysMs, retentionMs, egress }: Config): string {
+function describe({ role, retryDelaysMs, egress }: Config): string {
   const attempts = `${retryDelaysMs.length + 1} attempts`;
-  const kept = `history kept ${formatDuration(retentionMs)}`;
   const denied = egress.deny.length > 0 ? `, EGRESS_DENY blocks ${egress.deny.length} more` : "";
   const allowed = egress.allow.length > 0 ? ", EGRESS_ALLOW is set: not for production" : "";
-  return `role ${role}, ${attempts}, ${kept}${denied}${allowed}`;
+  return `role ${role}, ${attempts}${denied}${allowed}`;
 }
 
 async function examineDatabase(config: Config, db: Database): Promise<string> {
@@ -91,6 +92,15 @@ async function examineRole(config: Config, db: Database): Promise<string> {
   if (excess === null) return `${role} has its rows and no more`;
   if (config.migrationDatabaseUrl === null) return `${role} owns the schema`;
   throw new Error(`${role} ${EXCESS[excess]}`);
+}
+
+async function examineHistory({ retentionMs }: Config, db: Database): Promise<string> {
+  const keptMs = await findRetention(db);
+  if (keptMs === retentionMs) return `kept ${formatDuration(retentionMs)}`;
+  const kept = keptMs === null ? "for good" : formatDuration(keptMs);
+  throw new Error(
+    `kept ${kept}, not ${formatDuration(retentionMs)}: run \`migrate\` with RETENTION`,
+  );
 }
 
 async function examineDurability(db: Database): Promise<string> {

@@ -59,6 +59,13 @@ export async function writeRetention(db: Queryable, retentionMs: number): Promis
     on conflict (name) do update set value = excluded.value`;
 }
 
+/** How long history lives, in milliseconds; null where nobody has said so yet. */
+export async function findRetention(db: Queryable): Promise<number | null> {
+  const [row] = await db<[{ ms: string | null }]>`
+    select extract(epoch from retention()) * 1000 as ms`;
+  return row.ms === null ? null : Number(row.ms);
+}
+
 /** Until the transaction ends, nobody else changes the schema. */
 export async function lockSchema(tx: Queryable): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('partner-api migrations'))`;

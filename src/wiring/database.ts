@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
+import { formatDuration } from "../domain/duration.ts";
 import {
   connect,
   type Database,
@@ -8,7 +9,13 @@ import {
   learnTypes,
 } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
-import { findPendingMigrations, migrate, ownsSchema, writeRetention } from "../postgres/migrate.ts";
+import {
+  findPendingMigrations,
+  findRetention,
+  migrate,
+  ownsSchema,
+  writeRetention,
+} from "../postgres/migrate.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 
 export interface OpenDatabase {
@@ -91,13 +98,27 @@ export async function updateSchema(
       for (const name of await migrate(owner).catch(orExplain)) log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
-      if (writesRetention) await writeRetention(owner, config.retentionMs);
+      await keepRetention(owner, config.retentionMs, writesRetention, log);
       const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
       if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
     }
   } finally {
     await owner.end({ timeout: 5 });
   }
+}
+
+/** A first one is written in any case: without it nothing would ever go. */
+async function keepRetention(
+  owner: Database,
+  retentionMs: number,
+  writesRetention: boolean,
+  log: (message: string) => void,
+): Promise<void> {
+  const before = await findRetention(owner);
+  if (before === retentionMs || (before !== null && !writesRetention)) return;
+  await writeRetention(owner, retentionMs);
+  if (before === null) return;
+  log(`history is kept ${formatDuration(retentionMs)}, and was ${formatDuration(before)}`);
 }
 
 function orExplain(error: unknown): never {

@@ -44,9 +44,10 @@ test("a schema that was migrated in another database than the service's is a fau
 
 test("only who runs the service says how long history is kept, and no command in passing", async () => {
   const db = await createDatabase();
+  const said: string[] = [];
   const retentionAfter = async (retention: string, options: { writesRetention?: boolean }) => {
     const config = loadConfig({ ...environmentOf(db), RETENTION: retention });
-    const { close } = await openDatabase(config, () => undefined, options);
+    const { close } = await openDatabase(config, (message) => said.push(message), options);
     await close();
     const [row] = await ownerOf(db)<{ days: number }[]>`
       select (extract(epoch from retention()) / 86400)::int as days`;
@@ -54,6 +55,7 @@ test("only who runs the service says how long history is kept, and no command in
   };
   assert.equal(await retentionAfter("365d", { writesRetention: true }), 365);
   assert.equal(await retentionAfter("30d", {}), 365);
+  assert.deepEqual(said, ["history is kept 365d, and was 30d"]);
 });
 
 for (const [attempt, idle] of [
