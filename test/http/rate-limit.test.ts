@@ -117,6 +117,17 @@ test("a key that is refused counts for nobody, whether unknown, revoked or with 
   assert.deepEqual([...(await used())], before);
 });
 
+test("an organization's first request takes nothing from another's that is admitted with it", async (t) => {
+  const api = startPartnerApi(t, db);
+  const [known, fresh] = [await api.aKeyWith(), await api.aKeyWith()];
+  await ask(api, known);
+  const answers = await Promise.all([ask(api, known), ask(api, fresh)]);
+  assert.deepEqual(
+    answers.map(({ statusCode }) => statusCode),
+    [200, 200],
+  );
+});
+
 test("what another process counts in the same moment is counted, too", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 10 });
