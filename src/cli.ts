@@ -69,7 +69,10 @@ const context: CommandContext = {
 const unread = new AbortController();
 
 function noteUnread(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code !== "EPIPE") {
+    context.stderr(`error: standard output cannot be written (${error.code ?? error.message})\n`);
+    process.exit(1);
+  }
   unread.abort(error);
 }
 

@@ -72,10 +72,10 @@ export async function recordDelivered(db: Queryable, ended: Success[]): Promise<
   return count;
 }
 
-/** Records attempts after which their deliveries go on waiting, or are over undelivered, where the lease is still held. */
-export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): Promise<void> {
-  if (ended.length === 0) return;
-  await db`
+/** Records attempts after which their deliveries go on waiting, or are over undelivered. Answers how many, in the same way. */
+export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
+  if (ended.length === 0) return 0;
+  const { count } = await db`
     with ended as (${rowsOf(db, ended)}),
     kept as (
       update waiting_deliveries q
@@ -111,6 +111,7 @@ export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): P
     select id, delivery_id, subscription_id, event_id, event_type, attempts, http_status, reason,
            state = 'dead_lettered', duration_ms, attempted_at, due_at
       from moved`;
+  return count;
 }
 
 /** Records attempts that were under way when their deliveries were cancelled. They change nothing else. */

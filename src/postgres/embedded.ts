@@ -45,6 +45,7 @@ export async function startEmbedded({
   const { url, mark } = await withLock(lock, attach);
   const endWatch = watch({ isServing, restart, log });
   const trimming = setInterval(trim, TRIM_INTERVAL_MS).unref();
+  let isDown = false;
   let detached: Promise<void> | undefined;
   return { url, stop: () => (detached ??= detach()) };
 
@@ -77,8 +78,10 @@ export async function startEmbedded({
       lock,
       async () => {
         if (isServing()) return; // Somebody else was faster.
-        log("PostgreSQL has stopped: starting it again");
+        if (!isDown) log("PostgreSQL has stopped: starting it again");
+        isDown = true;
         await ensureRunning(server, signal);
+        isDown = false;
       },
       signal,
     );

@@ -93,7 +93,7 @@ export async function updateSchema(
   });
   try {
     await findPrimary(owner);
-    const pending = await findPendingMigrations(owner);
+    const pending = await findPendingMigrations(owner).catch(orExplain);
     if (pending.length > 0) {
       for (const name of await migrate(owner).catch(orExplain)) log(`applied ${name}`);
     }

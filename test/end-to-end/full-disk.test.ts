@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { access, open } from "node:fs/promises";
-import { test } from "node:test";
+import { type FileHandle, open } from "node:fs/promises";
+import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
 import { run } from "../support/program.ts";
@@ -9,17 +9,16 @@ import { aRig } from "../support/rig.ts";
 
 const FULL = "/dev/full";
 
+/** Opened for writing; undefined, and the test skipped, where there is no such device. */
+async function aFullDisk(t: TestContext): Promise<FileHandle | undefined> {
+  const full = await open(FULL, "w").catch(() => undefined);
+  if (full === undefined) t.skip("no device that is full");
+  return full;
+}
+
 test("a log that cannot be written costs nothing but its lines", { timeout: 60_000 }, async (t) => {
-  if (
-    !(await access(FULL).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    t.skip("no device that is full");
-    return;
-  }
-  const full = await open(FULL, "w");
+  const full = await aFullDisk(t);
+  if (full === undefined) return;
   const port = await freePort();
   const rig = { ...(await aRig(t)), PORT: String(port), OPERATOR_PORT: "0" };
   const program = run(["serve"], rig, full.fd);
@@ -38,4 +37,16 @@ test("a log that cannot be written costs nothing but its lines", { timeout: 60_0
   assert.ok(await isAlive());
   program.kill("SIGTERM");
   assert.deepEqual(await exited, [0, null]);
+});
+
+test("a command whose output cannot be written says so in a line, and fails", async (t) => {
+  const full = await aFullDisk(t);
+  if (full === undefined) return;
+  const program = run(["org", "list"], await aRig(t), full.fd);
+  const exited = once(program, "exit");
+  await full.close();
+  let complaint = "";
+  program.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
+  assert.deepEqual(await exited, [1, null]);
+  assert.equal(complaint, "error: standard output cannot be written (ENOSPC)\n");
 });

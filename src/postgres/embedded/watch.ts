@@ -37,8 +37,9 @@ export function watch({ isServing, restart, log }: WatchOptions): () => Promise<
     } catch (error) {
       if (ending.signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
-      if (message !== reported) log(message); // Once, not every second.
-      reported = message;
+      const cause = message.replaceAll(/\d+/g, ""); // Without the process's number, say.
+      if (cause !== reported) log(message); // Once, not every second.
+      reported = cause;
       await pause();
     }
   }
