@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@fastify/type-provider-typebox";
+import { type TSchema, Type } from "typebox";
 import type { FastifySchemaCompiler } from "fastify";
 import { PAGE_LIMIT, type PageRequest } from "../domain/page.ts";
 

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type ErrorCode, PartnerError } from "../domain/errors.ts";
 import { randomId } from "../domain/ids.ts";
@@ -45,7 +44,7 @@ export function createParserErrorHandler(
 /** Answers on the bare connection and closes it, but not before the client had time to read. */
 export function answer(socket: Socket, error: PartnerError, baseUrl: string): void {
   const requestId = randomId();
-  const { status } = PROBLEMS[error.code];
+  const { status, title } = PROBLEMS[error.code];
   const body = JSON.stringify(toProblem(error, baseUrl, requestId));
   const headers = {
     ...standardHeaders(requestId),
@@ -54,7 +53,7 @@ export function answer(socket: Socket, error: PartnerError, baseUrl: string): vo
     connection: "close",
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("")}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
 
   socket.on("error", () => undefined); // The client may be gone already, and nobody else listens.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { groupBy } from "../domain/group-by.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "./problem.ts";

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import type { ErrorCode, Fault, PartnerError } from "../domain/errors.ts";
 
 // `satisfies` makes a new code fail to compile here until it has a status.
@@ -24,7 +23,7 @@ export const PROBLEMS = {
   headers_too_large: { status: 431, title: "Request headers too large" },
   internal: { status: 500, title: "Internal error" },
   unavailable: { status: 503, title: "Service unavailable" },
-} as const satisfies Record<ErrorCode, { status: keyof typeof STATUS_CODES; title: string }>;
+} as const satisfies Record<ErrorCode, { status: number; title: string }>;
 
 export const PROBLEM_TYPE = "application/problem+json";
 

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import { URL_LENGTH_MAX } from "../domain/destination-url.ts";
 import { EVENT_TYPES } from "../domain/event.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 
 const FORM = { format: "date-time", description: "ISO 8601, UTC, with milliseconds." };
 

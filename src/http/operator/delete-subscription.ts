@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
 import { PageQuery, pageOf } from "../page-schema.ts";

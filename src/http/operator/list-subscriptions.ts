@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
 import type { App } from "../app.ts";

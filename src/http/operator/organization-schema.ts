@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_MAX, SLUG, SLUG_RULE } from "../../domain/organization.ts";
 import { pageOf } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { redeliver } from "../../actions/redeliver.ts";

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import { revokeApiKey } from "../../actions/api-keys.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import { FAILURE_REASONS } from "../../domain/outcome.ts";
 import { pageOf } from "../page-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";

@@ -1,4 +1,4 @@
-import { Type } from "@fastify/type-provider-typebox";
+import { Type } from "typebox";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { sendTestEvent } from "../../actions/events.ts";
 import { parseId, publicId } from "../../domain/ids.ts";
