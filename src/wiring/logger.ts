@@ -1,11 +1,8 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Config } from "../config.ts";
 import { isWildcard } from "../config/formats.ts";
-
-/** Lines go out together: a write for each was a sixteenth of what an identity check costs. */
-const TOGETHER = { minLength: 4096, periodicFlush: 100 };
-/** Bytes that wait for whoever reads the log. Beyond that lines are dropped: a reader that hangs stops nothing. */
-const UNREAD_MAX = 4 * 1024 * 1024;
+import { standardOutput } from "./log-output.ts";
+import { timeOfLine } from "./log-time.ts";
 
 /** JSON lines on standard output, within 100 ms. What could carry a token or a secret is cut out here, whoever logs it. */
 export function createLogger(
@@ -15,26 +12,13 @@ export function createLogger(
   const options = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: timeOfLine,
     redact: {
       paths: [...SECRET_PATHS, ...ROW_PATHS],
       censor: "[redacted]",
     },
   };
   return pino(options, destination);
-}
-
-/** What cannot be written, to a full disk say, costs its lines: the service goes on, and ends when it is told to. */
-function standardOutput(): DestinationStream {
-  const output = pino.destination({ sync: false, maxLength: UNREAD_MAX, ...TOGETHER });
-  const flushSync = output.flushSync.bind(output);
-  let fails = false;
-  output.on("error", () => (fails = true));
-  output.on("write", () => (fails = false));
-  output.flushSync = () => {
-    if (!fails) flushSync(); // Which tries again until it succeeds, and lets nothing else happen.
-  };
-  return output;
 }
 
 const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
