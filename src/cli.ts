@@ -2,10 +2,9 @@ import closeWithGrace from "close-with-grace";
 import type { CommandContext } from "./commands/context.ts";
 import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
-import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
-import { listen } from "./listen.ts";
 import { start } from "./main.ts";
+import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { VERSION } from "./wiring/product.ts";
@@ -42,6 +41,7 @@ const context: CommandContext = {
   },
 
   async serve() {
+    tuneCollector();
     const config = loadConfig(process.env);
     const starting = start(config);
     stopGracefully(config, async (cause) => (await starting).stop(cause));
@@ -60,9 +60,15 @@ const context: CommandContext = {
   },
 
   doctor: () => doctor(loadConfig(process.env), context.stdout),
-  demo: () => whileRead((stop) => demo(context.stdout, stop)),
-  listen: (options) =>
-    whileRead((stop) => listen(options, { ...context, ...loadConfig(process.env) }, stop)),
+  // Loaded when asked for: what makes their receivers' certificates would cost the service 8 MB.
+  async demo() {
+    const { demo } = await import("./demo.ts");
+    await whileRead((stop) => demo(context.stdout, stop));
+  },
+  async listen(options) {
+    const { listen } = await import("./listen.ts");
+    await whileRead((stop) => listen(options, { ...context, ...loadConfig(process.env) }, stop));
+  },
 };
 
 /** Aborts when nobody reads on what is printed: after `| head -1`, say. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const PROGRAM = fileURLToPath(new URL("../processes/service.js", import.meta.url));
+const PACKAGE = fileURLToPath(new URL("../../../package.json", import.meta.url));
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 20_000;
 const POLL_MS = 20;
@@ -27,7 +28,7 @@ export async function startService(
   { logFile, nodeOptions }: { logFile: string; nodeOptions: string[] },
 ): Promise<Service> {
   const log = openSync(logFile, "w");
-  const child = spawn(process.execPath, [...nodeOptions, PROGRAM], {
+  const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, PROGRAM], {
     env: { PATH: process.env["PATH"], PORT: "0", OPERATOR_PORT: "0", ...env },
     stdio: ["pipe", log, log],
     detached: true, // Ctrl-C is for us: we stop it in good order.
@@ -49,6 +50,12 @@ export async function startService(
     await end(child);
     throw error;
   }
+}
+
+/** What `npm start` gives Node.js. */
+async function startOptions(): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(PACKAGE, "utf8")) as { scripts: { start: string } };
+  return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
 async function readyLine(
