@@ -5,8 +5,8 @@ import { setFlagsFromString } from "node:v8";
  * so on standard error, and goes on without.
  */
 export function tuneCollector(): void {
-  // What requests make in the same places as connections is not old from the start because connections live long. It
-  // would be kept until the next collection of everything, and with it all that it leads to.
+  // An object is young at first, wherever it was made. Requests make some in the same places as connections, which live
+  // long: taken for old, they are kept until the next collection of everything, and with them all that they lead to.
   setFlagsFromString("--no-allocation-site-pretenuring");
   // Old objects are collected once there are twice as many as were left the last time, not up to four times.
   setFlagsFromString("--heap-growing-percent=100");

@@ -23,7 +23,7 @@ export function standardOutput(): DestinationStream {
 }
 
 /** Lets `output` have many lines at a time: with each that it is given it measures all that it holds. */
-function gatherLines<Output extends ReturnType<typeof pino.destination>>(output: Output): Output {
+function gatherLines(output: ReturnType<typeof pino.destination>): DestinationStream {
   const [write, flush, flushSync] = [
     output.write.bind(output),
     output.flush.bind(output),
@@ -31,8 +31,9 @@ function gatherLines<Output extends ReturnType<typeof pino.destination>>(output:
   ];
   let lines = "";
   const handOver = () => {
-    if (lines !== "") write(lines);
-    lines = "";
+    const text = lines;
+    lines = ""; // First: a write that fails must not leave them here to grow.
+    if (text !== "") write(text);
   };
   output.write = (line) => {
     lines += line;
