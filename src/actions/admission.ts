@@ -1,4 +1,4 @@
-import { hashesMatch, hashSecret, parseAuthorization } from "../domain/api-key.ts";
+import { hashesMatch, hashSecret, NO_HASH, parseAuthorization } from "../domain/api-key.ts";
 import { PartnerError } from "../domain/errors.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
 import type { Caller } from "../domain/scope.ts";
@@ -71,7 +71,7 @@ export async function admitAll(
 
   return presented.map(({ keyId, secretHash }) => {
     const key = keys.get(keyId);
-    const matches = hashesMatch(secretHash, key?.secret_hash);
+    const matches = hashesMatch(secretHash, Buffer.from(key?.secret_hash ?? NO_HASH, "hex"));
     if (!key || !matches) return null;
 
     const window = windows.get(key.organization_id);
@@ -116,7 +116,7 @@ function windowsOf(rows: AdmissionRow[]): Map<string, { openedAt: Date; used: nu
   const windows = new Map<string, { openedAt: Date; used: number }>();
   for (const { organization_id, opened_at, used_before } of rows) {
     if (opened_at === null || used_before === null) continue;
-    windows.set(organization_id, { openedAt: opened_at, used: used_before });
+    windows.set(organization_id, { openedAt: new Date(opened_at), used: used_before });
   }
   return windows;
 }

@@ -35,7 +35,7 @@ export function watchAnswers(
   app.decorateReply("openAnswer");
   app.addHook("onRequest", (request, reply, done) => {
     reply.openAnswer = open.append(reply);
-    reply.raw.once("close", () => {
+    reply.raw.on("close", () => {
       if (reply.openAnswer === undefined) return;
       leave(reply);
       onAbandoned(request, reply);

@@ -25,19 +25,18 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    (error ? request.log : this.#plain).info(
-      { ...factsOf(request, reply), status: reply.statusCode, ...(error ? { err: error } : {}) },
-      "request",
-    );
+    const facts = factsOf(request, reply, reply.statusCode);
+    if (error) request.log.info({ ...facts, err: error }, "request");
+    else this.#plain.info(facts, "request");
   }
 
   /** Its client did not wait for an answer. What it asked for may be done all the same. */
   requestAbandoned(request: FastifyRequest, reply: FastifyReply): void {
-    this.#plain.info({ ...factsOf(request, reply), status: null }, "request");
+    this.#plain.info(factsOf(request, reply, null), "request");
   }
 }
 
-function factsOf(request: FastifyRequest, reply: FastifyReply) {
+function factsOf(request: FastifyRequest, reply: FastifyReply, status: number | null) {
   const caller = request.caller as Caller | undefined;
   return {
     method: request.method,
@@ -45,5 +44,6 @@ function factsOf(request: FastifyRequest, reply: FastifyReply) {
     ms: Math.round(reply.elapsedTime),
     request_id: request.id,
     key_id: caller?.keyId,
+    status,
   };
 }

@@ -11,14 +11,15 @@ export interface PresentedKey {
 /** An active key, and where the window of its organization stands if the secret was the right one. */
 export interface AdmissionRow {
   key_id: string;
-  secret_hash: Buffer;
+  /** In hex. */
+  secret_hash: string;
   scopes: Scope[];
   organization_id: string;
   slug: string;
   rate_limit_per_minute: number;
   is_counted: boolean;
-  /** Null when nothing was counted, and where there is no window yet. */
-  opened_at: Date | null;
+  /** In ISO 8601; null when nothing was counted, and where there is no window yet. */
+  opened_at: string | null;
   /** Requests that the window had seen before these. */
   used_before: number | null;
 }
@@ -35,7 +36,8 @@ export async function admitKeys(
   presented: PresentedKey[],
   { now, expired }: { now: Date; expired: Date },
 ): Promise<AdmissionRow[]> {
-  const rows = await db<(AdmissionRow & { is_active: boolean })[]>`
+  // As one value of JSON: the driver takes twice as long for rows of so many columns.
+  const [answer] = await db<[{ keys: (AdmissionRow & { is_active: boolean })[] | null }]>`
     with credential as (
       select p.requests, k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute,
              k.key_id = p.key_id and k.revoked_at is null as is_active,
@@ -71,11 +73,14 @@ export async function admitKeys(
        where w.organization_id = b.organization_id
       returning w.organization_id, w.opened_at, b.used_before
     )
-    select c.key_id, c.secret_hash, c.scopes, c.organization_id, c.slug, c.rate_limit_per_minute, c.is_active, c.is_counted,
-           n.opened_at, n.used_before
-      from credential c
-      left join counted n on n.organization_id = c.organization_id`;
-  return rows.filter((row) => row.is_active);
+    select json_agg(key) as keys
+      from (
+        select c.key_id, encode(c.secret_hash, 'hex') as secret_hash, c.scopes, c.organization_id, c.slug,
+               c.rate_limit_per_minute, c.is_active, c.is_counted, n.opened_at, n.used_before
+          from credential c
+          left join counted n on n.organization_id = c.organization_id
+      ) key`;
+  return (answer.keys ?? []).filter((key) => key.is_active);
 }
 
 /** Gives the organizations that have none a window, which is over already. */

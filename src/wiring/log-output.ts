@@ -1,7 +1,7 @@
 import { type DestinationStream, pino } from "pino";
 
 /** Lines go out together: a write for each was a sixteenth of what an identity check costs. */
-const TOGETHER = { characters: 4096, ms: 100 };
+const TOGETHER = { characters: 65_536, ms: 100 };
 /** Bytes that wait for whoever reads the log. Beyond that lines are dropped: a reader that hangs stops nothing. */
 const UNREAD_MAX = 4 * 1024 * 1024;
 

@@ -29,7 +29,7 @@ test("a key that does not exist costs what a wrong secret costs: the answer, the
     return {
       answer: [answer.statusCode, others, answer.body],
       statements: await Promise.all(
-        statements.slice(since.statements).map(async ({ text, rows }) => [text, await rows]),
+        statements.slice(since.statements).map(async ({ text, keys }) => [text, await keys]),
       ),
       compared: compared.slice(since.compared),
     };
@@ -38,7 +38,7 @@ test("a key that does not exist costs what a wrong secret costs: the answer, the
   const known = await ask(`Bearer vck_${keyId}.${wrong}`);
   assert.equal(known.answer[0], 401);
   assert.deepEqual(
-    known.statements.map(([, rows]) => rows),
+    known.statements.map(([, keys]) => keys),
     [1],
   );
   assert.deepEqual(known.compared, [[32, 32]]);
@@ -85,8 +85,8 @@ test("one request with the right secret among many with wrong ones is let in, an
 
 interface Statement {
   text: string;
-  /** How many rows a look-up of keys answers. */
-  rows: Promise<number> | null;
+  /** How many keys a look-up of keys answers. */
+  keys: Promise<number> | null;
 }
 
 /** The same database, with every statement written down. */
@@ -98,8 +98,8 @@ function recording(database: Database, statements: Statement[]): Database {
       if (Array.isArray(strings) && "raw" in strings) {
         const text = strings.join("?");
         const isLookUp = text.includes("from api_keys");
-        const rows = isLookUp ? (result as Promise<unknown[]>).then((all) => all.length) : null;
-        statements.push({ text, rows });
+        const found = result as Promise<[{ keys: unknown[] }]>;
+        statements.push({ text, keys: isLookUp ? found.then(([{ keys }]) => keys.length) : null });
       }
       return result;
     },
