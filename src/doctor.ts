@@ -4,7 +4,7 @@ import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
 import { findRetention } from "./postgres/migrate.ts";
-import { findServer } from "./postgres/server.ts";
+import { findServer, takesWrites } from "./postgres/server.ts";
 import { findExcess } from "./postgres/service-rights.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
@@ -82,6 +82,11 @@ async function examineDatabase(config: Config, db: Database): Promise<string> {
   const { version } = await findServer(db);
   if (Number.parseInt(version) < VERSION_MIN) {
     throw new Error(`PostgreSQL ${version}: ${VERSION_MIN} is the oldest that serves`);
+  }
+  if (!(await takesWrites(db))) {
+    throw new Error(
+      `${describeDatabase(config)} takes no writes: it is a standby, or default_transaction_read_only is on`,
+    );
   }
   return `PostgreSQL ${version}, ${describeDatabase(config)}, schema up to date`;
 }

@@ -15,10 +15,9 @@ export async function findServer(db: Queryable): Promise<ServerRow> {
   return row;
 }
 
-/** Whether it answers at all, however long that takes. */
-export async function answers(db: Queryable): Promise<boolean> {
-  return db`select 1`.then(
-    () => true,
-    () => false,
-  );
+/** Whether it takes writes: a standby only reads, and so does a database that was set to. Throws where nothing answers. */
+export async function takesWrites(db: Queryable): Promise<boolean> {
+  const [row] = await db<[{ takes: boolean }]>`
+    select current_setting('transaction_read_only') = 'off' as takes`;
+  return row.takes;
 }

@@ -3,6 +3,7 @@ import type { OurFault } from "../domain/outcome.ts";
 import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
+import { takesWrites } from "../postgres/server.ts";
 import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 
@@ -79,15 +80,11 @@ export class Readiness {
   }
 
   async #examineDatabase(withRing: boolean): Promise<Check[]> {
-    this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
+    const database = await this.#databaseCheck();
     await this.#clock.measure();
     const seconds = Math.round(Math.abs(this.#clock.skewMs) / 100) / 10;
     return [
-      {
-        name: "database",
-        ok: this.#isCurrent,
-        ...(this.#isCurrent ? {} : { detail: "migrations are pending" }),
-      },
+      database,
       {
         name: "clock",
         ok: this.#clock.isRight,
@@ -95,6 +92,13 @@ export class Readiness {
       },
       ...(withRing ? [await this.#examineRing()] : []),
     ];
+  }
+
+  async #databaseCheck(): Promise<Check> {
+    this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
+    if (!this.#isCurrent) return { name: "database", ok: false, detail: "migrations are pending" };
+    if (await takesWrites(this.#db)) return { name: "database", ok: true };
+    return { name: "database", ok: false, detail: "takes no writes" };
   }
 
   /** A key that is lost stops its own subscriptions. A ring that knows none of the keys stops them all. */

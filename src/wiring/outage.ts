@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../postgres/database.ts";
-import { answers } from "../postgres/server.ts";
+import { takesWrites } from "../postgres/server.ts";
 
 interface Timing {
   /** How often an outage is looked at. */
@@ -14,8 +14,8 @@ interface Timing {
 const TIMING: Timing = { checkMs: 1_000, quietMs: 3_000, remindMs: 60_000 };
 
 /**
- * Tells of a database that is away or overwhelmed: once when it begins, now and then while it lasts, and once when it
- * is over. Everything fails then, hundreds of times a second, and a line for each would fill the disk.
+ * Tells of a database that is away, overwhelmed or takes no writes: once when it begins, now and then while it lasts,
+ * and once when it is over. Everything fails then, hundreds of times a second, and a line for each would fill the disk.
  */
 export class Outage {
   readonly #db: Database;
@@ -52,7 +52,7 @@ export class Outage {
     const check = async () => {
       if (isAsking) return;
       isAsking = true;
-      const isWell = await answers(this.#db);
+      const isWell = await takesWrites(this.#db).catch(() => false);
       isAsking = false;
       const now = performance.now();
       if (!isWell) this.#lastFailureMs = now;

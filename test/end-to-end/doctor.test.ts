@@ -41,3 +41,13 @@ test("doctor names what is wrong beside the database, too, and what to do about 
   const explained = await runProgram(["doctor"], late);
   assert.match(explained.stdout, /^FAULT +database +the schema .* run `partner-api migrate`/m);
 });
+
+test("doctor names a database that reads but does not write", async (t) => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  await owner`alter database ${owner(db.options.database)} set default_transaction_read_only = on`;
+  const { DATABASE_URL = "" } = environmentOf(db);
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), DATABASE_URL };
+  const { stdout } = await runProgram(["doctor"], { ...rig, MIGRATION_DATABASE_URL: "" });
+  assert.match(stdout, /^FAULT +database +.* takes no writes/m);
+});

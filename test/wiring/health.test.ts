@@ -8,9 +8,9 @@ import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
 
-function readinessOf(databaseMs?: number, id = "mine") {
+function readinessOf(databaseMs?: number, id = "mine", of = db) {
   const ring: KeyRing = [{ id, key: Buffer.alloc(32) }];
-  return new Readiness({ db, clock: new DatabaseClock(db), ring }, databaseMs);
+  return new Readiness({ db: of, clock: new DatabaseClock(of), ring }, databaseMs);
 }
 
 test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
@@ -21,6 +21,15 @@ test("a database that neither answers nor refuses is told of at once, not when a
   });
   const checks = await readinessOf().ready();
   assert.ok(checks.every(({ ok }) => ok));
+});
+
+test("a process whose database does not take writes is not ready", async () => {
+  const single = await createDatabase({ max: 1 });
+  const databaseOf = async () => (await readinessOf(undefined, "mine", single).ready())[0];
+  await single`set default_transaction_read_only = on`;
+  assert.deepEqual(await databaseOf(), { name: "database", ok: false, detail: "takes no writes" });
+  await single`set default_transaction_read_only = off`;
+  assert.deepEqual(await databaseOf(), { name: "database", ok: true });
 });
 
 test("a process that is stopping is not ready, however lately it was", async () => {

@@ -50,6 +50,20 @@ test("an outage is told when it begins, now and then while it lasts, and when it
   outage.stop();
 });
 
+test("a database that reads but does not write is an outage until it writes again", async () => {
+  const single = await createDatabase({ max: 1 });
+  const { log, lines, told } = aLog();
+  const outage = new Outage(single, log, { checkMs: 2, quietMs: 1, remindMs: 0 });
+
+  await single`set default_transaction_read_only = on`;
+  outage.note(new Error("cannot execute INSERT in a read-only transaction"));
+  while (lines.length < 2) await sleep(2);
+  assert.equal(lines[1]?.msg, "the database still does not serve us");
+
+  await single`set default_transaction_read_only = off`;
+  await told("serves us again");
+});
+
 test("what fails again and again is one outage, even while the database answers", async () => {
   const { log, lines, told } = aLog();
   const outage = new Outage(db, log, { checkMs: 1, quietMs: 500, remindMs: 60_000 });
