@@ -5,7 +5,7 @@ import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
 import { findRetention } from "./postgres/migrate.ts";
 import { findServer, takesWrites } from "./postgres/server.ts";
-import { findExcess } from "./postgres/service-rights.ts";
+import { findExcess, findMissing } from "./postgres/service-rights.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
 import { DatabaseClock } from "./wiring/database-clock.ts";
@@ -93,6 +93,12 @@ async function examineDatabase(config: Config, db: Database): Promise<string> {
 
 async function examineRole(config: Config, db: Database): Promise<string> {
   const role = db.options.user;
+  const missing = await findMissing(db, role);
+  if (missing.length > 0) {
+    throw new Error(
+      `${role} lacks ${missing.join(", ")}: run \`migrate\` with MIGRATION_DATABASE_URL beside DATABASE_URL`,
+    );
+  }
   const excess = await findExcess(db, role);
   if (excess === null) return `${role} has its rows and no more`;
   if (config.migrationDatabaseUrl === null) return `${role} owns the schema`;

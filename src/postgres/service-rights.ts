@@ -1,3 +1,4 @@
+import { arrayText } from "./array-text.ts";
 import type { Database, Queryable } from "./database.ts";
 import { lockSchema } from "./migrate.ts";
 
@@ -21,8 +22,15 @@ const RIGHTS: Record<string, string> = {
   schema_migrations: "select",
 };
 
-const FUNCTIONS =
-  "create_partitions, drop_expired_partitions, delete_expired_rows, retention, partition_width, first_id_at, moment_of";
+const FUNCTIONS = [
+  "create_partitions",
+  "drop_expired_partitions",
+  "delete_expired_rows",
+  "retention",
+  "partition_width",
+  "first_id_at",
+  "moment_of",
+];
 
 /** Gives the service's own role exactly its rights, also where it had others. What else lies in the schema is left alone. */
 export async function grantService(db: Database, role: string): Promise<void> {
@@ -35,8 +43,35 @@ export async function grantService(db: Database, role: string): Promise<void> {
       await tx`revoke all on ${tx(table)} from ${name}`;
       await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;
     }
-    await tx`grant execute on function ${tx.unsafe(FUNCTIONS)} to ${name}`;
+    await tx`grant execute on function ${tx.unsafe(FUNCTIONS.join(", "))} to ${name}`;
   });
+}
+
+/** What the service's role needs and this one lacks, in the words of a grant. */
+export async function findMissing(db: Queryable, role: string): Promise<string[]> {
+  const needed = listRights();
+  const rows = await db<{ missing: string }[]>`
+    select verb || coalesce(' (' || col || ')', '') || ' on ' || tab as missing
+      from unnest(${arrayText(needed.map(({ table }) => table))}::text::text[],
+                  ${arrayText(needed.map(({ verb }) => verb))}::text::text[],
+                  ${arrayText(needed.map(({ column }) => column))}::text::text[]) as needed (tab, verb, col)
+     where not case when col is null then has_table_privilege(${role}::name, tab, verb)
+                    else has_column_privilege(${role}::name, tab, col, verb) end
+     union all
+    select 'execute on function ' || name
+      from unnest(${arrayText(FUNCTIONS)}::text::text[]) as name
+     where not has_function_privilege(${role}::name, name::regproc, 'execute')
+     order by 1`;
+  return rows.map(({ missing }) => missing);
+}
+
+/** The rights to tables one by one, and column by column. */
+function listRights(): { table: string; verb: string; column: string | null }[] {
+  return Object.entries(RIGHTS).flatMap(([table, rights]) =>
+    [...rights.matchAll(/(\w+)(?: \((.+?)\))?/g)].flatMap(([, verb = "", columns]) =>
+      (columns?.split(", ") ?? [null]).map((column) => ({ table, verb, column })),
+    ),
+  );
 }
 
 /**

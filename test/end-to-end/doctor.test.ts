@@ -51,3 +51,18 @@ test("doctor names a database that reads but does not write", async (t) => {
   const { stdout } = await runProgram(["doctor"], { ...rig, MIGRATION_DATABASE_URL: "" });
   assert.match(stdout, /^FAULT +database +.* takes no writes/m);
 });
+
+test("doctor names the rights that the service's role lacks", async (t) => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  await owner`revoke insert on events from ${owner(db.options.user)}`;
+  await owner`revoke update (revoked_at) on api_keys from ${owner(db.options.user)}`;
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), ...environmentOf(db) };
+
+  const lacking = await runProgram(["doctor"], { ...rig, MIGRATION_DATABASE_URL: "" });
+  const named = "insert on events, update \\(revoked_at\\) on api_keys";
+  assert.match(lacking.stdout, new RegExp(`^FAULT +database role +\\w+ lacks ${named}: `, "m"));
+
+  const granted = await runProgram(["doctor"], rig);
+  assert.match(granted.stdout, /^ok +database role /m);
+});

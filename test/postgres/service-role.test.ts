@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
-import { findExcess, grantService } from "../../src/postgres/service-rights.ts";
+import { findExcess, findMissing, grantService } from "../../src/postgres/service-rights.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
@@ -169,6 +169,37 @@ test("rights that the service's role had besides are taken away", async (t) => {
     as(role, (tx) => tx`delete from attempts`),
     { code: FORBIDDEN },
   );
+});
+
+test("each right that a role lacks is named, and none once it is granted", async (t) => {
+  const role = await aRole(t);
+  const all = await findMissing(owner, role);
+  for (const right of [
+    "delete on waiting_deliveries",
+    "execute on function create_partitions",
+    "insert on events",
+    "select on schema_migrations",
+    "update (last_used_at) on api_keys",
+    "update (revoked_at) on api_keys",
+  ]) {
+    assert.ok(all.includes(right), right);
+  }
+
+  await grantService(owner, role);
+  assert.deepEqual(await findMissing(owner, role), []);
+
+  await owner`revoke update (revoked_at) on api_keys from ${owner(role)}`;
+  await owner`revoke insert on events from ${owner(role)}`;
+  await owner`revoke execute on function create_partitions from ${owner(role)}`;
+  assert.deepEqual(await findMissing(owner, role), [
+    "execute on function create_partitions",
+    "insert on events",
+    "update (revoked_at) on api_keys",
+  ]);
+});
+
+test("the schema's owner lacks no right", async () => {
+  assert.deepEqual(await findMissing(owner, owner.options.user), []);
 });
 
 test("a role that could become the owner is found out", async (t) => {
