@@ -6,12 +6,13 @@ import type { Database } from "./postgres/database.ts";
 import { findRetention } from "./postgres/migrate.ts";
 import { findServer, takesWrites } from "./postgres/server.ts";
 import { findExcess, findMissing } from "./postgres/service-rights.ts";
-import { openAdminTokens } from "./wiring/admin-tokens.ts";
+import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
 import { DatabaseClock } from "./wiring/database-clock.ts";
 import { lookUpLimitMs } from "./wiring/destinations.ts";
+import { isOpenToOthers } from "./wiring/kept-file.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
-import { openRing } from "./wiring/sealing-keys.ts";
+import { openRing, sealingKeysPath } from "./wiring/sealing-keys.ts";
 
 /** The oldest PostgreSQL that serves. */
 const VERSION_MIN = 15;
@@ -55,9 +56,14 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
 function besideDatabase(config: Config): Finding[] {
   return [
     ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
+    ...filesWithModes(config),
     ["name servers", () => examineNames(config)],
     ["receivers' CA", () => examineCa(config)],
   ];
+}
+
+function filesWithModes(config: Config): Finding[] {
+  return process.platform === "win32" ? [] : [["secret files", () => examineFiles(config)]];
 }
 
 function inDatabase(config: Config, db: Database): Finding[] {
@@ -76,6 +82,15 @@ function describe({ role, retryDelaysMs, egress }: Config): string {
   const denied = egress.deny.length > 0 ? `, EGRESS_DENY blocks ${egress.deny.length} more` : "";
   const allowed = egress.allow.length > 0 ? ", EGRESS_ALLOW is set: not for production" : "";
   return `role ${role}, ${attempts}${denied}${allowed}`;
+}
+
+async function examineFiles({ dataDir }: Config): Promise<string> {
+  const open: string[] = [];
+  for (const path of [adminTokenPath(dataDir), sealingKeysPath(dataDir)]) {
+    if (await isOpenToOthers(path)) open.push(path);
+  }
+  if (open.length > 0) throw new Error(`open to other users: chmod 600 ${open.join(" ")}`);
+  return "none is open to other users";
 }
 
 async function examineDatabase(config: Config, db: Database): Promise<string> {

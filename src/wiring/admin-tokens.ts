@@ -18,6 +18,6 @@ export async function openAdminTokens({
   return tokens;
 }
 
-function adminTokenPath(dataDir: string): string {
+export function adminTokenPath(dataDir: string): string {
   return join(dataDir, "admin-token");
 }

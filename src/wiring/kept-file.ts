@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makePath } from "../postgres/embedded/make-path.ts";
 
@@ -11,6 +11,16 @@ export async function readKept(path: string): Promise<string | null> {
     return (await readFile(path, "utf8")).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Whether its mode lets other users read or write a secret file. */
+export async function isOpenToOthers(path: string): Promise<boolean> {
+  try {
+    return ((await stat(path)).mode & 0o066) !== 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;
   }
 }

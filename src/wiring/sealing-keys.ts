@@ -15,11 +15,15 @@ import { keep, readKept } from "./kept-file.ts";
 export async function openRing(config: Config, db: Queryable): Promise<KeyRing> {
   if (config.sealingKeys) return config.sealingKeys;
 
-  const path = join(config.dataDir, "sealing-keys");
+  const path = sealingKeysPath(config.dataDir);
   const kept = (await readKept(path)) ?? (await makeRing(path, config, db));
   const ring = parseSealingKeys(kept);
   if (!ring) throw new Error(`${path} is damaged: it must hold id:base64 of 32 bytes`);
   return ring;
+}
+
+export function sealingKeysPath(dataDir: string): string {
+  return join(dataDir, "sealing-keys");
 }
 
 async function makeRing(path: string, config: Config, db: Queryable): Promise<string> {

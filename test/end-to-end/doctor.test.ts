@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { runProgram, startProgram } from "../support/program.ts";
@@ -65,4 +67,20 @@ test("doctor names the rights that the service's role lacks", async (t) => {
 
   const granted = await runProgram(["doctor"], rig);
   assert.match(granted.stdout, /^ok +database role /m);
+});
+
+test("doctor names files of the admin token and of sealing keys that other users may read", async (t) => {
+  const rig = await aRig(t);
+  const file = (name: string) => join(rig["DATA_DIR"] ?? "", name);
+  const made = await runProgram(["doctor"], rig);
+  assert.match(made.stdout, /^ok +sealing keys /m);
+  assert.match(made.stdout, /^ok +secret files +none is open to other users$/m);
+
+  await chmod(file("sealing-keys"), 0o640);
+  const { stdout: one } = await runProgram(["doctor"], rig);
+  assert.match(one, /^FAULT +secret files +open to other users: chmod 600 \S+\/sealing-keys$/m);
+
+  await chmod(file("admin-token"), 0o604);
+  const { stdout: both } = await runProgram(["doctor"], rig);
+  assert.match(both, /^FAULT +secret files .* \S+\/admin-token \S+\/sealing-keys$/m);
 });
