@@ -10,7 +10,7 @@ import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
 import { DatabaseClock } from "./wiring/database-clock.ts";
 import { lookUpLimitMs } from "./wiring/destinations.ts";
-import { isOpenToOthers } from "./wiring/kept-file.ts";
+import { isOpenToAll } from "./wiring/kept-file.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing, sealingKeysPath } from "./wiring/sealing-keys.ts";
 
@@ -87,10 +87,10 @@ function describe({ role, retryDelaysMs, egress }: Config): string {
 async function examineFiles({ dataDir }: Config): Promise<string> {
   const open: string[] = [];
   for (const path of [adminTokenPath(dataDir), sealingKeysPath(dataDir)]) {
-    if (await isOpenToOthers(path)) open.push(path);
+    if (await isOpenToAll(path)) open.push(path);
   }
-  if (open.length > 0) throw new Error(`open to other users: chmod 600 ${open.join(" ")}`);
-  return "none is open to other users";
+  if (open.length > 0) throw new Error(`open to every user: chmod o-rw ${open.join(" ")}`);
+  return "none is open to every user";
 }
 
 async function examineDatabase(config: Config, db: Database): Promise<string> {

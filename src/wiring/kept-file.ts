@@ -15,10 +15,10 @@ export async function readKept(path: string): Promise<string | null> {
   }
 }
 
-/** Whether its mode lets other users read or write a secret file. */
-export async function isOpenToOthers(path: string): Promise<boolean> {
+/** Whether its mode lets any user read or write a secret file. Its group may: a container's volumes are made so. */
+export async function isOpenToAll(path: string): Promise<boolean> {
   try {
-    return ((await stat(path)).mode & 0o066) !== 0;
+    return ((await stat(path)).mode & 0o006) !== 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;

@@ -69,18 +69,18 @@ test("doctor names the rights that the service's role lacks", async (t) => {
   assert.match(granted.stdout, /^ok +database role /m);
 });
 
-test("doctor names files of the admin token and of sealing keys that other users may read", async (t) => {
+test("doctor names files of the admin token and of sealing keys that every user may read", async (t) => {
   const rig = await aRig(t);
   const file = (name: string) => join(rig["DATA_DIR"] ?? "", name);
   const made = await runProgram(["doctor"], rig);
   assert.match(made.stdout, /^ok +sealing keys /m);
-  assert.match(made.stdout, /^ok +secret files +none is open to other users$/m);
+  assert.match(made.stdout, /^ok +secret files +none is open to every user$/m);
 
-  await chmod(file("sealing-keys"), 0o640);
+  await chmod(file("sealing-keys"), 0o604);
   const { stdout: one } = await runProgram(["doctor"], rig);
-  assert.match(one, /^FAULT +secret files +open to other users: chmod 600 \S+\/sealing-keys$/m);
+  assert.match(one, /^FAULT +secret files +open to every user: chmod o-rw \S+\/sealing-keys$/m);
 
-  await chmod(file("admin-token"), 0o604);
+  await chmod(file("admin-token"), 0o602);
   const { stdout: both } = await runProgram(["doctor"], rig);
   assert.match(both, /^FAULT +secret files .* \S+\/admin-token \S+\/sealing-keys$/m);
 });

@@ -3,25 +3,24 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isOpenToOthers, keep } from "../../src/wiring/kept-file.ts";
+import { isOpenToAll, keep } from "../../src/wiring/kept-file.ts";
 
-test("a secret file is open to others when its mode lets the group or anybody else read or write it", async (t) => {
+test("a secret file is open to all when its mode lets anybody beside its user and its group read or write it", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "secret");
-  assert.equal(await isOpenToOthers(path), false, "there is none");
+  assert.equal(await isOpenToAll(path), false, "there is none");
 
   await keep(path, "a secret");
-  assert.equal(await isOpenToOthers(path), false, "as it is made");
+  assert.equal(await isOpenToAll(path), false, "as it is made");
   for (const [mode, isOpen] of [
     [0o400, false],
     [0o700, false],
-    [0o640, true],
-    [0o620, true],
+    [0o660, false],
     [0o604, true],
     [0o602, true],
   ] as const) {
     await chmod(path, mode);
-    assert.equal(await isOpenToOthers(path), isOpen, mode.toString(8));
+    assert.equal(await isOpenToAll(path), isOpen, mode.toString(8));
   }
 });
