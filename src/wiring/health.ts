@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { OurFault } from "../domain/outcome.ts";
 import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { Database } from "../postgres/database.ts";
@@ -6,6 +5,7 @@ import { findPendingMigrations } from "../postgres/migrate.ts";
 import { takesWrites } from "../postgres/server.ts";
 import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
+import { within } from "./within.ts";
 
 export interface Check {
   name: string;
@@ -115,16 +115,4 @@ export class Readiness {
 
 function toCheck(name: OurFault, ok: boolean): Check {
   return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until we mend this` };
-}
-
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-  const timer = new AbortController();
-  const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {
-    throw new Error("no answer in time");
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-  }
 }

@@ -5,6 +5,7 @@ import { OUR_FAULTS, type OurFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/waiting-deliveries.ts";
+import { within } from "./within.ts";
 
 export interface Metrics {
   noteEnded(ended: Ended): void;
@@ -14,8 +15,16 @@ export interface Metrics {
   expose(): Promise<{ contentType: string; body: string }>;
 }
 
+/** How long the database may take: a scrape that times out would lose all the others with the one metric that asks it. */
+const DATABASE_MS = 2_000;
+
 /** What Prometheus reads. Nothing here counts a table: asking costs the same however much is waiting. */
-export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () => number): Metrics {
+export function createMetrics(
+  db: Database,
+  clock: Clock,
+  attemptsUnderWay: () => number,
+  databaseMs = DATABASE_MS,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -71,7 +80,7 @@ export function createMetrics(db: Database, clock: Clock, attemptsUnderWay: () =
     async collect() {
       this.remove();
       const now = clock();
-      const due = await findNextDue(db, now).catch(() => undefined);
+      const due = await within(databaseMs, findNextDue(db, now)).catch(() => undefined);
       if (due === undefined) return;
       this.set(due ? Math.max(0, now.getTime() - due.getTime()) / 1000 : 0);
     },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EndedAttempt } from "../../src/postgres/attempts.ts";
+import type { Database } from "../../src/postgres/database.ts";
 import { createMetrics } from "../../src/wiring/metrics.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
@@ -9,8 +10,8 @@ import { anOrganization, aSubscription, createEngine, publish } from "../support
 const db = await createDatabase();
 const { deps, clock } = await createEngine(db);
 
-function exposed(behind = db) {
-  const metrics = createMetrics(behind, clock, () => 3);
+function exposed(behind = db, databaseMs?: number) {
+  const metrics = createMetrics(behind, clock, () => 3, databaseMs);
   const read = async () => (await metrics.expose()).body.split("\n");
   return { metrics, read };
 }
@@ -29,6 +30,13 @@ test("the lag is that of the most overdue delivery, and is not told of while nob
   assert.deepEqual(await lag(), ["partner_api_delivery_lag_seconds 10"]);
   await gate.close();
   assert.deepEqual(await lag(), []);
+});
+
+test("a database that says nothing holds up none of the other metrics", async () => {
+  const silent = (() => new Promise(() => undefined)) as unknown as Database;
+  const lines = await exposed(silent, 1).read();
+  assert.ok(lines.includes("partner_api_attempts_under_way 3"));
+  assert.ok(!lines.some((line) => line.startsWith("partner_api_delivery_lag_seconds")));
 });
 
 test("every fault of ours is there before it has happened", async () => {
