@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import type { Queryable } from "../../src/postgres/database.ts";
+import {
+  cancelWaiting,
+  insertDeliveries,
+  lockHeld,
+  releaseLeases,
+} from "../../src/postgres/waiting-deliveries.ts";
+import { ERA } from "../support/clock.ts";
+import { createDatabase } from "../support/database.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
+
+const db = await createDatabase();
+
+/** So many that hardly any other order than that of ids locks the same rows on its way to the middle. */
+const ROWS = 9;
+const MIDDLE = 4;
+const NOT_LOCKED_YET = [4, 5, 6, 7, 8];
+
+function descendingIds(): string[] {
+  return Array.from({ length: ROWS }, () => randomUUID())
+    .sort()
+    .reverse();
+}
+
+/**
+ * Holds the row in the middle until `work` waits for it, or is over. Answers, as places in the order of ids, which rows
+ * `work` had not locked by then. Its plans bring rows in no order of their own accord: those that do, the planner takes
+ * or leaves by how many rows there are.
+ */
+async function notLockedAtTheMiddle(
+  { table, key, ids }: { table: string; key: string; ids: string[] },
+  work: (db: Queryable) => Promise<unknown>,
+): Promise<number[]> {
+  const ordered = ids.toSorted();
+  const { working, free } = await db.begin(async (holder) => {
+    await holder`
+      select from ${holder(table)} where ${holder(key)} = ${ordered[MIDDLE] ?? null} for update`;
+    const working = db.begin(async (tx) => {
+      await tx`set local enable_sort = off`;
+      await tx`set local enable_indexscan = off`;
+      await work(tx);
+    });
+    await Promise.race([untilBlocked(db), working]);
+    const free = await holder<{ id: string }[]>`
+      select ${holder(key)} as id
+        from ${holder(table)}
+       where ${holder(key)} = any(${ids}::uuid[])
+         for update skip locked`;
+    return { working, free };
+  });
+  await working;
+  return free.map(({ id }) => ordered.indexOf(id)).sort();
+}
+
+/** All of one subscription and under one lease. */
+async function leasedDeliveries() {
+  const ids = descendingIds();
+  const leaseId = randomUUID();
+  const subscription = randomUUID();
+  const common = {
+    event_id: randomUUID(),
+    subscription_id: subscription,
+    organization_id: randomUUID(),
+    created_at: ERA,
+    due_at: ERA,
+  };
+  await insertDeliveries(
+    db,
+    ids.map((id) => ({ id, ...common })),
+  );
+  await db`
+    update waiting_deliveries set lease_id = ${leaseId}, leased_until = ${ERA} where id = any(${ids}::uuid[])`;
+  return {
+    rows: { table: "waiting_deliveries", key: "id", ids },
+    leases: ids.map((id) => ({ id, lease_id: leaseId })),
+    subscription,
+  };
+}
+
+test("leases are locked in one order, in whichever they are asked for", async () => {
+  const { rows, leases } = await leasedDeliveries();
+  assert.deepEqual(await notLockedAtTheMiddle(rows, (tx) => lockHeld(tx, leases)), NOT_LOCKED_YET);
+});
+
+test("leases that are held stay so until the transaction ends", async () => {
+  const { rows, leases } = await leasedDeliveries();
+  await db.begin(async (tx) => {
+    assert.equal((await lockHeld(tx, leases)).size, ROWS);
+    const free = await db`
+      select from waiting_deliveries where id = any(${rows.ids}::uuid[]) for update skip locked`;
+    assert.equal(free.length, 0);
+  });
+});
+
+test("leases that are given back are locked in one order, in whichever they are asked for", async () => {
+  const { rows, leases } = await leasedDeliveries();
+  assert.deepEqual(
+    await notLockedAtTheMiddle(rows, (tx) => releaseLeases(tx, leases, ERA)),
+    NOT_LOCKED_YET,
+  );
+});
+
+test("what is cancelled is locked in one order, in whichever it was accepted", async () => {
+  const { rows, subscription } = await leasedDeliveries();
+  assert.deepEqual(
+    await notLockedAtTheMiddle(rows, (tx) => cancelWaiting(tx, [subscription], ERA)),
+    NOT_LOCKED_YET,
+  );
+});
