@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { Queryable } from "../../src/postgres/database.ts";
+import { insertSubscription, lockHealth } from "../../src/postgres/subscriptions.ts";
 import {
   cancelWaiting,
   insertDeliveries,
@@ -10,9 +11,11 @@ import {
 } from "../../src/postgres/waiting-deliveries.ts";
 import { ERA } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
+import { anOrganization, createEngine } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
+const { deps } = await createEngine(db);
 
 /** So many that hardly any other order than that of ids locks the same rows on its way to the middle. */
 const ROWS = 9;
@@ -107,6 +110,27 @@ test("what is cancelled is locked in one order, in whichever it was accepted", a
   const { rows, subscription } = await leasedDeliveries();
   assert.deepEqual(
     await notLockedAtTheMiddle(rows, (tx) => cancelWaiting(tx, [subscription], ERA)),
+    NOT_LOCKED_YET,
+  );
+});
+
+test("subscriptions are locked in one order, in whichever they were made or are asked for", async () => {
+  const organization_id = await anOrganization(deps);
+  const ids = descendingIds();
+  for (const id of ids) {
+    await insertSubscription(db, {
+      id,
+      organization_id,
+      url: "https://receiver.example/hooks",
+      events: ["vc.test.ping"],
+      created_at: ERA,
+      sealed_secret: randomBytes(32),
+    });
+  }
+  assert.deepEqual(
+    await notLockedAtTheMiddle({ table: "subscriptions", key: "id", ids }, (tx) =>
+      lockHealth(tx, ids),
+    ),
     NOT_LOCKED_YET,
   );
 });
