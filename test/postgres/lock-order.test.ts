@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { admitKeys, insertWindows } from "../../src/postgres/admission.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { insertSubscription, lockHealth } from "../../src/postgres/subscriptions.ts";
 import {
@@ -130,6 +131,28 @@ test("subscriptions are locked in one order, in whichever they were made or are 
   assert.deepEqual(
     await notLockedAtTheMiddle({ table: "subscriptions", key: "id", ids }, (tx) =>
       lockHealth(tx, ids),
+    ),
+    NOT_LOCKED_YET,
+  );
+});
+
+test("rate windows are locked in one order, whichever requests come first", async () => {
+  const keys: { organizationId: string; key_id: string; secret_hash: Buffer }[] = [];
+  for (let n = 0; n < ROWS; n++) {
+    const organizationId = await anOrganization(deps);
+    const key = { key_id: randomBytes(10).toString("hex"), secret_hash: randomBytes(32) };
+    await db`insert into api_keys ${db({ ...key, organization_id: organizationId, scopes: ["identity:read"], created_at: ERA })}`;
+    keys.push({ organizationId, ...key });
+  }
+  const ids = keys.map((key) => key.organizationId);
+  await insertWindows(db, ids);
+  const presented = keys
+    .toSorted((a, b) => (a.organizationId > b.organizationId ? -1 : 1))
+    .map(({ key_id, secret_hash }) => ({ key_id, secret_hash, requests: 1 }));
+
+  assert.deepEqual(
+    await notLockedAtTheMiddle({ table: "rate_windows", key: "organization_id", ids }, (tx) =>
+      admitKeys(tx, presented, { now: ERA, expired: ERA }),
     ),
     NOT_LOCKED_YET,
   );
