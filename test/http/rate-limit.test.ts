@@ -99,6 +99,18 @@ test("organizations do not share a window, and a new limit holds from the next r
   );
 });
 
+test("a limit that is lowered gives back nothing of what was used", async (t) => {
+  const api = startPartnerApi(t, db);
+  const organization = await api.anOrganization({ rateLimitPerMinute: 5 });
+  const key = await api.aKeyOf(organization);
+  for (let used = 1; used <= 3; used++) assert.equal((await ask(api, key)).statusCode, 200);
+
+  await setRateLimit(api.deps, organization.slug, 1);
+  assert.equal((await ask(api, key)).statusCode, 429);
+  await setRateLimit(api.deps, organization.slug, 5);
+  assert.equal((await ask(api, key)).headers["ratelimit"], '"default";r=1;t=60');
+});
+
 test("a key that is refused counts for nobody, whether unknown, revoked or with a wrong secret", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization();
