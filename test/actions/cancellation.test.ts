@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createCancelling } from "../../src/actions/cancellation.ts";
+import { createDatabase } from "../support/database.ts";
+import { anOrganization, aSubscription, createEngine, publish } from "../support/engine.ts";
+
+const db = await createDatabase();
+
+/** A subscription for which a delivery waits, and another one whenever that is wanted. */
+async function aQueue() {
+  const { deps, clock } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  const { id } = await aSubscription(deps, organization);
+  const another = () => publish(deps, organization);
+  await another();
+  const waiting = async () =>
+    (await db`select from waiting_deliveries where subscription_id = ${id}`).length;
+  return { id, clock, another, waiting };
+}
+
+test("what slips in after a subscription's rest was cancelled is cancelled, too, when it is asked for again", async () => {
+  const { id, clock, another, waiting } = await aQueue();
+  const { cancelRest, restCancelled } = createCancelling({ db, clock }, { max: 10 });
+  cancelRest(id);
+  await restCancelled();
+  assert.equal(await waiting(), 0);
+
+  await another();
+  cancelRest(id);
+  await restCancelled();
+  assert.equal(await waiting(), 0);
+});
+
+test("cancelling that broke off is heard of once, and begins anew when it is asked for again", async () => {
+  const { id, clock, waiting } = await aQueue();
+  const away = new Error("no time to be had");
+  let isAway = true;
+  const cancelling = createCancelling(
+    {
+      db,
+      clock: () => {
+        if (isAway) throw away;
+        return clock();
+      },
+    },
+    { max: 10 },
+  );
+  cancelling.cancelRest(id);
+  await assert.rejects(cancelling.restCancelled(), away);
+  await cancelling.restCancelled();
+
+  isAway = false;
+  cancelling.cancelRest(id);
+  await cancelling.restCancelled();
+  assert.equal(await waiting(), 0);
+});
