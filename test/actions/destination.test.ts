@@ -134,3 +134,17 @@ test("the verdict on a URL is remembered, but for one that is long", async () =>
   assert.equal(await destinationOf(short), await destinationOf(short));
   assert.notEqual(await destinationOf(long), await destinationOf(long));
 });
+
+test("no more verdicts are remembered than a process has room for", async () => {
+  const egress: AddressPolicy = { allow: [], deny: [] };
+  const destinationOf = async (path: number) => {
+    const vetted = await check(["93.184.215.14"], `https://${HOST}/${path}`, egress);
+    assert.ok(vetted.ok);
+    return vetted.destination;
+  };
+  const first = await destinationOf(0);
+  for (let path = 1; path < 10_000; path++) await destinationOf(path);
+  assert.equal(await destinationOf(0), first);
+  await destinationOf(10_000);
+  assert.notEqual(await destinationOf(0), first);
+});
