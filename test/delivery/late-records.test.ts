@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Ended, recordEnded } from "../../src/actions/attempts.ts";
 import type { Claim } from "../../src/actions/claims.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { after, SKEW_MAX_MS } from "../../src/domain/clock.ts";
 import { listAttempts } from "../../src/postgres/audit.ts";
+import { createClock } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   anOrganization,
@@ -51,6 +54,19 @@ test("an attempt under way is in the audit, though it began after the failure th
   assert.deepEqual(
     attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
     [[1, "http_503", null]],
+  );
+});
+
+test("so is one that began as late as its lease allows, on a clock as far ahead as any may be of the one that deleted its subscription", async () => {
+  const { deps, clock, first: underWay } = await anEngine();
+  const behind = createClock(after(clock(), -2 * SKEW_MAX_MS));
+  await deleteSubscription({ ...deps, clock: behind }, null, underWay.subscription_id);
+  clock.advance(deps.rules.leaseMs);
+  await recordEnded(deps, [deliveredAt(underWay, clock())]);
+  const attempts = await listAttempts(db, underWay.id);
+  assert.deepEqual(
+    attempts.map(({ attempt, http_status }) => [attempt, http_status]),
+    [[1, 200]],
   );
 });
 
