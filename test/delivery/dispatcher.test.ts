@@ -9,6 +9,8 @@ interface Settings {
   pollIntervalMs?: number;
   /** What looks come to, in place of what is in the queue. */
   look?: () => Promise<string[]>;
+  /** Resolves when what came of an attempt is durable; default: at once. */
+  recorded?: Promise<void>;
   onError?: (error: unknown) => void;
 }
 
@@ -49,7 +51,7 @@ function aDispatcher(
         underWay.push({ subscription, end });
         begun();
       });
-      return { recorded: Promise.resolve() };
+      return { recorded: but.recorded ?? Promise.resolve() };
     },
     concurrency,
     subscriptionConcurrency,
@@ -158,6 +160,23 @@ test("stopping claims nothing more and waits for what is under way", async (t) =
   d.endOne("a");
   await stop;
   assert.equal(d.underWay.length, 0);
+});
+
+test("while outcomes wait to be recorded, nothing more is claimed, though hands are free", async (t) => {
+  let record: () => void = () => undefined;
+  const recorded = new Promise<void>((resolve) => (record = resolve));
+  t.after(() => record());
+  const d = aDispatcher(t, { a: 10 }, { concurrency: 2, recorded });
+  d.dispatcher.start();
+  for (let round = 0; round < 2; round++) {
+    await d.reaches(2);
+    d.endOne("a");
+    d.endOne("a");
+  }
+  await new Promise(setImmediate);
+  assert.deepEqual(d.underWay, [], "four outcomes of two hands are not recorded yet");
+  record();
+  await d.reaches(2);
 });
 
 test("no more subscriptions are kept in mind than a process has room for, and none is lost for that", async (t) => {
