@@ -130,7 +130,7 @@ export class Dispatcher {
   async #fillFreeHands(): Promise<void> {
     if (!this.#hasRoom) return;
     const wanted = this.#hands.share(this.#due);
-    if (wanted.shares.length === 0 || this.#stopping) return;
+    if (wanted.shares.length === 0) return;
 
     this.#hands.reserve(wanted.limit);
     try {
