@@ -14,6 +14,10 @@ const SILENT: DuplexOptions = {
   },
 };
 
+const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+const turn = () => new Promise(setImmediate);
+
 function aConnection() {
   const socket = Object.assign(new Duplex(SILENT), { setTimeout: () => undefined });
   const raw = { bytesRead: 100_000 };
@@ -22,7 +26,13 @@ function aConnection() {
     { ...where, socket: socket as unknown as TLSSocket, raw },
     KEEPER,
   );
-  return { connection, socket, raw };
+  const post = () => connection.post(Buffer.from("a request"), new Deadline(60_000));
+  /** Resolves once the connection has read it. */
+  const say = async (text: string) => {
+    socket.push(text);
+    await turn();
+  };
+  return { connection, socket, raw, post, say };
 }
 
 test("a receiver that sends tickets without end loses its connection", () => {
@@ -48,4 +58,36 @@ test("so does one that sends records without data, more than any answer has, be 
   const outcome = { kind: "unreachable", reason: "protocol_error" };
   await assert.rejects(posted, { outcome });
   deadline.lift();
+});
+
+test("a connection that was used since the last look is not ended for what had come before", async () => {
+  const { connection, socket, raw, post, say } = aConnection();
+  connection.breakFlood();
+  raw.bytesRead += 256 * 1024 + 1;
+  const posted = post();
+  await say(ANSWER);
+  assert.equal(await posted, 200);
+  connection.breakFlood();
+  assert.ok(!socket.destroyed, "it has come over many answers, for all we know");
+  raw.bytesRead += 256 * 1024 + 1;
+  connection.breakFlood();
+  assert.ok(socket.destroyed);
+});
+
+test("a connection that keeps silent for long is ended while it is idle, not while a request is out", async () => {
+  const { socket, post, say } = aConnection();
+  const posted = post();
+  socket.emit("timeout");
+  assert.ok(!socket.destroyed, "the deadline rules");
+  await say(ANSWER);
+  assert.equal(await posted, 200);
+  assert.ok(!socket.destroyed);
+  socket.emit("timeout");
+  assert.ok(socket.destroyed, "it is idle");
+});
+
+test("a receiver that speaks while nobody asks loses its connection at once", async () => {
+  const { socket, say } = aConnection();
+  await say(ANSWER);
+  assert.ok(socket.destroyed, "it is still open");
 });
