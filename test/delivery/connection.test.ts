@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { Duplex, type DuplexOptions } from "node:stream";
-import { test } from "node:test";
-import type { TLSSocket } from "node:tls";
+import { type TestContext, test } from "node:test";
+import { createSecureContext, type TLSSocket } from "node:tls";
 import { Deadline } from "../../src/delivery/deadline.ts";
-import { Connection } from "../../src/delivery/connection.ts";
+import { Connection, type ConnectionKeeper } from "../../src/delivery/connection.ts";
+import { Connections } from "../../src/delivery/connections.ts";
 
 const KEEPER = { draining: () => undefined, idle: () => undefined, closed: () => undefined };
 
@@ -14,17 +15,18 @@ const SILENT: DuplexOptions = {
   },
 };
 
-const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
+const ANSWER = `${HEAD}ok`;
 
 const turn = () => new Promise(setImmediate);
 
-function aConnection() {
+function aConnection(keeper: ConnectionKeeper = KEEPER) {
   const socket = Object.assign(new Duplex(SILENT), { setTimeout: () => undefined });
   const raw = { bytesRead: 100_000 };
   const where = { hostHeader: "receiver.example", address: "192.0.2.1" };
   const connection = new Connection(
     { ...where, socket: socket as unknown as TLSSocket, raw },
-    KEEPER,
+    keeper,
   );
   const post = () => connection.post(Buffer.from("a request"), new Deadline(60_000));
   /** Resolves once the connection has read it. */
@@ -90,4 +92,34 @@ test("a receiver that speaks while nobody asks loses its connection at once", as
   const { socket, say } = aConnection();
   await say(ANSWER);
   assert.ok(socket.destroyed, "it is still open");
+});
+
+function slowConnections(t: TestContext) {
+  const connections = new Connections(createSecureContext(), 1_000);
+  t.after(() => connections.close());
+  /** A connection whose answer has begun, and goes on when the test says so. */
+  return async () => {
+    const connection = aConnection(connections);
+    t.after(() => connection.connection.destroy());
+    const posted = connection.post();
+    await connection.say(HEAD);
+    assert.equal(await posted, 200);
+    return connection;
+  };
+}
+
+test("a connection whose answer has come to its end is not given up for those whose answers do not", async (t) => {
+  const aSlowOne = slowConnections(t);
+  const healthy = await aSlowOne();
+  await healthy.say("ok");
+  for (let n = 0; n < 128; n++) await aSlowOne();
+  assert.ok(!healthy.socket.destroyed, "it has been idle since its answer ended");
+});
+
+test("each slow answer beyond what is borne costs the oldest that is left", async (t) => {
+  const aSlowOne = slowConnections(t);
+  const all = [];
+  for (let n = 0; n < 131; n++) all.push(await aSlowOne());
+  const ended = all.flatMap(({ socket }, n) => (socket.destroyed ? [n] : []));
+  assert.deepEqual(ended, [0, 1, 2]);
 });
