@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { test } from "node:test";
+import { once } from "node:events";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { run } from "../support/program.ts";
 
 const COLLECTOR = fileURLToPath(new URL("../../src/wiring/collector.js", import.meta.url));
 
@@ -13,4 +18,31 @@ test("this Node.js knows every option that the collector is given", () => {
     { encoding: "utf8" },
   );
   assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
+});
+
+/** Has V8 print, when a program ends, each of its options and what it stands at. */
+const script =
+  'import v8 from "node:v8"; process.on("exit", () => v8.setFlagsFromString("--help"));';
+const TELLING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
+
+async function optionsOf(t: TestContext, command: string) {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = await open(join(folder, "help"), "w+"); // V8 does not wait for a pipe that is full.
+  const child = run([command], { ...TELLING, PORT: "eighty" }, file.fd);
+  await once(child, "close");
+  const help = await readFile(join(folder, "help"), "utf8");
+  await file.close();
+  return help.match(/(?<=default: )--.*(allocation-site-pretenuring|heap-growing-percent.*)$/gm);
+}
+
+test("serve fits the collector to a service, and other commands leave it as it is", async (t) => {
+  assert.deepEqual(await optionsOf(t, "serve"), [
+    "--no-allocation-site-pretenuring",
+    "--heap-growing-percent=100",
+  ]);
+  assert.deepEqual(await optionsOf(t, "doctor"), [
+    "--allocation-site-pretenuring",
+    "--heap-growing-percent=0",
+  ]);
 });
