@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
-import { test } from "node:test";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { Turns } from "../../src/http/turns.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
@@ -12,6 +15,8 @@ const db = await createDatabase();
 const ME = "GET /api/v1/partner/me HTTP/1.1";
 const HOST = "Host: localhost";
 const CLOSE = "Connection: close";
+/** More than the system's buffers take for a client that does not read. */
+const LARGE = 64 * 1024 * 1024;
 
 test("requests that are sent ahead are answered one after the other, in their order", async (t) => {
   const api = startPartnerApi(t, db);
@@ -125,7 +130,94 @@ test("what is sent behind a request that ends the connection is not served", asy
     [400],
   );
   assert.deepEqual(served, []);
+
+  const first = rawRequest(ME, [HOST, key]);
+  const later = await converse(base, first + twoHosts + behind.repeat(2));
+  assert.deepEqual(
+    later.map(({ status }) => status),
+    [200, 400],
+  );
+  assert.deepEqual(served, ["/api/v1/partner/me"]);
 });
+
+/** How a connection may end in the middle of an answer. */
+const CUT: Record<string, (client: Socket, socket: Socket) => void> = {
+  "we gave up": (_client, socket) => socket.destroy(),
+};
+
+for (const [what, cut] of Object.entries(CUT)) {
+  test(`what is sent behind an answer on which ${what} is not served`, async (t) => {
+    const { app, listen } = startPartnerApi(t, db);
+    const told: string[] = [];
+    app.get("/large", ({ query }) => {
+      told.push(`serves ${JSON.stringify(query)}`);
+      return Buffer.alloc(LARGE);
+    });
+    app.addHook("onResponse", (_request, _reply, done) => {
+      told.push("is over");
+      done();
+    });
+    const { hostname, port } = new URL(await listen());
+    const accepted = once(app.server, "connection") as Promise<[Socket]>;
+    const client = connect(Number(port), hostname).on("error", () => undefined);
+    const large = (query: string) => rawRequest(`GET /large?${query} HTTP/1.1`, [HOST]);
+    client.write(large("first") + large("behind"));
+    await once(client, "readable");
+    const [socket] = await accepted;
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    cut(client, socket);
+    await closed;
+    await setImmediate();
+    assert.deepEqual(told, ['serves {"first":""}', "is over"]);
+  });
+}
+
+test("a request that ends before its turn begins no other", async (t) => {
+  const { turns, requests, begun } = await threeInLine(t);
+  const [first, second] = requests;
+  assert.ok(first && second);
+  turns.end(second);
+  assert.deepEqual(begun, ["/first"]);
+  turns.end(first);
+  assert.deepEqual(begun, ["/first", "/third"]);
+});
+
+test("what is no request is not answered behind an answer that ends the connection", async (t) => {
+  const { turns, requests, responses, begun } = await threeInLine(t);
+  const [first] = requests;
+  assert.ok(first);
+  responses[0]?.setHeader("connection", "close");
+  for (const request of requests.toReversed()) turns.end(request);
+  turns.takeLast(first.socket, () => begun.push("no request"));
+  assert.deepEqual(begun, ["/first"]);
+});
+
+/** Requests of one connection, and how far their turns have come: nobody answers them. */
+async function threeInLine(t: TestContext) {
+  const turns = new Turns();
+  const requests: IncomingMessage[] = [];
+  const responses: ServerResponse[] = [];
+  const begun: string[] = [];
+  const server = createServer();
+  const arrived = new Promise<void>((resolve) => {
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      turns.take(request, response, () => begun.push(request.url ?? ""));
+      responses.push(response);
+      if (requests.push(request) === 3) resolve();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  t.after(() => {
+    client.destroy();
+    server.close();
+  });
+  const urls = ["/first", "/second", "/third"];
+  client.write(urls.map((url) => rawRequest(`GET ${url} HTTP/1.1`, [HOST])).join(""));
+  await arrived;
+  return { turns, requests, responses, begun };
+}
 
 test("a client that sends thousands of requests ahead is served one, and disconnected", async (t) => {
   const gate = await aGate(t, db);
