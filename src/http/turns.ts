@@ -50,7 +50,8 @@ export class Turns {
     if (place === -1) return;
     const [ended] = turns.splice(place, 1);
     line.isOver ||= ended?.response?.getHeader("connection") === "close";
-    if (place > 0 || socket.destroyed || line.isOver) return;
+    // A connection that was reset can take no answer, and says so before it counts as destroyed.
+    if (place > 0 || !socket.writable || line.isOver) return;
 
     if (turns.length === 1) socket.resume();
     turns[0]?.begin();

@@ -140,13 +140,14 @@ test("what is sent behind a request that ends the connection is not served", asy
   assert.deepEqual(served, ["/api/v1/partner/me"]);
 });
 
-/** How a connection may end in the middle of an answer. */
+/** How a connection may end in the middle of an answer, whoever ends it. */
 const CUT: Record<string, (client: Socket, socket: Socket) => void> = {
-  "we gave up": (_client, socket) => socket.destroy(),
+  we: (_client, socket) => socket.destroy(),
+  "its client": (client) => client.resetAndDestroy(),
 };
 
-for (const [what, cut] of Object.entries(CUT)) {
-  test(`what is sent behind an answer on which ${what} is not served`, async (t) => {
+for (const [who, cut] of Object.entries(CUT)) {
+  test(`what is sent behind an answer that ${who} gave up is not served`, async (t) => {
     const { app, listen } = startPartnerApi(t, db);
     const told: string[] = [];
     app.get("/large", ({ query }) => {
