@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { createResolver, NameServers } from "../../src/network/name-servers.ts";
-import { startDnsServer } from "../support/dns-server.ts";
+import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { type Answer, createResolver, NameServers } from "../../src/network/name-servers.ts";
+import { type Failure, type Records, startDnsServer } from "../support/dns-server.ts";
 import { standStill } from "../support/stand-still.ts";
 
 const LIMIT_MS = 2_000;
+const HOUR_MS = 3_600_000;
 const ADDRESS = ["192.0.2.1"];
 
 test("answers that came while we stood still beyond the limit are in time", async (t) => {
@@ -21,6 +23,54 @@ test("answers that came while we stood still beyond the limit are in time", asyn
     (await asked).flatMap(({ addresses }) => addresses),
     ADDRESS,
   );
+});
+
+/** A question whose limit is an hour, on a clock moved by hand, and what it has come to. */
+async function ask(t: TestContext, records: Records | Failure) {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", records);
+  const resolver = createResolver([dns.address], HOUR_MS);
+  const servers = new NameServers(HOUR_MS, () => resolver);
+  t.after(() => {
+    servers.cancel();
+  });
+  const { mock } = t.mock.method(resolver, "resolve4");
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let answers: Answer[] | undefined;
+  void servers.ask("a.test").then((all) => (answers = all));
+  const [ofIPv4] = mock.calls;
+  return {
+    ofIPv4: ofIPv4?.result,
+    answersAfter: async (ms: number) => {
+      await setImmediate();
+      t.mock.timers.tick(ms);
+      await setImmediate();
+      return answers;
+    },
+  };
+}
+
+test("a family that keeps silent is waited for 30 % of the limit once the other has addresses", async (t) => {
+  const { ofIPv4, answersAfter } = await ask(t, { A: ADDRESS, AAAA: "silence" });
+  await ofIPv4;
+  assert.equal(await answersAfter(0.3 * HOUR_MS - 1), undefined);
+  assert.deepEqual(await answersAfter(1), [{ addresses: ADDRESS, usable: true }]);
+});
+
+test("a family that keeps silent is waited for to the limit while the other has nothing", async (t) => {
+  const { ofIPv4, answersAfter } = await ask(t, { A: [], AAAA: "silence" });
+  await assert.rejects(async () => ofIPv4, { code: "ENODATA" });
+  assert.equal(await answersAfter(HOUR_MS - 1), undefined);
+  assert.deepEqual(await answersAfter(1), [{ addresses: [], usable: true }]);
+});
+
+test("whoever stood still beyond the limit waits 30 % of it for what is asked anew", async (t) => {
+  const { answersAfter } = await ask(t, "silence");
+  const now = performance.now();
+  t.mock.method(performance, "now", () => now + HOUR_MS + 200);
+  assert.equal(await answersAfter(HOUR_MS), undefined);
+  assert.equal(await answersAfter(0.3 * HOUR_MS - 1), undefined);
+  assert.deepEqual(await answersAfter(1), []);
 });
 
 test("where the name servers have changed, those of today are asked once the old ones fail", async (t) => {
