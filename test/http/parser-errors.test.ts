@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import type { App } from "../../src/http/app.ts";
+import { Turns } from "../../src/http/turns.ts";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { rawRequest } from "../support/raw-http.ts";
+
+const db = await createDatabase();
+
+const LINGER_MS = 2_000;
+
+test("what is no request is one turn in its line, in however many pieces it arrives", async (t) => {
+  let release = () => undefined as unknown;
+  const held = new Promise<string>((resolve) => (release = () => resolve("at last")));
+  const { app, client } = await aConnection(t, (app) => app.get("/held", () => held));
+  const { mock } = t.mock.method(Turns.prototype, "takeLast");
+
+  client.write(rawRequest("GET /held HTTP/1.1", ["Host: localhost"]));
+  await once(app.server, "request");
+  for (let piece = 0; piece < 3; piece++) {
+    client.write("nonsense\r\n\r\n");
+    await once(app.server, "clientError");
+  }
+  release();
+  assert.deepEqual(await statusesOn(client), ["HTTP/1.1 200", "HTTP/1.1 400"]);
+  assert.equal(mock.callCount(), 1);
+});
+
+test("a client whose request could not be read has 2 s to read why, and no longer", async (t) => {
+  const { client, accepted } = await aConnection(t);
+  const socket = await accepted;
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  client.write("nonsense\r\n\r\n");
+  assert.deepEqual(await statusesOn(client), ["HTTP/1.1 400"]);
+  t.mock.timers.tick(LINGER_MS - 1);
+  assert.equal(socket.destroyed, false);
+  t.mock.timers.tick(1);
+  assert.equal(socket.destroyed, true);
+});
+
+/** A client that never ends its side of the connection. */
+async function aConnection(t: TestContext, prepare?: (app: App) => unknown) {
+  const { app, listen } = startPartnerApi(t, db);
+  prepare?.(app);
+  const { hostname, port } = new URL(await listen());
+  const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
+  const client = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  t.after(() => client.destroy());
+  return { app, client, accepted };
+}
+
+/** The first words of all answers, once the server has ended its side. */
+async function statusesOn(client: Socket) {
+  let text = "";
+  client.setEncoding("latin1").on("data", (more: string) => (text += more));
+  await once(client, "end");
+  return text.match(/HTTP\/1\.1 \d+/g);
+}
