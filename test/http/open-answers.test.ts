@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { pino } from "pino";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { rawRequest } from "../support/raw-http.ts";
+
+const db = await createDatabase();
+
+/** Sent late, or never: Node takes a connection for idle once a request is whole and its answer handed over. */
+const BODY = "x";
+const ANSWER_MS = 25_000;
+/** More than the system's buffers take for a client that does not read. */
+const LARGE_BYTES = 64 * 1024 * 1024;
+
+test("an answer that its client has not read in time is not given twice", async (t) => {
+  const { client, told, makeLate } = await anUnreadAnswer(t);
+  makeLate();
+  client.destroy();
+  assert.deepEqual(told, []);
+});
+
+test("an answer that its client has not read in time holds up no stop", async (t) => {
+  const { client, socket, makeLate, stop } = await anUnreadAnswer(t);
+  makeLate();
+  await stop();
+  const isCut = socket.destroyed;
+  client.destroy();
+  assert.ok(isCut);
+});
+
+test("a connection that is in the middle of its answer as the service stops ends with it", async (t) => {
+  const { client, socket, stop } = await anUnreadAnswer(t);
+  await stop();
+  assert.equal(socket.destroyed, false);
+  const next = rawRequest("GET /healthz HTTP/1.1", ["Host: localhost", "Connection: close"]);
+  client.write(BODY + next);
+  const chunks: Buffer[] = [];
+  client.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await once(client, "close");
+  const text = Buffer.concat(chunks).toString("latin1");
+  assert.ok(text.length > LARGE_BYTES);
+  assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"]);
+});
+
+/** An answer that is larger than what its client reads of it, on a clock moved by hand, and what the listener warns of. */
+async function anUnreadAnswer(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const told: string[] = [];
+  const logger = pino({ level: "warn" }, { write: (line) => told.push(line) });
+  const { app, listen } = startPartnerApi(t, db, { options: { logger } });
+  app.get("/large", () => Buffer.alloc(LARGE_BYTES));
+  const { hostname, port } = new URL(await listen());
+  const accepted = once(app.server, "connection") as Promise<[Socket]>;
+  const client = connect(Number(port), hostname).on("error", () => undefined);
+  const head = ["Host: localhost", `Content-Length: ${BODY.length}`];
+  client.write(rawRequest("GET /large HTTP/1.1", head));
+  await once(client, "readable");
+  const [socket] = await accepted;
+  return {
+    client,
+    socket,
+    told,
+    makeLate: () => {
+      const now = performance.now();
+      t.mock.method(performance, "now", () => now + ANSWER_MS);
+      t.mock.timers.tick(ANSWER_MS);
+    },
+    stop: async () => {
+      void app.close();
+      while (app.server.listening) await setImmediate();
+    },
+  };
+}
