@@ -46,6 +46,27 @@ test("a connection that is in the middle of its answer as the service stops ends
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"]);
 });
 
+test("a request without a connection is answered while the service stops", async (t) => {
+  const { app } = startPartnerApi(t, db);
+  let release = () => undefined as unknown;
+  const held = new Promise<string>((resolve) => (release = () => resolve("at last")));
+  app.get("/held", () => held);
+  const told: number[] = [];
+  app.addHook("onResponse", (_request, { statusCode }, done) => {
+    told.push(statusCode);
+    done();
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const answer = app.inject({ url: "/held" });
+  await setImmediate();
+  const closed = app.close();
+  while (app.server.listening) await setImmediate();
+  release();
+  assert.equal((await answer).body, "at last");
+  await closed;
+  assert.deepEqual(told, [200]);
+});
+
 /** An answer that is larger than what its client reads of it, on a clock moved by hand, and what the listener warns of. */
 async function anUnreadAnswer(t: TestContext) {
   t.mock.timers.enable({ apis: ["setInterval"] });
