@@ -15,7 +15,8 @@ import type { Dependencies } from "./dependencies.ts";
 /** A token as a request presents it. */
 export interface Presented {
   keyId: string;
-  secretHash: Buffer;
+  /** In hex. */
+  secretHash: string;
 }
 
 /** A key that lets its request in, and the place of that in its organization's window; the first has place 1. */
@@ -71,7 +72,7 @@ export async function admitAll(
 
   return presented.map(({ keyId, secretHash }) => {
     const key = keys.get(keyId);
-    const matches = hashesMatch(secretHash, Buffer.from(key?.secret_hash ?? NO_HASH, "hex"));
+    const matches = hashesMatch(secretHash, key?.secret_hash ?? NO_HASH);
     if (!key || !matches) return null;
 
     const window = windows.get(key.organization_id);
@@ -104,7 +105,7 @@ async function admitOpeningWindows(
 function tokensOf(presented: Presented[]): PresentedKey[] {
   const tokens = new Map<string, PresentedKey>();
   for (const { keyId: key_id, secretHash: secret_hash } of presented) {
-    const name = `${key_id}.${secret_hash.toString("hex")}`;
+    const name = `${key_id}.${secret_hash}`;
     const token = tokens.get(name) ?? { key_id, secret_hash, requests: 0 };
     token.requests++;
     tokens.set(name, token);

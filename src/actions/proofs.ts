@@ -8,7 +8,7 @@ const KEPT_MAX = 10_000;
  * Secrets are kept as hashes.
  */
 export class Proofs {
-  readonly #held = new Map<string, { hash: Buffer; url: string }>();
+  readonly #held = new Map<string, { hash: string; url: string }>();
 
   add(proof: Proof, url: string): void {
     if (this.#held.size >= KEPT_MAX) this.#held.clear();
@@ -28,6 +28,6 @@ export interface Proof {
   secret: string;
 }
 
-function hashOf({ organizationId, secret }: Proof): Buffer {
+function hashOf({ organizationId, secret }: Proof): string {
   return hashSecret(`${organizationId} ${secret}`);
 }

@@ -18,7 +18,7 @@ const AUTHORIZATION = new RegExp(
 );
 const KEY_NAME = new RegExp(`^(?:vck_)?(?<keyId>${KEY_ID})$`);
 
-/** In hex. Nobody can find a secret that hashes to this: what is presented for a key that does not exist is held to it. */
+/** Nobody can find a secret that hashes to this: what is presented for a key that does not exist is held to it. */
 export const NO_HASH = "0".repeat(64);
 
 export function mintToken(): Token {
@@ -45,12 +45,12 @@ export function parseKeyId(name: string): string | null {
   return KEY_NAME.exec(name)?.groups?.["keyId"] ?? null;
 }
 
-/** What is stored. A fast hash is enough: nobody guesses 256 random bits. */
-export function hashSecret(secret: string): Buffer {
-  return hash("sha256", secret, "buffer");
+/** What is stored, in hex. A fast hash is enough: nobody guesses 256 random bits. */
+export function hashSecret(secret: string): string {
+  return hash("sha256", secret, "hex");
 }
 
 /** Constant in time. */
-export function hashesMatch(presented: Uint8Array, stored: Uint8Array): boolean {
-  return timingSafeEqual(presented, stored);
+export function hashesMatch(presented: string, stored: string): boolean {
+  return timingSafeEqual(Buffer.from(presented), Buffer.from(stored));
 }

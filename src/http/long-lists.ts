@@ -5,13 +5,17 @@ import type { App } from "./app.ts";
  * wrong with thousands of items is not worked out to name twenty: that would cost us many times what it costs to send.
  */
 export function cutLongLists(app: App): void {
-  app.addHook("preValidation", ({ routeOptions, body }, _reply, done) => {
-    const { properties = {} } = (routeOptions.schema?.body ?? {}) as Described;
-    for (const [name, { maxItems }] of Object.entries(properties)) {
-      const list = (body as Body)?.[name];
-      if (maxItems !== undefined && Array.isArray(list)) list.splice(maxItems + 1);
-    }
-    done();
+  app.addHook("onRoute", (route) => {
+    const { properties = {} } = (route.schema?.body ?? {}) as Described;
+    const lists = Object.entries(properties).filter(([, { maxItems }]) => maxItems !== undefined);
+    if (lists.length === 0) return;
+    route.preValidation = ({ body }, _reply, done) => {
+      for (const [name, { maxItems = Infinity }] of lists) {
+        const list = (body as Body)?.[name];
+        if (Array.isArray(list)) list.splice(maxItems + 1);
+      }
+      done();
+    };
   });
 }
 

@@ -1,10 +1,12 @@
 import type { Scope } from "../domain/scope.ts";
+import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
 /** A token as requests present it, and how many of them do. */
 export interface PresentedKey {
   key_id: string;
-  secret_hash: Buffer;
+  /** In hex. */
+  secret_hash: string;
   requests: number;
 }
 
@@ -42,8 +44,9 @@ export async function admitKeys(
       select p.requests, k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute,
              k.key_id = p.key_id and k.revoked_at is null as is_active,
              k.key_id = p.key_id and k.revoked_at is null and k.secret_hash = decode(p.secret_hash, 'hex') as is_counted
-        from unnest(${presented.map((p) => p.key_id)}::text[], ${presented.map((p) => p.secret_hash.toString("hex"))}::text[],
-                    ${presented.map((p) => p.requests)}::int[]) as p (key_id, secret_hash, requests)
+        from unnest(${arrayText(presented.map((p) => p.key_id))}::text::text[],
+                    ${arrayText(presented.map((p) => p.secret_hash))}::text::text[],
+                    ${arrayText(presented.map((p) => p.requests))}::text::int[]) as p (key_id, secret_hash, requests)
        cross join lateral (
          (select key_id, secret_hash, scopes, organization_id, revoked_at from api_keys where key_id = p.key_id)
          union all

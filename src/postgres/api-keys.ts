@@ -14,11 +14,11 @@ export interface ApiKeyRow {
 /** False when the key id was issued before. */
 export async function insertApiKey(
   db: Queryable,
-  row: Omit<ApiKeyRow, "last_used_at" | "revoked_at"> & { secret_hash: Buffer },
+  row: Omit<ApiKeyRow, "last_used_at" | "revoked_at"> & { secret_hash: string },
 ): Promise<boolean> {
   const { count } = await db`
     insert into api_keys (key_id, organization_id, secret_hash, scopes, label, created_at)
-    values (${row.key_id}, ${row.organization_id}, ${row.secret_hash}, ${row.scopes}, ${row.label}, ${row.created_at})
+    values (${row.key_id}, ${row.organization_id}, decode(${row.secret_hash}, 'hex'), ${row.scopes}, ${row.label}, ${row.created_at})
     on conflict (key_id) do nothing`;
   return count === 1;
 }

@@ -41,7 +41,7 @@ test("a key that does not exist costs what a wrong secret costs: the answer, the
     known.statements.map(([, keys]) => keys),
     [1],
   );
-  assert.deepEqual(known.compared, [[32, 32]]);
+  assert.deepEqual(known.compared, [[64, 64]]);
   assert.deepEqual(await ask(`Bearer vck_${"0".repeat(20)}.${wrong}`), known);
   assert.deepEqual(await ask(`Bearer vck_${revoked.keyId}.${wrong}`), known);
   assert.deepEqual(await ask(revoked.authorization), known);

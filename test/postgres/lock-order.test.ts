@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { admitKeys, insertWindows } from "../../src/postgres/admission.ts";
+import { insertApiKey } from "../../src/postgres/api-keys.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { insertSubscription, lockHealth } from "../../src/postgres/subscriptions.ts";
 import {
@@ -137,11 +138,20 @@ test("subscriptions are locked in one order, in whichever they were made or are 
 });
 
 test("rate windows are locked in one order, whichever requests come first", async () => {
-  const keys: { organizationId: string; key_id: string; secret_hash: Buffer }[] = [];
+  const keys: { organizationId: string; key_id: string; secret_hash: string }[] = [];
   for (let n = 0; n < ROWS; n++) {
     const organizationId = await anOrganization(deps);
-    const key = { key_id: randomBytes(10).toString("hex"), secret_hash: randomBytes(32) };
-    await db`insert into api_keys ${db({ ...key, organization_id: organizationId, scopes: ["identity:read"], created_at: ERA })}`;
+    const key = {
+      key_id: randomBytes(10).toString("hex"),
+      secret_hash: randomBytes(32).toString("hex"),
+    };
+    await insertApiKey(db, {
+      ...key,
+      organization_id: organizationId,
+      scopes: ["identity:read"],
+      label: null,
+      created_at: ERA,
+    });
     keys.push({ organizationId, ...key });
   }
   const ids = keys.map((key) => key.organizationId);
