@@ -39,7 +39,7 @@ export async function createPartners(db: Database, count: number): Promise<Partn
   const keys = made.map(({ organizationId: organization_id, keyId: key_id, secret }) => ({
     key_id,
     organization_id,
-    secret_hash: hashSecret(secret),
+    secret_hash: Buffer.from(hashSecret(secret), "hex"),
     scopes: ["identity:read", "webhooks:manage"],
     created_at,
   }));
