@@ -1,7 +1,10 @@
 import { type DestinationStream, pino } from "pino";
 
-/** Lines go out together: a write for each was a sixteenth of what an identity check costs. */
-const TOGETHER = { characters: 65_536, ms: 100 };
+/**
+ * Lines go out together: a write for each was a sixteenth of what an identity check costs. A pipe takes so many bytes
+ * whole or not at all, so that the end of the process cuts no line in two.
+ */
+const TOGETHER = { characters: 4_096, ms: 100 };
 /** Bytes that wait for whoever reads the log. Beyond that lines are dropped: a reader that hangs stops nothing. */
 const UNREAD_MAX = 4 * 1024 * 1024;
 
@@ -10,6 +13,7 @@ export function standardOutput(): DestinationStream {
   const output = pino.destination({
     sync: false,
     maxLength: UNREAD_MAX,
+    maxWrite: TOGETHER.characters,
     periodicFlush: TOGETHER.ms,
   });
   const flushSync = output.flushSync.bind(output);
@@ -36,8 +40,8 @@ function gatherLines(output: ReturnType<typeof pino.destination>): DestinationSt
     if (text !== "") write(text);
   };
   output.write = (line) => {
+    if (lines.length + line.length > TOGETHER.characters) handOver();
     lines += line;
-    if (lines.length >= TOGETHER.characters) handOver();
     return true;
   };
   output.flush = (done) => {
