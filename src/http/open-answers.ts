@@ -15,9 +15,9 @@ const CHECK_MAX_MS = 1_000;
 
 /**
  * Watches over the answers that clients wait for: none takes longer than `limitMs`, as behind a database that neither
- * answers nor refuses, and none is cut off when the server closes. (The framework's own limit forgets a request as
- * soon as its body has been read, and Node leaves connections open that become idle only after the closing.) `onAbandoned`
- * hears of those whose client has gone: their `onResponse` never comes.
+ * answers nor refuses, and none that we still work on is cut off when the server closes. (The framework's own limit
+ * forgets a request as soon as its body has been read, and Node leaves connections open that become idle only after the
+ * closing.) `onAbandoned` hears of those whose client has gone: their `onResponse` never comes.
  */
 export function watchAnswers(
   app: App,

@@ -2,7 +2,7 @@ import { type DestinationStream, pino } from "pino";
 
 /**
  * Lines go out together: a write for each was a sixteenth of what an identity check costs. A pipe takes so many bytes
- * whole or not at all, so that the end of the process cuts no line in two.
+ * whole or not at all, so that the end of the process cuts none in two that is not longer itself.
  */
 const TOGETHER = { characters: 4_096, ms: 100 };
 /** Bytes that wait for whoever reads the log. Beyond that lines are dropped: a reader that hangs stops nothing. */

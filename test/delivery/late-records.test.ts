@@ -57,7 +57,7 @@ test("an attempt under way is in the audit, though it began after the failure th
   );
 });
 
-test("so is one that began as late as its lease allows, on a clock as far ahead as any may be of the one that deleted its subscription", async () => {
+test("so is one that began at the end of its lease, by a clock far ahead of the one that deleted", async () => {
   const { deps, clock, first: underWay } = await anEngine();
   const behind = createClock(after(clock(), -2 * SKEW_MAX_MS));
   await deleteSubscription({ ...deps, clock: behind }, null, underWay.subscription_id);
