@@ -91,10 +91,12 @@ describe("in a browser", { skip }, async () => {
 
   test("the search knows statuses and the words of newcomers, and asks again for an index that it did not get", async (t) => {
     const page = await open(t, DESKTOP);
-    await page.route("**/search.*.json", (route) => route.abort(), { times: 1 });
+    const index = "**/search.*.json";
+    await page.route(index, (route) => route.abort());
     await page.goto("/docs");
     await page.locator("#search").fill("4");
     await page.locator("#results p").waitFor();
+    await page.unroute(index);
     for (const [typed, title] of [
       ["429", "rate_limited"],
       ["idempotency", "Drop duplicates"],
