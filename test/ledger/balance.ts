@@ -27,7 +27,14 @@ export interface Balance {
   /** Attempts whose request came twice, since a kept connection was reset under the first. */
   repeats: number;
   /** Attempts that receivers saw and nobody recorded. */
-  duplicates: { sighting: Sighting; because: Harm | null }[];
+  duplicates: Duplicate[];
+}
+
+export interface Duplicate {
+  sighting: Sighting;
+  because: Harm | null;
+  /** Everything else that is known of its delivery, for whoever has to find out why. */
+  known: object;
 }
 
 /** Weighs what the service says against what callers were told and receivers saw. */
@@ -68,8 +75,13 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
     if (flaw !== null) found.flaws.push(`${event}: ${flaw}`);
 
     found.ends.set(delivery.state, (found.ends.get(delivery.state) ?? 0) + 1);
-    const because = unrecorded.map((sighting) => ({ sighting, because: explain(sighting, harms) }));
-    found.duplicates.push(...because);
+    found.duplicates.push(
+      ...unrecorded.map((sighting) => ({
+        sighting,
+        because: explain(sighting, harms),
+        known: { delivery, attempts: audit, sightings: sightings.get(publicId("evt", event)) },
+      })),
+    );
   }
 }
 
@@ -77,8 +89,8 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
 export function faultsOf({ lost, flaws, duplicates }: Balance): string[] {
   const unexplained = duplicates
     .filter(({ because }) => because === null)
-    .map(({ sighting: { event, slot, sentAt } }) => {
-      return `${event}: nothing explains the attempt by ${slot} at ${sentAt}`;
+    .map(({ sighting: { event, slot, sentAt }, known }) => {
+      return `${event}: nothing explains the attempt by ${slot} at ${sentAt}: ${JSON.stringify(known)}`;
     });
   return [...lost.map((one) => `lost: ${one}`), ...flaws, ...unexplained];
 }
