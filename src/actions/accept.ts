@@ -43,7 +43,7 @@ export async function acceptAll(
       for (const [index, event] of events.entries()) {
         const recipient = recipients.get(event.id);
         if (recipient === undefined) continue;
-        if (lent[index]) claims.push(toClaim(ring, claimedRow(event, recipient), lease.leaseId));
+        if (lent[index]) claims.push(toClaim(ring, claimedRow(event, recipient), lease));
         else waiting.push(event.subscription_id);
       }
       if (waiting.length > 0) nudge(waiting);

@@ -8,6 +8,7 @@ import { openOnce } from "./opened-secrets.ts";
 
 /** A delivery that this process may attempt until the lease ends. */
 export interface Claim extends Lease {
+  leased_until: Date;
   event_id: string;
   type: string;
   subscription_id: string;
@@ -53,20 +54,21 @@ export async function claimDeliveries(
   const orphans = claimed.filter((d) => !d.active);
   orphans.forEach((d) => gathered.cancelRest(d.subscription_id));
 
-  return claimed.filter((d) => d.active).map((d) => toClaim(ring, d, leaseId));
+  return claimed.filter((d) => d.active).map((d) => toClaim(ring, d, { leaseId, leasedUntil }));
 }
 
 // Named one by one: copying the rest of a row costs a sixth of all that we spend on it.
 export function toClaim(
   ring: KeyRing,
   row: Omit<ClaimedDelivery, "active">,
-  lease_id: string,
+  { leaseId: lease_id, leasedUntil: leased_until }: { leaseId: string; leasedUntil: Date },
 ): Claim {
   const { id, event_id, type, subscription_id, url, attempts, lost_leases } = row;
   const event = { id: event_id, type, occurredAt: row.occurred_at, data: row.data };
   return {
     id,
     lease_id,
+    leased_until,
     event_id,
     type,
     subscription_id,

@@ -1,14 +1,17 @@
 import type { Ended } from "../actions/attempts.ts";
 import type { Claim } from "../actions/claims.ts";
-import type { Clock } from "../domain/clock.ts";
+import { after, type Clock } from "../domain/clock.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { OurFault, Outcome } from "../domain/outcome.ts";
+import { ourFault } from "./attempt-failed.ts";
 import type { Post } from "./sender.ts";
 
 export interface DelivererOptions {
   send: (post: Post) => Promise<Outcome>;
   clock: Clock;
+  /** How long an attempt may take. */
+  timeoutMs: number;
   /** Records an attempt; resolves when that is durable. */
   record: (ended: Ended) => Promise<void>;
   /** Puts a delivery off without counting an attempt. */
@@ -27,6 +30,7 @@ export interface Attempted {
 export function createDeliverer({
   send,
   clock,
+  timeoutMs,
   record,
   postpone,
   onOurFault,
@@ -34,7 +38,7 @@ export function createDeliverer({
 }: DelivererOptions): (claim: Claim) => Promise<Attempted> {
   return async (claim) => {
     const startedAt = clock();
-    const outcome = await attempt(claim);
+    const outcome = await attempt(claim, startedAt);
     if (outcome.kind === "our-fault") {
       onOurFault(outcome.fault, claim);
       return { recorded: postpone(claim) };
@@ -45,10 +49,12 @@ export function createDeliverer({
     return { recorded: record(ended) };
   };
 
-  async function attempt(claim: Claim): Promise<Outcome> {
+  async function attempt(claim: Claim, startedAt: Date): Promise<Outcome> {
     const { url, signingSecret, body, lost_leases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
-    if (signingSecret === null) return { kind: "our-fault", fault: "secret_sealed" };
+    // The claim came late, or we slept: another process may claim the delivery in mid-attempt.
+    if (after(startedAt, timeoutMs) > claim.leased_until) return ourFault("lease_spent");
+    if (signingSecret === null) return ourFault("secret_sealed");
     return send({ url, eventId: publicId("evt", claim.event_id), signingSecret, body });
   }
 }

@@ -30,6 +30,7 @@ export const OUR_FAULTS = [
   "no_ports",
   "no_route",
   "secret_sealed",
+  "lease_spent",
   "stopping",
 ] as const;
 

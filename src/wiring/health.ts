@@ -16,6 +16,9 @@ export interface Check {
 /** How long a fault of our own keeps us from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
 
+/** Faults whose cause is looked at itself: the key ring, and the database that was slow to grant a lease. */
+const EXAMINED: ReadonlySet<OurFault> = new Set(["secret_sealed", "lease_spent"]);
+
 /** An answer serves this long, so that whoever asks cannot load the database. */
 const ANSWER_LIFE_MS = 1_000;
 
@@ -64,7 +67,7 @@ export class Readiness {
   async #check(): Promise<Check[]> {
     const faults = this.#recentFaults();
     const checks = await this.#askDatabase(faults.includes("secret_sealed"));
-    const ours = faults.filter((fault) => fault !== "secret_sealed");
+    const ours = faults.filter((fault) => !EXAMINED.has(fault));
     return [...checks, ...ours.map((fault) => toCheck(fault, false))];
   }
 

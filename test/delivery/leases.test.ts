@@ -122,6 +122,24 @@ test("a lease lost now and then is forgotten once an attempt is recorded", async
   assert.equal(next?.lost_leases, 1);
 });
 
+test("a claim that comes so late that an attempt could outlive its lease is not attempted, and costs nothing", async () => {
+  const { deps, claim, clock, deliverDue, subscription } = await aDueDelivery();
+  const late = await claim();
+  clock.advance(20_001);
+  await attemptAll(deps, late, () => assert.fail("sent"));
+
+  clock.advance(59_999);
+  assert.equal(await deliverDue(() => assert.fail("too soon")), 0);
+  clock.advance(1);
+  const again = await claim();
+  assert.deepEqual([again[0]?.attempts, again[0]?.lost_leases], [0, 0]);
+  clock.advance(20_000);
+  await attemptAll(deps, again, () => acknowledged);
+  const [row] = await findSubscriptions(db, [subscription.id]);
+  assert.equal(row?.consecutive_failures, 0);
+  assert.equal((await listAttempts(db, again[0]?.id ?? "")).length, 1);
+});
+
 test("a fault of our own is no attempt: the delivery waits a minute and nothing is counted", async () => {
   const { clock, deliverDue, subscription } = await aDueDelivery();
   for (let minute = 0; minute < 60; minute++) {

@@ -71,6 +71,7 @@ export class Process {
         return outcome;
       },
       clock: this.clock,
+      timeoutMs: 10_000,
       record: (ended) => Promise.resolve(void this.ended.push(ended)),
       postpone: (one) => Promise.resolve(void this.kept.push(one)),
       onOurFault: () => undefined,

@@ -39,6 +39,12 @@ test("a process that is stopping is not ready, however lately it was", async () 
   assert.deepEqual(await readiness.ready(), [{ name: "stopping", ok: false }]);
 });
 
+test("a lease that came too late is no reason not to be ready: the database is examined itself", async () => {
+  const readiness = readinessOf();
+  readiness.noteFault("lease_spent");
+  assert.ok((await readiness.ready()).every(({ ok }) => ok));
+});
+
 test("a lost sealing key is named and stops no process; a ring that opens nothing does", async () => {
   const { deps } = await createEngine(db);
   await aSubscription(deps);
