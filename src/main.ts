@@ -8,7 +8,7 @@ import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
-import { type OpenDatabase, openDatabase } from "./wiring/database.ts";
+import { type OpenDatabase, openDatabase, standstillMs } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { createEngine } from "./wiring/engine.ts";
 import { FaultLog, type Hindered } from "./wiring/fault-log.ts";
@@ -73,7 +73,11 @@ async function startOn(
   const metrics = createMetrics(db, clock.now, () => dispatcher?.underWay ?? 0);
   const maintenance = startMaintenance(deps, clock, {
     retentionMs: config.retentionMs,
+    standstillMs: standstillMs(config),
     onInUse,
+    onStalled: (sessions) => {
+      log.warn({ sessions }, "a process stands still in mid-transaction: its sessions were ended");
+    },
     onError: orElse("maintenance failed"),
   });
 

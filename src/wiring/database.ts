@@ -52,7 +52,7 @@ export async function openDatabase(
 
   try {
     await updateSchema(config, url, log, { writesRetention });
-    const idleInTransactionMs = idleFor(config.attemptTimeoutMs);
+    const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", idleInTransactionMs });
     await learnTypes(db);
     if (config.migrationDatabaseUrl) await requireSchema(db);
@@ -70,14 +70,14 @@ async function requireSchema(db: Database): Promise<void> {
 }
 
 /**
- * How long a transaction may sit idle, of a process that is frozen say: as long as one attempt takes, a third of a
+ * How long a transaction may stand still, of a process that is frozen say: as long as one attempt takes, a third of a
  * lease. So whoever waits for its rows can still record in time.
  */
-function idleFor(attemptTimeoutMs: number): number {
-  return Math.min(Math.max(attemptTimeoutMs, IDLE_MS.least), IDLE_MS.most);
+export function standstillMs({ attemptTimeoutMs }: Pick<Config, "attemptTimeoutMs">): number {
+  return Math.min(Math.max(attemptTimeoutMs, STANDSTILL_MS.least), STANDSTILL_MS.most);
 }
 
-const IDLE_MS = { least: 1_000, most: 10_000 };
+const STANDSTILL_MS = { least: 1_000, most: 10_000 };
 
 /** Migrates with the owner's role. A service role that may not is content when there is nothing to do. */
 export async function updateSchema(

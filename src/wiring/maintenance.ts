@@ -2,27 +2,44 @@ import { recordKeysUsed } from "../actions/admission.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { isInUse } from "../postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
+import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 
 const KEYS_USED_MS = 10_000;
 const CLOCK_MS = 10_000;
 const PARTITIONS_MAX_MS = 600_000;
 
-/** What has to be done now and then: partitions come and go, the use of keys is written down, our clock is compared. */
+/**
+ * What has to be done now and then: partitions come and go, the use of keys is written down, our clock is compared, and
+ * whoever stands still holds nobody up.
+ */
 export function startMaintenance(
   deps: Dependencies,
   clock: DatabaseClock,
   {
     retentionMs,
+    standstillMs,
     onError,
     onInUse,
-  }: { retentionMs: number; onError: (error: unknown) => void; onInUse: () => void },
+    onStalled,
+  }: {
+    retentionMs: number;
+    /** How long a process may stand still that holds what others wait for. */
+    standstillMs: number;
+    onError: (error: unknown) => void;
+    onInUse: () => void;
+    onStalled: (sessions: number) => void;
+  },
 ): { stop(): Promise<void> } {
   const turnMs = Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
   const timers = [
     every(turnMs, () => turnPartitions(deps, onInUse)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
     every(CLOCK_MS, () => clock.measure()),
+    every(standstillMs / 2, async () => {
+      const sessions = await endStalled(deps.db, standstillMs);
+      if (sessions > 0) onStalled(sessions);
+    }),
   ];
   return {
     stop: async () => {

@@ -12,6 +12,8 @@ export interface Gate {
   open: () => Promise<void>;
   /** Nothing moves any more, in either direction, and nobody is told. */
   freeze: () => void;
+  /** The same, once one more message of ours has reached the server. */
+  freezeAfterNext: () => void;
   thaw: () => void;
   /** Whoever connects from now on is told that this is a standby. */
   demote: () => void;
@@ -70,6 +72,9 @@ export async function aGate(
     freeze: () => {
       isFrozen = true;
       for (const pair of pairs) for (const socket of pair) socket.unpipe().pause();
+    },
+    freezeAfterNext: () => {
+      for (const client of pairs.keys()) client.once("data", gate.freeze); // Behind the pipe's own listener.
     },
     demote: () => (isStandby = true),
     promote: () => (isStandby = false),

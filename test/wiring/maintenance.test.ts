@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { turnPartitions } from "../../src/wiring/maintenance.ts";
+import { isUnavailable } from "../../src/postgres/database.ts";
+import { DatabaseClock } from "../../src/wiring/database-clock.ts";
+import { startMaintenance, turnPartitions } from "../../src/wiring/maintenance.ts";
 import { createClock, ERA } from "../support/clock.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
+import { aGate } from "../support/database-gate.ts";
+import { createEngine } from "../support/engine.ts";
+import { stall } from "../support/stalled-transaction.ts";
 
 const DAY_MS = 86_400_000;
 const db = await createDatabase();
@@ -23,4 +28,21 @@ test("while a backup reads the tables nobody is kept waiting for partitions, and
   await turn();
   assert.equal(turnedAway, 1);
   assert.ok((await countPartitions()) > before);
+});
+
+test("a process that stands still in mid-transaction is ended by whoever goes on", async (t) => {
+  const { deps } = await createEngine(db);
+  const stalled = await stall(await aGate(t, db, { name: "test" }), db);
+  const sessions = await new Promise((resolve, reject) => {
+    const maintenance = startMaintenance(deps, new DatabaseClock(db), {
+      retentionMs: DAY_MS,
+      standstillMs: 100,
+      onError: reject,
+      onInUse: () => undefined,
+      onStalled: resolve,
+    });
+    t.after(() => maintenance.stop());
+  });
+  assert.equal(sessions, 1);
+  await assert.rejects(stalled.goOn(), isUnavailable);
 });

@@ -1,0 +1,31 @@
+import type { Database } from "../../src/postgres/database.ts";
+import type { Gate } from "./database-gate.ts";
+
+/**
+ * Stops a process in mid-transaction, where the server has prepared its next statement and waits for its parameters.
+ * Answers, once the server does, what becomes of the transaction when the process goes on.
+ */
+export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Promise<void> }> {
+  let wake: () => void = () => undefined;
+  const awake = new Promise<void>((resolve) => (wake = resolve));
+  let pid = 0;
+  const transaction = gate.db.begin(async (tx) => {
+    [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
+    gate.freezeAfterNext();
+    const next = tx`select ${1}::int`.execute();
+    await awake;
+    await next;
+  });
+  const isStalled = async () =>
+    (
+      await db`select from pg_stat_activity where pid = ${pid} and state = 'active' and wait_event = 'ClientRead'`
+    ).count === 1;
+  while (!(await isStalled()));
+  return {
+    goOn: async () => {
+      gate.thaw();
+      wake();
+      await transaction;
+    },
+  };
+}
