@@ -40,9 +40,7 @@ export function connect(
 ): Database {
   const sockets = createSockets(silenceMs);
   let hosts: Where | undefined;
-  const untyped: object = { socket: (told: Where) => sockets(hosts ?? told) }; // The driver's types do not know it.
   const options = {
-    ...untyped,
     max,
     idle_timeout: IDLE_SECONDS,
     // A standby answers what only reads, and so would keep a connection that was made during a failover.
@@ -65,8 +63,10 @@ export function connect(
   };
   let known: object | undefined; // What the driver made of them, and the types that it learned.
   return renewed((told) => {
-    const again = { ...known, parameters: {}, ...told };
-    const sql = known ? postgres(again) : postgres(url, { ...options, ...told });
+    const socket = (where: Where) => sockets(hosts ?? where, told);
+    const ours: object = { socket, onparameter: told.onparameter }; // The driver's types do not know the one.
+    const again: object = { ...known, parameters: {}, ...ours };
+    const sql = known ? postgres(again) : postgres(url, { ...options, ...ours });
     known = sql.options;
     hosts ??= { ...(sql.options as Where) };
     // With several of them the driver (3.4.9) would dial again and again, at once, and tell nobody.

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database, Queryable } from "./database.ts";
 
-/** What a pool tells of its connections. */
+/** What a pool tells of its connections, and asks. */
 export interface Told {
   /** One was taken by the server. */
   onparameter: () => void;
-  /** One is gone, or was not to be had. */
-  onclose: () => void;
+  /** One is gone, or was not to be had. `wasIdle`: nothing had come on it for some seconds. */
+  onlost: (wasIdle: boolean) => void;
+  /** Whether it may make another one. */
+  mayDial: () => boolean;
 }
 
 interface Pool {
@@ -17,14 +19,15 @@ interface Pool {
   isSpent: boolean;
 }
 
-/** What a spent pool has under way on its other connections, or still waiting, has so long to come to its end. */
+/** What a spent pool has under way on its other connections has so long to come to its end. */
 const REST_MS = 1_000;
 
 /**
- * A pool that is replaced as a whole when one of its connections is gone while transactions are under way. The driver
- * (3.4.9) does not get over that: the rest of a transaction goes to the connection that comes next, outside of any
- * transaction, and the rollback of one ends the process. It does not tell whose connection it was, nor whether it was
- * only idle for too long.
+ * A pool that is replaced as a whole when one of its connections is gone in mid-work: the driver (3.4.9) does not get over
+ * that. It makes the next connection in the same place, where rows and an error of the last one are still there for the
+ * next statement, and where it sometimes forgets to say a first word. The rest of a transaction goes to whatever
+ * connection comes next, outside of any transaction, and the rollback of one ends the process. It does not tell whose
+ * connection it was.
  */
 export function renewed(open: (told: Told) => Database): Database {
   const spent = new Set<Promise<void>>();
@@ -44,9 +47,10 @@ export function renewed(open: (told: Told) => Database): Database {
     let isServed = false;
     const sql = open({
       onparameter: () => (isServed = true),
-      onclose: () => {
-        if (isServed && opened.transactions > 0) replace(opened);
+      onlost: (wasIdle) => {
+        if (isServed && (!wasIdle || opened.transactions > 0)) replace(opened);
       },
+      mayDial: () => !opened.isSpent,
     });
     const opened: Pool = { sql, transactions: 0, isSpent: false };
     return opened;

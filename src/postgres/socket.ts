@@ -1,4 +1,5 @@
 import { Socket } from "node:net";
+import type { Told } from "./renewed.ts";
 
 /** What the driver tells of where the database is: one path, or hosts of which one is the primary. */
 export interface Where {
@@ -6,6 +7,9 @@ export interface Where {
   host: string[];
   port: number[];
 }
+
+/** What a pool is told of a connection, and asked before it is made. */
+type PoolTold = Pick<Told, "onlost" | "mayDial">;
 
 const CHECKS = 4;
 /** A server that ends a connection sooner than that is none to write to: away, starting, or a standby. */
@@ -16,23 +20,30 @@ const OF_USE_MS = 1_000;
  * fails: behind a server that is frozen, or a network that swallows everything, the driver itself would wait for ever.
  * Of several hosts one is dialled until it proves to be of no use: then it is the next one's turn.
  */
-export function createSockets(silenceMs: number): (where: Where) => Socket {
+export function createSockets(silenceMs: number): (where: Where, pool: PoolTold) => Socket {
   let turn = 0;
-  return ({ path, host, port }) => {
+  return ({ path, host, port }, { mayDial, onlost }) => {
     const mine = turn;
+    let isDialled = false;
     const began = performance.now();
     const socket = new LetGoSocket(() => {
       const wasOfUse = socket.bytesRead > 0 && performance.now() - began >= OF_USE_MS;
-      if (!wasOfUse && turn === mine) turn = (turn + 1) % host.length;
+      if (isDialled && !wasOfUse && turn === mine) turn = (turn + 1) % host.length;
+      onlost(wasSilent());
     });
     // Not before the driver listens: some addresses fail at once.
     setImmediate(() => {
       if (socket.destroyed) return; // To connect it would revive it.
+      if (!mayDial()) {
+        socket.destroy(failure("no connection is made here any more"));
+        return;
+      }
+      isDialled = true;
       if (path) socket.connect(path);
       else socket.connect(port[mine] ?? 0, host[mine] ?? "");
     });
     failWhenTurnedAway(socket);
-    destroyWhenSilent(socket, silenceMs);
+    const wasSilent = destroyWhenSilent(socket, silenceMs);
     return Object.assign(socket, { host: host[mine] }); // By which the driver names the server in TLS.
   };
 }
@@ -63,19 +74,23 @@ class LetGoSocket extends Socket {
 function failWhenTurnedAway(socket: Socket): void {
   socket.once("end", () => {
     if (socket.bytesRead > 0) return;
-    const error = new Error("the database's address hangs up without a word");
-    socket.destroy(Object.assign(error, { code: "ECONNRESET" }));
+    socket.destroy(failure("the database's address hangs up without a word"));
   });
+}
+
+function failure(message: string): Error {
+  return Object.assign(new Error(message), { code: "ECONNRESET" });
 }
 
 /**
  * Counts bytes and keeps no listener, since the driver takes all of them away where it puts TLS on top. Until the
- * first byte the driver's own limit holds.
+ * first byte the driver's own limit holds. Answers who knows whether nothing has come since the last look but one.
  */
-function destroyWhenSilent(socket: Socket, silenceMs: number): void {
+function destroyWhenSilent(socket: Socket, silenceMs: number): () => boolean {
   let read = 0;
   let silent = 0;
   const timer = setInterval(check, silenceMs / CHECKS).unref();
+  return () => silent > 0;
 
   function check(): void {
     silent = socket.bytesRead === read ? silent + 1 : 0;

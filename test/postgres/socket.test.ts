@@ -6,10 +6,11 @@ import { createSockets } from "../../src/postgres/socket.ts";
 import { freePort } from "../support/free-port.ts";
 
 const NEVER_MS = 60_000;
+const POOL = { onlost: () => undefined, mayDial: () => true };
 
 test("what fails on a socket that the driver has let go of does not end the process", async () => {
   const dial = createSockets(NEVER_MS);
-  const socket = dial({ host: ["127.0.0.1"], port: [await freePort()] });
+  const socket = dial({ host: ["127.0.0.1"], port: [await freePort()] }, POOL);
   socket.removeAllListeners();
   await new Promise((closed) => socket.on("close", closed));
   assert.ok(socket.errored);
@@ -17,7 +18,7 @@ test("what fails on a socket that the driver has let go of does not end the proc
 
 test("a socket that is destroyed before it was dialled is not dialled any more", async () => {
   const dial = createSockets(NEVER_MS);
-  const socket = dial({ host: ["127.0.0.1"], port: [await freePort()] });
+  const socket = dial({ host: ["127.0.0.1"], port: [await freePort()] }, POOL);
   socket.destroy();
   await new Promise(setImmediate);
   await new Promise(setImmediate);
@@ -32,7 +33,7 @@ test("of several hosts one is dialled as long as it is of use, and then the next
     port: [first.port, await freePort(), second.port],
   };
   const dialled = async () => {
-    const socket = dial(where);
+    const socket = dial(where, POOL);
     t.after(() => socket.destroy());
     socket.on("error", () => undefined);
     await new Promise((told) => socket.once("data", told).once("close", told));
