@@ -10,9 +10,11 @@ export function explain({ slot, sentAt }: Sighting, harms: readonly Harm[]): Har
   const reaching = harms
     .filter(({ kind, slot: harmed, from, until }) => {
       if (harmed !== null && harmed !== slot) return false;
+      // What had its outcome a while before PostgreSQL went can be recorded when it is back: it is away for a second.
+      const first = from - (kind === "database" ? ATTEMPT_TIMEOUT_MS : LEASE_MS);
       // One that slept sends what it had claimed, and can record none of it.
       const last = kind === "pause" ? until + ATTEMPT_TIMEOUT_MS : until;
-      return sentAt >= from - LEASE_MS && sentAt <= last;
+      return sentAt >= first && sentAt <= last;
     })
     .toSorted((a, b) => a.from - b.from);
   return reaching.find(({ kind }) => kind !== "database") ?? reaching[0] ?? null;
