@@ -3,8 +3,8 @@ import type { Database, Queryable } from "./database.ts";
 
 /** What a pool tells of its connections, and asks. */
 export interface Told {
-  /** One was taken by the server. */
-  onparameter: () => void;
+  /** One was taken by the server, which says this of itself. */
+  onparameter: (name: string, value: unknown) => void;
   /** One is gone, or was not to be had. `wasIdle`: nothing had come on it for some seconds. */
   onlost: (wasIdle: boolean) => void;
   /** Whether it may make another one. */
@@ -45,10 +45,15 @@ export function renewed(open: (told: Told) => Database): Database {
 
   function openPool(): Pool {
     let isServed = false;
+    let isStandby = false;
     const sql = open({
-      onparameter: () => (isServed = true),
+      onparameter: (name, value) => {
+        isServed = true;
+        if (name === "in_hot_standby") isStandby = value === "on";
+      },
       onlost: (wasIdle) => {
-        if (isServed && (!wasIdle || opened.transactions > 0)) replace(opened);
+        // A standby is left as soon as it is known for one: there was no work, and the next dial has to pause.
+        if (isServed && !isStandby && (!wasIdle || opened.transactions > 0)) replace(opened);
       },
       mayDial: () => !opened.isSpent,
     });

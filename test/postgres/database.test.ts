@@ -171,8 +171,8 @@ test("a standby is no database: nothing stays connected to it, and the primary i
     isUnavailable,
   );
   gate.promote();
-  const ask = async () => (await gate.db<[{ one: number }]>`select 1 as one`)[0].one;
-  assert.equal(await ask().catch(ask), 1, "at the second time at the latest");
+  const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
+  assert.equal(row?.one, 1);
 });
 
 test("what may well succeed in a moment is tried again: no descriptors, a lock that is late, a connection idle too long", () => {
