@@ -1,6 +1,6 @@
 import type { Ended } from "../actions/attempts.ts";
 import type { Claim } from "../actions/claims.ts";
-import { after, type Clock } from "../domain/clock.ts";
+import type { Clock } from "../domain/clock.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { OurFault, Outcome } from "../domain/outcome.ts";
@@ -10,8 +10,6 @@ import type { Post } from "./sender.ts";
 export interface DelivererOptions {
   send: (post: Post) => Promise<Outcome>;
   clock: Clock;
-  /** How long an attempt may take. */
-  timeoutMs: number;
   /** Records an attempt; resolves when that is durable. */
   record: (ended: Ended) => Promise<void>;
   /** Puts a delivery off without counting an attempt. */
@@ -30,7 +28,6 @@ export interface Attempted {
 export function createDeliverer({
   send,
   clock,
-  timeoutMs,
   record,
   postpone,
   onOurFault,
@@ -52,8 +49,8 @@ export function createDeliverer({
   async function attempt(claim: Claim, startedAt: Date): Promise<Outcome> {
     const { url, signingSecret, body, lost_leases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
-    // The claim came late, or we slept: another process may claim the delivery in mid-attempt.
-    if (after(startedAt, timeoutMs) > claim.leased_until) return ourFault("lease_spent");
+    // The claim came that late, or we slept: another process may be at it.
+    if (startedAt >= claim.leased_until) return ourFault("lease_spent");
     if (signingSecret === null) return ourFault("secret_sealed");
     return send({ url, eventId: publicId("evt", claim.event_id), signingSecret, body });
   }

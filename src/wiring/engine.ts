@@ -51,7 +51,6 @@ export function createEngine(
   const deliver = createDeliverer({
     send,
     clock: deps.clock,
-    timeoutMs: config.attemptTimeoutMs,
     record,
     postpone: createRecorder<Claim>((claims) => postpone(deps, claims), persistence),
     onEnded,

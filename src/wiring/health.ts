@@ -16,8 +16,8 @@ export interface Check {
 /** How long a fault of our own keeps us from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
 
-/** Faults whose cause is looked at itself: the key ring, and the database that was slow to grant a lease. */
-const EXAMINED: ReadonlySet<OurFault> = new Set(["secret_sealed", "lease_spent"]);
+/** What says less than a look at the key ring does, and what is over when it shows. */
+const NO_REASON: ReadonlySet<OurFault> = new Set(["secret_sealed", "lease_spent"]);
 
 /** An answer serves this long, so that whoever asks cannot load the database. */
 const ANSWER_LIFE_MS = 1_000;
@@ -67,7 +67,7 @@ export class Readiness {
   async #check(): Promise<Check[]> {
     const faults = this.#recentFaults();
     const checks = await this.#askDatabase(faults.includes("secret_sealed"));
-    const ours = faults.filter((fault) => !EXAMINED.has(fault));
+    const ours = faults.filter((fault) => !NO_REASON.has(fault));
     return [...checks, ...ours.map((fault) => toCheck(fault, false))];
   }
 

@@ -88,8 +88,10 @@ test("when the process that accepted it dies, another delivers it after the leas
   const lease = { lost_leases: 0, lease_id: "", leased_until: null };
   assert.deepEqual({ ...again, ...lease }, { ...begun[0], ...lease });
   assert.equal(again.lost_leases, 1);
+  assert.equal(again.leased_until.getTime() - begun[0].leased_until.getTime(), 30_000);
 
-  await attemptAll(deps, begun, () => acknowledged);
+  const begunInTime = { ...begun[0], leased_until: again.leased_until };
+  await attemptAll(deps, [begunInTime], () => acknowledged);
   const [row] = await db`select attempts from waiting_deliveries where id = ${again.id}`;
   assert.deepEqual(row?.["attempts"], 0, "who slept past the lease records nothing");
 });

@@ -91,7 +91,7 @@ function knock(port: number): Promise<boolean> {
 }
 
 test("a partner rehearses a receiver that is too slow, and sees that the sender hung up", async (t) => {
-  const { partner, subscription, ping, listen } = await aRehearsal(t, { ATTEMPT_TIMEOUT: "300ms" });
+  const { partner, subscription, ping, listen } = await aRehearsal(t, { ATTEMPT_TIMEOUT: "1s" });
   const listener = await listen("--delay", "1h");
   const eventId = await ping();
   await listener.lines.until((all) => all.find(({ type }) => type === "sender_gone"));

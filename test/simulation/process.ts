@@ -71,7 +71,6 @@ export class Process {
         return outcome;
       },
       clock: this.clock,
-      timeoutMs: 10_000,
       record: (ended) => Promise.resolve(void this.ended.push(ended)),
       postpone: (one) => Promise.resolve(void this.kept.push(one)),
       onOurFault: () => undefined,

@@ -74,7 +74,6 @@ export async function attemptAll(deps: Dependencies, claims: Claim[], answer: An
   const deliver = createDeliverer({
     send: async (post) => answer(post),
     clock: deps.clock,
-    timeoutMs: 10_000,
     record: (one) => {
       ended.push(one);
       return Promise.resolve();

@@ -39,7 +39,7 @@ test("a process that is stopping is not ready, however lately it was", async () 
   assert.deepEqual(await readiness.ready(), [{ name: "stopping", ok: false }]);
 });
 
-test("a lease that came too late is no reason not to be ready: the database is examined itself", async () => {
+test("a claim that came too late is no reason not to be ready", async () => {
   const readiness = readinessOf();
   readiness.noteFault("lease_spent");
   assert.ok((await readiness.ready()).every(({ ok }) => ok));
