@@ -45,7 +45,7 @@ export function connect(
     idle_timeout: IDLE_SECONDS,
     // A standby answers what only reads, and so would keep a connection that was made during a failover.
     target_session_attrs: "primary" as const,
-    max_lifetime: 0, // One that expires during a transaction would have the whole pool replaced.
+    max_lifetime: 0, // One that expires in mid-work would have the whole pool replaced.
     connect_timeout: 5,
     backoff: (retries: number) => Math.min(0.05 * 2 ** retries, BACKOFF_MAX_SECONDS),
     onnotice: () => undefined,
@@ -64,7 +64,8 @@ export function connect(
   let known: object | undefined; // What the driver made of them, and the types that it learned.
   return renewed((told) => {
     const socket = (where: Where) => sockets(hosts ?? where, told);
-    const ours: object = { socket, onparameter: told.onparameter }; // The driver's types do not know the one.
+    const { onparameter, onclose } = told;
+    const ours: object = { socket, onparameter, onclose }; // The driver's types do not know of sockets.
     const again: object = { ...known, parameters: {}, ...ours };
     const sql = known ? postgres(again) : postgres(url, { ...options, ...ours });
     known = sql.options;

@@ -3,10 +3,12 @@ import type { Database, Queryable } from "./database.ts";
 
 /** What a pool tells of its connections, and asks. */
 export interface Told {
-  /** One was taken by the server, which says this of itself. */
-  onparameter: (name: string, value: unknown) => void;
-  /** One is gone, or was not to be had. `wasIdle`: nothing had come on it for some seconds. */
-  onlost: (wasIdle: boolean) => void;
+  /** One was taken by the server. */
+  onparameter: () => void;
+  /** One is gone, or was not to be had. */
+  onclose: () => void;
+  /** One that had been of use is gone, and not because it had rested for long enough. */
+  onbroken: () => void;
   /** Whether it may make another one. */
   mayDial: () => boolean;
 }
@@ -15,7 +17,7 @@ interface Pool {
   sql: Database;
   /** Those under way. */
   transactions: number;
-  /** A connection of it is gone, and any transaction on it may be that connection's. */
+  /** A connection of it is gone in mid-work, and any transaction on it may be that connection's. */
   isSpent: boolean;
 }
 
@@ -27,7 +29,7 @@ const REST_MS = 1_000;
  * that. It makes the next connection in the same place, where rows and an error of the last one are still there for the
  * next statement, and where it sometimes forgets to say a first word. The rest of a transaction goes to whatever
  * connection comes next, outside of any transaction, and the rollback of one ends the process. It does not tell whose
- * connection it was.
+ * connection it was, so none of the pool's is used again.
  */
 export function renewed(open: (told: Told) => Database): Database {
   const spent = new Set<Promise<void>>();
@@ -45,16 +47,12 @@ export function renewed(open: (told: Told) => Database): Database {
 
   function openPool(): Pool {
     let isServed = false;
-    let isStandby = false;
     const sql = open({
-      onparameter: (name, value) => {
-        isServed = true;
-        if (name === "in_hot_standby") isStandby = value === "on";
+      onparameter: () => (isServed = true),
+      onclose: () => {
+        if (isServed && opened.transactions > 0) replace(opened);
       },
-      onlost: (wasIdle) => {
-        // A standby is left as soon as it is known for one: there was no work, and the next dial has to pause.
-        if (isServed && !isStandby && (!wasIdle || opened.transactions > 0)) replace(opened);
-      },
+      onbroken: () => replace(opened),
       mayDial: () => !opened.isSpent,
     });
     const opened: Pool = { sql, transactions: 0, isSpent: false };

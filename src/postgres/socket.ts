@@ -9,7 +9,7 @@ export interface Where {
 }
 
 /** What a pool is told of a connection, and asked before it is made. */
-type PoolTold = Pick<Told, "onlost" | "mayDial">;
+type PoolTold = Pick<Told, "onbroken" | "mayDial">;
 
 const CHECKS = 4;
 /** A server that ends a connection sooner than that is none to write to: away, starting, or a standby. */
@@ -22,14 +22,14 @@ const OF_USE_MS = 1_000;
  */
 export function createSockets(silenceMs: number): (where: Where, pool: PoolTold) => Socket {
   let turn = 0;
-  return ({ path, host, port }, { mayDial, onlost }) => {
+  return ({ path, host, port }, { mayDial, onbroken }) => {
     const mine = turn;
     let isDialled = false;
     const began = performance.now();
     const socket = new LetGoSocket(() => {
       const wasOfUse = socket.bytesRead > 0 && performance.now() - began >= OF_USE_MS;
+      if (wasOfUse && !hasRested()) onbroken();
       if (isDialled && !wasOfUse && turn === mine) turn = (turn + 1) % host.length;
-      onlost(wasSilent());
     });
     // Not before the driver listens: some addresses fail at once.
     setImmediate(() => {
@@ -43,7 +43,7 @@ export function createSockets(silenceMs: number): (where: Where, pool: PoolTold)
       else socket.connect(port[mine] ?? 0, host[mine] ?? "");
     });
     failWhenTurnedAway(socket);
-    const wasSilent = destroyWhenSilent(socket, silenceMs);
+    const hasRested = destroyWhenSilent(socket, silenceMs);
     return Object.assign(socket, { host: host[mine] }); // By which the driver names the server in TLS.
   };
 }
@@ -84,18 +84,22 @@ function failure(message: string): Error {
 
 /**
  * Counts bytes and keeps no listener, since the driver takes all of them away where it puts TLS on top. Until the
- * first byte the driver's own limit holds. Answers who knows whether nothing has come since the last look but one.
+ * first byte the driver's own limit holds. Answers who knows whether nothing has come since the last look but one: so
+ * it is where the driver ends what was idle, and where a statement takes as long.
  */
 function destroyWhenSilent(socket: Socket, silenceMs: number): () => boolean {
   let read = 0;
   let silent = 0;
   const timer = setInterval(check, silenceMs / CHECKS).unref();
-  return () => silent > 0;
+  return () => silent > 0 && socket.bytesRead === read;
 
   function check(): void {
     silent = socket.bytesRead === read ? silent + 1 : 0;
     read = socket.bytesRead;
-    if (read > 0 && silent >= CHECKS) socket.destroy();
+    if (read > 0 && silent >= CHECKS) {
+      silent = 0; // It has not rested: somebody waits for an answer, or the driver would have ended it before.
+      socket.destroy();
+    }
     if (socket.destroyed) clearInterval(timer);
   }
 }

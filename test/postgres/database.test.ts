@@ -43,7 +43,7 @@ test("a connection that goes takes nothing of the others along that ends soon", 
   const pid = () => gate.db<[{ pid: number }]>`select pg_backend_pid() as pid, pg_sleep(0.1)`;
   const pids = (await Promise.all([pid(), pid()])).map(([row]) => row.pid);
 
-  const slow = gate.db<[{ pid: number }]>`select pg_backend_pid() as pid, pg_sleep(0.5)`.execute();
+  const slow = gate.db<[{ pid: number }]>`select pg_backend_pid() as pid, pg_sleep(0.9)`.execute();
   const active = () => db<{ pid: number }[]>`
     select pid from pg_stat_activity where pid = any(${pids}) and state = 'active'`;
   let [busy] = await active();
@@ -92,7 +92,8 @@ test("a process that stops in mid-transaction holds nobody up for long, and find
 test("nothing of a connection that goes in mid-work is left for the one that takes its place", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   await learnTypes(gate.db);
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
+    await gate.db`select pg_sleep(1.1)`; // A younger one counts for one that never was of use.
     const came = [gate.db`select pg_terminate_backend(pg_backend_pid())`.catch(requireAway)];
     for (let turn = 0; turn < 20; turn++) {
       await new Promise(setImmediate);

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createSockets } from "../../src/postgres/socket.ts";
 import { freePort } from "../support/free-port.ts";
 
 const NEVER_MS = 60_000;
-const POOL = { onlost: () => undefined, mayDial: () => true };
+const POOL = { onbroken: () => undefined, mayDial: () => true };
 
 test("what fails on a socket that the driver has let go of does not end the process", async () => {
   const dial = createSockets(NEVER_MS);
@@ -50,6 +51,48 @@ test("of several hosts one is dialled as long as it is of use, and then the next
   assert.ok(nobody.errored);
   for (let n = 0; n < 3; n++) await dialled();
   assert.deepEqual([first.greeted, second.greeted], [3, 3]);
+});
+
+test("a connection breaks where it has been of use and does not rest, and nowhere else", async (t) => {
+  const { port } = await aServer(t);
+  const where = { host: ["127.0.0.1"], port: [port] };
+  const isBroken = async (silenceMs: number, usedMs: number) => {
+    let broken = false;
+    const pool = { ...POOL, onbroken: () => (broken = true) };
+    const socket = createSockets(silenceMs)(where, pool);
+    await once(socket, "data");
+    await sleep(usedMs);
+    socket.destroy();
+    return broken;
+  };
+  assert.deepEqual(
+    await Promise.all([isBroken(NEVER_MS, 0), isBroken(NEVER_MS, 1_100), isBroken(2_000, 1_300)]),
+    [false, true, false],
+    "too young, in mid-work, at rest",
+  );
+});
+
+test("a connection on which nothing comes any more breaks, however long it has been silent", async (t) => {
+  const { port } = await aServer(t);
+  let broken = false;
+  const pool = { ...POOL, onbroken: () => (broken = true) };
+  const socket = createSockets(1_200)({ host: ["127.0.0.1"], port: [port] }, pool).resume();
+  await new Promise((closed) => socket.on("close", closed));
+  assert.ok(broken);
+});
+
+test("a pool that may not dial any more is refused, and takes no host's turn", async (t) => {
+  const [first, second] = [await aServer(t), await aServer(t)];
+  const where = { host: ["127.0.0.1", "127.0.0.1"], port: [first.port, second.port] };
+  const dial = createSockets(NEVER_MS);
+  const refused = dial(where, { ...POOL, mayDial: () => false });
+  const [error] = (await once(refused, "error")) as [{ code: string }];
+  assert.equal(error.code, "ECONNRESET");
+
+  const socket = dial(where, POOL);
+  t.after(() => socket.destroy());
+  await once(socket, "data");
+  assert.deepEqual([first.greeted, second.greeted], [1, 0]);
 });
 
 /** Says a word to whoever comes, and hangs up at once where it turns them away. */
