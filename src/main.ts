@@ -76,7 +76,7 @@ async function startOn(
     standstillMs: standstillMs(config),
     onInUse,
     onStalled: (sessions) => {
-      log.warn({ sessions }, "a process stands still in mid-transaction: its sessions were ended");
+      log.warn({ sessions }, "a process stands still in mid-statement: its sessions were ended");
     },
     onError: orElse("maintenance failed"),
   });

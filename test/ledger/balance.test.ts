@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { balance, type Evidence, faultsOf, hitsOf } from "./balance.ts";
 import type { AttemptEntry, DeliveryEntry } from "./books.ts";
 import type { Answer, Arrival } from "./journal.ts";
-import { ATTEMPTS_MAX, LEASE_MS } from "./plan.ts";
+import { ATTEMPT_TIMEOUT_MS, ATTEMPTS_MAX, LEASE_MS } from "./plan.ts";
 import type { Harm } from "./services.ts";
 
 const EVENT = "019bd1f1-0a00-7000-9b1c-5d6e7f809a1b";
@@ -36,6 +36,8 @@ const arrival = (sentAt: number, answer: Answer): Arrival => ({
   sentAt,
   answer,
 });
+
+const away = (from: number, until: number): Harm => ({ kind: "database", slot: null, from, until });
 
 const kill = (slot: "a" | "b", at: number): Harm => ({ kind: "kill", slot, from: at, until: at });
 
@@ -119,6 +121,14 @@ test("a duplicate is explained by the kill of the very process that had it under
 
   const innocent = [[], [kill("b", 550)], [kill("a", 450)], [kill("a", 501 + LEASE_MS)]];
   for (const harms of innocent) assert.equal(faults({ arrivals, harms }).length, 1);
+});
+
+test("PostgreSQL's absence explains what was under way when it went, and nothing older or younger", () => {
+  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const explaining = [away(400, 600), away(500 + ATTEMPT_TIMEOUT_MS, 3_000)];
+  for (const harm of explaining) assert.deepEqual(faults({ arrivals, harms: [harm] }), []);
+  const innocent = [away(400, 499), away(501 + ATTEMPT_TIMEOUT_MS, 3_000)];
+  for (const harm of innocent) assert.equal(faults({ arrivals, harms: [harm] }).length, 1);
 });
 
 test("a request that came twice within one attempt, after a reset, is a repeat and no duplicate", () => {

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { Database } from "../../src/postgres/database.ts";
 import type { Gate } from "./database-gate.ts";
 
@@ -20,7 +21,12 @@ export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Pro
     (
       await db`select from pg_stat_activity where pid = ${pid} and state = 'active' and wait_event = 'ClientRead'`
     ).count === 1;
-  while (!(await isStalled()));
+  const failed = transaction.then(
+    () => assert.fail("it went on"),
+    (error: unknown) => assert.fail(error as Error),
+  );
+  failed.catch(() => undefined); // Asked for as long as it is waited for.
+  while (!(await Promise.race([isStalled(), failed])));
   return {
     goOn: async () => {
       gate.thaw();

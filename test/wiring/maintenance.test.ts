@@ -36,7 +36,7 @@ test("a process that stands still in mid-transaction is ended by whoever goes on
   const sessions = await new Promise((resolve, reject) => {
     const maintenance = startMaintenance(deps, new DatabaseClock(db), {
       retentionMs: DAY_MS,
-      standstillMs: 100,
+      standstillMs: 500,
       onError: reject,
       onInUse: () => undefined,
       onStalled: resolve,
