@@ -12,6 +12,8 @@ const FAST_LOOP = 18_000;
 const WARM_UP = 30_000;
 const ROUNDS = 2;
 const TURN_MS = 1_000;
+/** Attempts at once, of the service and of the loop. */
+const AT_ONCE = 256;
 
 /** A backlog over a hundred subscriptions. */
 export const drainHundred: Scenario = {
@@ -48,8 +50,11 @@ export const drainThousands: Scenario = {
 async function measure(rig: Rig, subscriptions: number) {
   const [warmUp, count] = [rig.size(WARM_UP, 500), rig.size(50_000, 2_000)];
   const stage = await rig.stage(rig.receivers.urls(subscriptions));
-  const loop = await bareLoop(rig, stage.subscriptions);
-  const service = await rig.service(stage, { ROLE: "dispatcher" });
+  const loop = await bareLoop(rig, stage.subscriptions, AT_ONCE);
+  const service = await rig.service(stage, {
+    ROLE: "dispatcher",
+    DISPATCH_CONCURRENCY: `${AT_ONCE}`,
+  });
   await drain(rig, stage, warmUp);
 
   const asked = await rig.receivers.names.ask("countQuestions");

@@ -1,19 +1,23 @@
-import { Pool } from "undici";
+import { Agent } from "undici";
 import { USER_AGENT } from "../../src/wiring/product.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
 import { answer } from "../support/answer.ts";
 import { monotonicMs } from "../support/monotonic.ts";
 
 export interface LoopPlan {
-  origin: string;
-  /** Where the origin's name leads. */
+  /** Where every receiver's name leads. */
   address: string;
   ca: string;
+  /** Posts under way. */
+  atOnce: number;
+  /** Connections to each receiver at the most. */
   connections: number;
   warmUpMs: number;
   ms: number;
-  posts: { path: string; eventId: string; signingSecret: string; body: string }[];
+  posts: { origin: string; path: string; eventId: string; signingSecret: string; body: string }[];
 }
+
+const KEEP_ALIVE_MS = 30_000;
 
 /** The bare loop: signed HTTPS POSTs over kept connections, with no queue, database, look-up or audit. */
 const questions = { run };
@@ -23,9 +27,10 @@ answer(questions);
 
 /** Answers how many were acknowledged a second. */
 async function run(plan: LoopPlan): Promise<number> {
-  const { origin, address, ca, connections } = plan;
-  const pool = new Pool(origin, {
+  const { address, ca, connections } = plan;
+  const receivers = new Agent({
     connections,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connect: {
       ca,
       lookup: (_host, _options, callback) => {
@@ -44,7 +49,7 @@ async function run(plan: LoopPlan): Promise<number> {
     for (let now = monotonicMs(); now < until; now = monotonicMs()) {
       const post = requests[next++ % requests.length];
       if (post === undefined) return;
-      const { path, eventId, signingSecret, body } = post;
+      const { origin, path, eventId, signingSecret, body } = post;
       const signatures = signatureHeaders({
         signingSecret,
         eventId,
@@ -56,14 +61,14 @@ async function run(plan: LoopPlan): Promise<number> {
         "User-Agent": USER_AGENT,
         ...signatures,
       };
-      const answered = await pool.request({ method: "POST", path, headers, body });
+      const answered = await receivers.request({ method: "POST", origin, path, headers, body });
       await answered.body.dump();
       if (answered.statusCode !== 200) throw new Error(`answered ${answered.statusCode}`);
       if (now >= from) counted++;
     }
   }
 
-  await Promise.all(Array.from({ length: connections }, hand));
-  await pool.close();
+  await Promise.all(Array.from({ length: plan.atOnce }, hand));
+  await receivers.close();
   return counted / (plan.ms / 1000);
 }

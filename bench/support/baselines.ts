@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
 import { publicId, timeOrderedId } from "../../src/domain/ids.ts";
 import type { Load } from "../processes/load.ts";
@@ -27,28 +28,37 @@ export interface BareLoop extends Party {
 
 /** Longer than any bench. */
 const LOOP_LIMIT_MS = 3_600_000;
-/** Connections of the bare loop: as many as the service makes attempts at once, and fewer, which suit a loop better. */
-const LOOP_CONNECTIONS = [256, 128, 32];
+/** Connections of the bare loop to each receiver: as many as the service comes to keep, and fewer, which suit a loop better. */
+const LOOP_CONNECTIONS = [16, 8, 4];
+/** So few posts at once suit a loop best. What it makes of them is shown, and counts for nothing: receivers may be slow. */
+const FEW_AT_ONCE = 32;
 const ROUTE_CONNECTIONS = [32, 64, 128];
 
-/** Signed HTTPS POSTs of the same envelopes to the same receiver, and nothing else. It goes on, but in its turns alone. */
-export async function bareLoop(rig: Rig, subscriptions: Subscription[]): Promise<BareLoop> {
-  const { origin, address, ca } = rig.receivers;
-  const posts = subscriptions.map(postOf);
+/**
+ * Signed HTTPS POSTs of the same envelopes to the same receivers, as many at once as the service makes attempts, and
+ * nothing else. It goes on, but in its turns alone.
+ */
+export async function bareLoop(
+  rig: Rig,
+  subscriptions: Subscription[],
+  atOnce: number,
+): Promise<BareLoop> {
+  const { address, ca } = rig.receivers;
   const loop = rig.child<Loop>("loop");
+  const plan = { address, ca, posts: subscriptions.map(postOf), atOnce };
   const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(2_000, 300) };
   const { connections, setting, others } = await bestOf(LOOP_CONNECTIONS, (connections) =>
-    loop.ask("run", { origin, address, ca, posts, connections, ...time }),
+    loop.ask("run", { ...plan, connections, ...time }),
   );
+  const ofFew = await loop.ask("run", { ...plan, connections, atOnce: FEW_AT_ONCE, ...time });
 
-  const endless = { warmUpMs: 0, ms: LOOP_LIMIT_MS };
-  loop
-    .ask("run", { origin, address, ca, posts, connections, ...endless }, LOOP_LIMIT_MS)
-    .catch(() => undefined); // It ends with its process.
+  const endless = { ...plan, connections, warmUpMs: 0, ms: LOOP_LIMIT_MS };
+  loop.ask("run", endless, LOOP_LIMIT_MS).catch(() => undefined); // It ends with its process.
+  await sleep(time.warmUpMs);
   loop.pause();
   return {
-    setting: `bare loop with ${setting}`,
-    others,
+    setting: `bare loop with ${setting} each`,
+    others: `${others}; ${inThousands(ofFew)}/s with ${FEW_AT_ONCE} posts at once`,
     pause: () => {
       loop.pause();
     },
@@ -102,8 +112,10 @@ function postOf({ id, url, secret }: Subscription) {
     occurredAt,
     data: TEST_EVENT_DATA,
   };
+  const { origin, pathname: path } = new URL(url);
   return {
-    path: new URL(url).pathname,
+    origin,
+    path,
     eventId: publicId("evt", event.id),
     signingSecret: secret,
     body: encodeEnvelope(event, id).toString(),

@@ -18,7 +18,6 @@ export interface Receivers {
   /** What a service needs to find, reach and trust them. */
   environment: Record<string, string>;
   /** What anybody else needs. */
-  origin: string;
   address: string;
   ca: string;
   /** Each at the next name, with a path of its own below `folder`. */
@@ -51,7 +50,6 @@ export async function openReceivers(opened: Opened, folder: string): Promise<Rec
       EGRESS_CA_FILE: caFile,
       DNS_SERVERS: server,
     },
-    origin: origin(0),
     address: ADDRESS,
     ca,
     urls: (count, pathFolder = "/hooks") =>
