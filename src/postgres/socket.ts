@@ -60,6 +60,12 @@ class LetGoSocket extends Socket {
     this.#onGone = onGone;
   }
 
+  /** Whoever is told only of the end that the server makes of it would dial a standby once more. */
+  override end(...what: never[]): this {
+    this.#onGone();
+    return super.end(...(what as []));
+  }
+
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#onGone();
     super._destroy(error, done);

@@ -34,3 +34,14 @@ test("a start finds the host that is there, wherever it stands", async (t) => {
   await learnTypes(pool);
   await pool`select 1`;
 });
+
+test("a start passes over a standby, however often", async (t) => {
+  const [standby, primary] = [await aGate(t, db), await aGate(t, db)];
+  standby.demote();
+  for (let start = 0; start < 10; start++) {
+    const pool = withFirst(Number(new URL(standby.url).port), primary.url);
+    t.after(() => pool.end({ timeout: 0 }));
+    await learnTypes(pool);
+    await pool`select 1`;
+  }
+});

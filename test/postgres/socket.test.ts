@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type ServerOpts } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSockets } from "../../src/postgres/socket.ts";
@@ -53,6 +53,19 @@ test("of several hosts one is dialled as long as it is of use, and then the next
   assert.deepEqual([first.greeted, second.greeted], [3, 3]);
 });
 
+test("a host that we hang up on at once has had its turn, however long it takes to let go", async (t) => {
+  const [standby, primary] = [await aServer(t, { allowHalfOpen: true }), await aServer(t)];
+  const where = { host: ["127.0.0.1", "127.0.0.1"], port: [standby.port, primary.port] };
+  const dial = createSockets(NEVER_MS);
+  for (let n = 0; n < 2; n++) {
+    const socket = dial(where, POOL);
+    t.after(() => socket.destroy());
+    await once(socket, "data");
+    socket.end("X");
+  }
+  assert.deepEqual([standby.greeted, primary.greeted], [1, 1]);
+});
+
 test("a connection breaks where it has been of use and does not rest, and nowhere else", async (t) => {
   const { port } = await aServer(t);
   const where = { host: ["127.0.0.1"], port: [port] };
@@ -96,14 +109,16 @@ test("a pool that may not dial any more is refused, and takes no host's turn", a
 });
 
 /** Says a word to whoever comes, and hangs up at once where it turns them away. */
-async function aServer(t: TestContext) {
+async function aServer(t: TestContext, options: ServerOpts = {}) {
   let isAway = false;
   const told = {
     port: 0,
     greeted: 0,
     turnAway: () => (isAway = true),
   };
-  const server = createServer((socket) => {
+  const server = createServer(options, (socket) => {
+    t.after(() => socket.destroy());
+    socket.on("error", () => undefined);
     if (isAway) socket.end("E");
     else socket.write("R", () => told.greeted++);
   }).listen(0, "127.0.0.1");
