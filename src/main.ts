@@ -56,7 +56,7 @@ async function startOn(
   const tokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
-    lend: (ids, accept) => (dispatcher ? dispatcher.lend(ids, accept) : lendNone(ids, accept)),
+    lend: (ids) => (dispatcher ? dispatcher.lend(ids) : lendNone(ids)),
     onUnresolved: () => onOurFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;

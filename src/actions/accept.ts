@@ -9,14 +9,21 @@ export interface DirectEvent extends DirectEventRow {
   url: string;
 }
 
-/**
- * Lends free hands to deliveries that are being accepted: tells `accept` of each of these subscriptions whether it got
- * one, and begins the attempts of the claims that `accept` answers.
- */
-export type Lend = (
-  subscriptionIds: string[],
-  accept: (lent: boolean[]) => Promise<Claim[]>,
-) => Promise<void>;
+/** Free hands, lent to deliveries that are being accepted. */
+export interface Loan {
+  /** Of each, whether it got one. */
+  lent: boolean[];
+  /** Gives the hands back and begins these attempts: once, whatever became of the deliveries. */
+  settle: (claims: Claim[]) => void;
+}
+
+export type Lend = (subscriptionIds: string[]) => Loan;
+
+/** For a process without a dispatcher. */
+export const lendNone: Lend = (subscriptionIds) => ({
+  lent: subscriptionIds.map(() => false),
+  settle: () => undefined,
+});
 
 /**
  * Writes events with a delivery each, and answers which of them were written: those whose subscription is active.
@@ -28,29 +35,26 @@ export async function acceptAll(
   { db, clock, ring, rules, nudge, lend = lendNone, lookAhead }: Parts,
   events: DirectEvent[],
 ): Promise<boolean[]> {
-  let isWritten: boolean[] = [];
-  await lend(
-    events.map((event) => event.subscription_id),
-    async (lent) => {
-      const lease = { leaseId: randomId(), leasedUntil: after(clock(), rules.leaseMs) };
-      const inserting = insertDirectEvents(db, events, lent, lease);
-      for (const [index, { url }] of events.entries()) if (lent[index]) lookAhead(url);
-      const recipients = await inserting;
-      isWritten = events.map(({ id }) => recipients.has(id));
+  const { lent, settle } = lend(events.map((event) => event.subscription_id));
+  const claims: Claim[] = [];
+  try {
+    const lease = { leaseId: randomId(), leasedUntil: after(clock(), rules.leaseMs) };
+    const inserting = insertDirectEvents(db, events, lent, lease);
+    for (const [index, { url }] of events.entries()) if (lent[index]) lookAhead(url);
+    const recipients = await inserting;
 
-      const waiting: string[] = [];
-      const claims: Claim[] = [];
-      for (const [index, event] of events.entries()) {
-        const recipient = recipients.get(event.id);
-        if (recipient === undefined) continue;
-        if (lent[index]) claims.push(toClaim(ring, claimedRow(event, recipient), lease));
-        else waiting.push(event.subscription_id);
-      }
-      if (waiting.length > 0) nudge(waiting);
-      return claims;
-    },
-  );
-  return isWritten;
+    const waiting: string[] = [];
+    for (const [index, event] of events.entries()) {
+      const recipient = recipients.get(event.id);
+      if (recipient === undefined) continue;
+      if (lent[index]) claims.push(toClaim(ring, claimedRow(event, recipient), lease));
+      else waiting.push(event.subscription_id);
+    }
+    if (waiting.length > 0) nudge(waiting);
+    return events.map(({ id }) => recipients.has(id));
+  } finally {
+    settle(claims);
+  }
 }
 
 // What is copied comes last: each member named behind a copy costs a microsecond.
@@ -59,8 +63,3 @@ function claimedRow(event: DirectEvent, { url, sealed_secret }: Recipient) {
   const fresh = { attempts: 0, lost_leases: 0 };
   return { id, event_id, subscription_id, type, occurred_at, data, url, sealed_secret, ...fresh };
 }
-
-/** For a process without a dispatcher. */
-export const lendNone: Lend = async (subscriptionIds, accept) => {
-  await accept(subscriptionIds.map(() => false));
-};

@@ -1,3 +1,4 @@
+import type { Loan } from "../actions/accept.ts";
 import type { Claim, Wanted } from "../actions/claims.ts";
 import { LinkedList } from "../domain/linked-list.ts";
 import type { Attempted } from "./deliver.ts";
@@ -56,30 +57,22 @@ export class Dispatcher {
   }
 
   /**
-   * Lends free hands to deliveries that are being accepted, and begins the attempts of what `accept` claims. A
-   * subscription that has something due gets none: that goes first.
+   * Lends free hands to deliveries that are being accepted. A subscription that has something due gets none: that goes
+   * first. Stopping waits for the loan to be settled.
    */
-  async lend(
-    subscriptionIds: string[],
-    accept: (lent: boolean[]) => Promise<Claim[]>,
-  ): Promise<void> {
+  lend(subscriptionIds: string[]): Loan {
     const lent = subscriptionIds.map((id) => this.#canLend(id) && this.#hands.takeSpare(id));
+    let end: () => void = () => undefined;
+    const link = this.#open.append(new Promise<void>((resolve) => (end = resolve)));
     // In one step: between the two, a claim would find hands free that are not.
-    const giveBackAndBegin = (claims: Claim[]) => {
+    const settle = (claims: Claim[]) => {
       for (const [index, id] of subscriptionIds.entries()) if (lent[index]) this.#hands.give(id);
       for (const claim of claims) this.#begin(claim);
+      this.#open.remove(link);
+      this.#ringForMore();
+      end();
     };
-    const work = accept(lent)
-      .then(giveBackAndBegin, (error: unknown) => {
-        giveBackAndBegin([]);
-        throw error;
-      })
-      .finally(() => {
-        this.#open.remove(link);
-        this.#ringForMore();
-      });
-    const link = this.#open.append(work);
-    await work;
+    return { lent, settle };
   }
 
   #canLend(subscriptionId: string): boolean {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Lend } from "../../src/actions/accept.ts";
+import { acceptAll, type Lend } from "../../src/actions/accept.ts";
 import type { Claim } from "../../src/actions/claims.ts";
 import { sendTestEvent } from "../../src/actions/events.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { randomId } from "../../src/domain/ids.ts";
 import type { PartnerError } from "../../src/domain/errors.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
 import { createDatabase } from "../support/database.ts";
@@ -22,9 +23,10 @@ async function anEngine({ spare = true } = {}) {
   const begun: Claim[] = [];
   const nudged: string[] = [];
   const lookedUp: string[] = [];
-  const lend: Lend = async (ids, accept) => {
-    begun.push(...(await accept(ids.map(() => spare))));
-  };
+  const lend: Lend = (ids) => ({
+    lent: ids.map(() => spare),
+    settle: (claims) => begun.push(...claims),
+  });
   const engine = await createEngine(db, {
     lend,
     nudge: (ids) => nudged.push(...ids),
@@ -94,6 +96,26 @@ test("when the process that accepted it dies, another delivers it after the leas
   await attemptAll(deps, [begunInTime], () => acknowledged);
   const [row] = await db`select attempts from waiting_deliveries where id = ${again.id}`;
   assert.deepEqual(row?.["attempts"], 0, "who slept past the lease records nothing");
+});
+
+test("what cannot be written begins nothing, and gives the hand back", async () => {
+  const { deps, subscription } = await anEngine();
+  const settled: Claim[][] = [];
+  const lend: Lend = (ids) => ({
+    lent: ids.map(() => true),
+    settle: (claims) => settled.push(claims),
+  });
+  const event = {
+    id: randomId(),
+    delivery_id: randomId(),
+    subscription_id: subscription.id,
+    type: "longer than any".repeat(100),
+    occurred_at: deps.clock(),
+    data: "{}",
+    url: subscription.url,
+  };
+  await assert.rejects(acceptAll({ ...deps, lend }, [event]), { code: "23514" });
+  assert.deepEqual(settled, [[]]);
 });
 
 test("of a subscription that is not active nothing is begun, and nothing written", async () => {

@@ -34,14 +34,27 @@ function aDispatcher(
 }
 
 const claimOf = (subscription_id: string) => ({ subscription_id }) as Claim;
-const claimAll = (ids: string[]) => (lent: boolean[]) =>
-  Promise.resolve(ids.filter((_, index) => lent[index]).map(claimOf));
+
+/** Accepts for these subscriptions, and answers which of them got a hand. */
+function accept(dispatcher: Dispatcher, ids: string[]): boolean[] {
+  const { lent, settle } = dispatcher.lend(ids);
+  settle(ids.filter((_, index) => lent[index]).map(claimOf));
+  return lent;
+}
+
+/** Asks for hands, has no use for them, and answers who would have got one. */
+function ask(dispatcher: Dispatcher, ids: string[]): boolean[] {
+  const { lent, settle } = dispatcher.lend(ids);
+  settle([]);
+  return lent;
+}
+
 const turn = () => new Promise(setImmediate);
 
 test("what is accepted claimed is attempted without a claim", async (t) => {
   const { dispatcher, underWay, recorded } = aDispatcher(t);
   dispatcher.start();
-  await dispatcher.lend(["a", "b"], claimAll(["a", "b"]));
+  accept(dispatcher, ["a", "b"]);
   assert.deepEqual(
     underWay.map(({ subscription }) => subscription),
     ["a", "b"],
@@ -52,63 +65,39 @@ test("what is accepted claimed is attempted without a claim", async (t) => {
   for (const done of recorded) done();
 });
 
-test("a hand that is lent for nothing comes back", async (t) => {
+test("a hand that is lent for nothing comes back", (t) => {
   const { dispatcher } = aDispatcher(t);
   dispatcher.start();
-  await dispatcher.lend(["deleted"], () => Promise.resolve([]));
-  assert.equal(dispatcher.underWay, 0);
-  const away = new Error("the database is away");
-  await assert.rejects(
-    dispatcher.lend(["a"], () => Promise.reject(away)),
-    away,
-  );
+  assert.deepEqual(ask(dispatcher, ["deleted"]), [true]);
   assert.equal(dispatcher.underWay, 0);
 });
 
-test("a subscription that has something due is lent no hand: that goes first", async (t) => {
+test("a subscription that has something due is lent no hand: that goes first", (t) => {
   const { dispatcher } = aDispatcher(t, () => Promise.resolve([]), 256);
   dispatcher.nudge(["busy"]);
   dispatcher.start();
-  let given: boolean[] = [];
-  await dispatcher.lend(["busy", "other"], (lent) => {
-    given = lent;
-    return Promise.resolve([]);
-  });
-  assert.deepEqual(given, [false, true]);
+  assert.deepEqual(ask(dispatcher, ["busy", "other"]), [false, true]);
 });
 
 test("who has not started, or is stopping, lends nothing", async (t) => {
   const { dispatcher } = aDispatcher(t);
-  const given: boolean[] = [];
-  const ask = () =>
-    dispatcher.lend(["a"], (lent) => {
-      given.push(...lent);
-      return Promise.resolve([]);
-    });
-  await ask();
+  assert.deepEqual(ask(dispatcher, ["a"]), [false]);
   dispatcher.start();
-  await ask();
+  assert.deepEqual(ask(dispatcher, ["a"]), [true]);
   await dispatcher.stop();
-  await ask();
-  assert.deepEqual(given, [false, true, false]);
+  assert.deepEqual(ask(dispatcher, ["a"]), [false]);
 });
 
 test("stopping waits for what is being accepted, and for the attempts that come of it", async (t) => {
   const { dispatcher, underWay, recorded } = aDispatcher(t);
   dispatcher.start();
-  let write: () => void = () => undefined;
-  const written = new Promise<void>((resolve) => (write = resolve));
-  const lending = dispatcher.lend(["a"], async (lent) => {
-    await written;
-    return claimAll(["a"])(lent);
-  });
+  const { settle } = dispatcher.lend(["a"]);
   let isStopped = false;
   const stopped = dispatcher.stop().then(() => (isStopped = true));
 
   await turn();
   assert.equal(isStopped, false, "it waits for the accept");
-  write();
-  await lending;
+  settle([claimOf("a")]);
   await turn();
   assert.equal(isStopped, false, "it waits for the attempt");
   underWay[0]?.end();
@@ -122,17 +111,12 @@ test("while outcomes wait to be recorded, no hands are lent either", async (t) =
   const { dispatcher, underWay, recorded } = aDispatcher(t);
   dispatcher.start();
   for (let i = 0; i < 8; i++) {
-    await dispatcher.lend([`s${i}`], claimAll([`s${i}`]));
+    accept(dispatcher, [`s${i}`]);
     underWay.pop()?.end();
     await turn();
   }
   assert.deepEqual([dispatcher.underWay, recorded.length], [0, 8]);
-  let given: boolean[] = [];
-  await dispatcher.lend(["one more"], (lent) => {
-    given = lent;
-    return Promise.resolve([]);
-  });
-  assert.deepEqual(given, [false]);
+  assert.deepEqual(ask(dispatcher, ["one more"]), [false]);
   for (const done of recorded) done();
 });
 
@@ -140,11 +124,9 @@ test("a hand that is lent is not free to a claim before its attempt has begun", 
   const { dispatcher, underWay, recorded, wanted } = aDispatcher(t);
   dispatcher.start();
   await turn();
-  await dispatcher.lend(["a"], async (lent) => {
-    const claims = await claimAll(["a"])(lent);
-    dispatcher.nudge(["a"]); // Something else was accepted for it in the same statement.
-    return claims;
-  });
+  const { settle } = dispatcher.lend(["a"]);
+  dispatcher.nudge(["a"]); // Something else was accepted for it in the same statement.
+  settle([claimOf("a")]);
   await turn();
   assert.deepEqual(wanted, []);
   underWay[0]?.end();
@@ -155,19 +137,12 @@ test("a hand that is lent is not free to a claim before its attempt has begun", 
 test("a hand that a claim under way may need is lent to nobody", async (t) => {
   let answer: (claims: Claim[]) => void = () => undefined;
   const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
-  const given: boolean[] = [];
-  const ask = () =>
-    dispatcher.lend(["a"], (lent) => {
-      given.push(...lent);
-      return Promise.resolve([]);
-    });
   dispatcher.start();
   await turn();
   dispatcher.nudge(["busy"]);
   await turn();
-  await ask();
+  assert.deepEqual(ask(dispatcher, ["a"]), [false]);
   answer([]);
   await turn();
-  await ask();
-  assert.deepEqual(given, [false, true]);
+  assert.deepEqual(ask(dispatcher, ["a"]), [true]);
 });

@@ -125,9 +125,10 @@ export function pinging(process: Process, to: Subscribed, lent: boolean): Act {
   return {
     run: async (parts) => {
       const claims: Claim[] = [];
-      const lend: Lend = async (ids, accept) => {
-        claims.push(...(await accept(ids.map(() => lent))));
-      };
+      const lend: Lend = (ids) => ({
+        lent: ids.map(() => lent),
+        settle: (accepted) => claims.push(...accepted),
+      });
       const deps = createDependencies({ ...parts, lend });
       const now = deps.clock().getTime();
       const answer = await answerOf(sendTestEvent(deps, to.organization, to));
