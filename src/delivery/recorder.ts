@@ -21,8 +21,13 @@ export function createRecorder<Item>(
   write: (items: Item[]) => Promise<void>,
   {
     isTransient,
+    onRetry,
     giveUpAfterMs,
-  }: { isTransient: (error: unknown) => boolean; giveUpAfterMs: number },
+  }: {
+    isTransient: (error: unknown) => boolean;
+    onRetry: (error: unknown) => void;
+    giveUpAfterMs: number;
+  },
 ): (item: Item) => Promise<void> {
   const gathered = gather<Item, Unwritten | null>(persist, {
     max: BATCH_MAX,
@@ -53,6 +58,7 @@ export function createRecorder<Item>(
         return null;
       } catch (error) {
         if (!isTransient(error) || performance.now() - began >= giveUpAfterMs) return { error };
+        onRetry(error);
         await sleep(RETRY_MS);
       }
     }

@@ -9,7 +9,7 @@ import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { publicId } from "../domain/ids.ts";
 import type { OurFault } from "../domain/outcome.ts";
-import { isTransient } from "../postgres/database.ts";
+import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
 import type { Hindered } from "./fault-log.ts";
 
@@ -36,7 +36,13 @@ export function createEngine(
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
-  const persistence = { isTransient, giveUpAfterMs: deps.rules.leaseMs };
+  const persistence = {
+    isTransient,
+    onRetry: (error: unknown) => {
+      if (isUnavailable(error)) onError(error);
+    },
+    giveUpAfterMs: deps.rules.leaseMs,
+  };
   const record = createRecorder<Ended>(async (ended) => {
     const recorded = await recordEnded(deps, ended);
     onRecorded(recorded);

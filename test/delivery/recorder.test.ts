@@ -3,6 +3,20 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRecorder } from "../../src/delivery/recorder.ts";
 
+const onRetry = () => undefined;
+
+test("what cannot be written yet is written a little later, and told of at once", async () => {
+  const away = new Error("the database is away");
+  const told: unknown[] = [];
+  let writes = 0;
+  const record = createRecorder<string>(
+    () => (++writes < 3 ? Promise.reject(away) : Promise.resolve()),
+    { isTransient: () => true, onRetry: (error) => told.push(error), giveUpAfterMs: 60_000 },
+  );
+  await record("an outcome");
+  assert.deepEqual(told, [away, away]);
+});
+
 test("a recorder gives up when its time is over, however much of it the writes took", async () => {
   let writes = 0;
   const away = new Error("the database is away");
@@ -12,7 +26,7 @@ test("a recorder gives up when its time is over, however much of it the writes t
       await sleep(20);
       throw away;
     },
-    { isTransient: () => true, giveUpAfterMs: 10 },
+    { isTransient: () => true, onRetry, giveUpAfterMs: 10 },
   );
   await assert.rejects(record("an outcome"), away);
   assert.equal(writes, 1);
@@ -27,7 +41,7 @@ test("what the database refuses keeps nothing else from being written, in the or
       written.push(...items);
       return Promise.resolve();
     },
-    { isTransient: () => false, giveUpAfterMs: 0 },
+    { isTransient: () => false, onRetry, giveUpAfterMs: 0 },
   );
   const outcomes = ["a", "b", "refused", "c", "d", "e"].map(record);
   await assert.rejects(outcomes[2] ?? Promise.resolve(), refusal);
@@ -43,7 +57,7 @@ test("however many outcomes wait to be recorded, none is turned away", async () 
       written.push(...items);
       return Promise.resolve();
     },
-    { isTransient: () => true, giveUpAfterMs: 0 },
+    { isTransient: () => true, onRetry, giveUpAfterMs: 0 },
   );
   await Promise.all(many.map(record));
   assert.deepEqual(written, many);

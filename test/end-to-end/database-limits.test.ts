@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { type Answered, aPartner, aRig } from "../support/rig.ts";
+
+const LIMIT = { timeout: 90_000 };
+
+/** The program with one subscription, and its database as the owner of the server sees it. */
+async function running(t: TestContext) {
+  const rig = await aRig(t);
+  const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 2, name: "test owner" });
+  t.after(() => owner.end({ timeout: 1 }));
+  const program = await startProgram(t, rig);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const partner = await aPartner(program, "acme", { rateLimitPerMinute: 100_000 });
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const told = () => program.log.filter(({ level }) => Number(level) >= 50);
+
+  return {
+    owner,
+    role: new URL(rig["DATABASE_URL"] ?? "").username,
+    receiver,
+    partner,
+    ping: () => partner.ping(subscription),
+    /** Goes on pinging until one is accepted, and answers the event that arrives. */
+    arrives: async () => {
+      let answered = await partner.ping(subscription);
+      for (; answered.status !== 200; answered = await partner.ping(subscription)) await sleep(20);
+      for (;;) {
+        const { body } = await receiver.next();
+        const { id } = JSON.parse(body.toString()) as { id: string };
+        if (id === answered.body["event_id"]) return;
+      }
+    },
+    /** The one thing that operators are told, and what the database said. */
+    complaint: async () => {
+      while (told().length === 0) await sleep(20);
+      assert.equal(told().length, 1, JSON.stringify(told()));
+      const [{ msg, err } = {}] = told();
+      assert.equal(msg, "the database does not serve us: what needs it waits or is refused");
+      return err as { message: string; code?: string };
+    },
+  };
+}
+
+function assertUnavailable({ status, headers }: Answered): void {
+  assert.equal(status, 503);
+  assert.match(headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
+}
+
+/** Lets every insert into this table fail as on a full disk. */
+async function fillDisk(owner: Database, table: string): Promise<void> {
+  await owner.unsafe(`
+    create function no_space() returns trigger language plpgsql as $$
+    begin
+      raise exception 'could not extend file: No space left on device' using errcode = 'disk_full';
+    end $$;
+    create trigger no_space before insert on ${table} execute function no_space()`);
+}
+
+async function emptyDisk(owner: Database): Promise<void> {
+  await owner`drop function no_space() cascade`;
+}
+
+test("a full disk refuses what is new, and nothing else", LIMIT, async (t) => {
+  const { owner, partner, ping, arrives, complaint } = await running(t);
+  await fillDisk(owner, "waiting_deliveries");
+  for (let n = 0; n < 5; n++) assertUnavailable(await ping());
+  assert.equal((await partner.ask("/me")).status, 200, "what only reads is served");
+  assert.equal((await complaint()).code, "53100");
+  const [row] = await owner`select count(*)::int as events from events`;
+  assert.deepEqual(row, { events: 0 }, "no half of an event is left");
+
+  await emptyDisk(owner);
+  await arrives();
+});
+
+test("an attempt that a full disk keeps from being recorded is made once", LIMIT, async (t) => {
+  const { owner, receiver, ping, complaint } = await running(t);
+  await fillDisk(owner, "finished_deliveries");
+  assert.equal((await ping()).status, 200);
+  await receiver.next();
+  assert.equal((await complaint()).code, "53100");
+
+  await emptyDisk(owner);
+  const attempts = () => owner`select state, attempts from finished_deliveries`;
+  while ((await attempts()).length === 0) await sleep(20);
+  assert.deepEqual([...(await attempts())], [{ state: "delivered", attempts: 1 }]);
+  assert.equal(receiver.requests.length, 1);
+});
+
+test("a database without a connection to spare refuses, and then serves", LIMIT, async (t) => {
+  const { owner, role, ping, arrives, complaint } = await running(t);
+  await owner.unsafe(`alter role ${role} connection limit 0`);
+  await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
+  let answered = await ping();
+  for (let refused = 0; refused < 5; answered = await ping()) {
+    assertUnavailable(answered);
+    refused++;
+  }
+  await complaint();
+
+  await owner.unsafe(`alter role ${role} connection limit -1`);
+  await arrives();
+});
+
+test("a statement that the database ends leaves nothing half done", LIMIT, async (t) => {
+  const { owner, role, ping, arrives, complaint } = await running(t);
+  const answered = await owner.begin(async (tx) => {
+    await tx`lock table waiting_deliveries in share mode`;
+    const pinging = ping();
+    const ended = () => owner`
+      select pg_cancel_backend(pid)
+        from pg_stat_activity
+       where usename = ${role} and wait_event_type = 'Lock' and query like '%insert into waiting_deliveries%'`;
+    while ((await ended()).length === 0) await sleep(20);
+    return pinging;
+  });
+  assertUnavailable(answered);
+  assert.equal((await complaint()).code, "57014");
+  const [row] = await owner`select count(*)::int as events from events`;
+  assert.deepEqual(row, { events: 0 });
+  await arrives();
+});
+
+test("while every connection of the pool waits, others are turned away", LIMIT, async (t) => {
+  const { owner, role, partner, arrives, complaint } = await running(t);
+  let lists: Promise<Answered>[] = [];
+  await owner.begin(async (tx) => {
+    await tx`lock table subscriptions in access exclusive mode`;
+    lists = Array.from({ length: 20 }, () => partner.ask("/webhooks"));
+    const waiting = () => owner`
+      select from pg_stat_activity where wait_event_type = 'Lock' and usename = ${role}`;
+    while ((await waiting()).length < 10) await sleep(20);
+    assertUnavailable(await partner.ask("/me"));
+  });
+  for (const { status } of await Promise.all(lists)) assert.ok([200, 503].includes(status));
+  await complaint();
+  await arrives();
+});
