@@ -1,4 +1,4 @@
-import { bareLoop } from "./support/baselines.ts";
+import { bareLoop, FEW_AT_ONCE } from "./support/baselines.ts";
 import { drain, requireDelivered } from "./support/deliveries.ts";
 import { fillQueue } from "./support/queue.ts";
 import { inThousands } from "./support/report.ts";
@@ -19,8 +19,8 @@ const AT_ONCE = 256;
 export const drainHundred: Scenario = {
   name: "drain",
   run: async (rig) => {
-    const { ratio, service, baseline, measured } = await measure(rig, 100);
-    const rate = { value: baseline >= FAST_LOOP ? service : null, measured };
+    const { ratio, service, fastest, measured } = await measure(rig, 100);
+    const rate = { value: fastest >= FAST_LOOP ? service : null, measured };
     return [
       atLeast(
         "drain, 100 subscriptions",
@@ -77,6 +77,12 @@ async function measure(rig: Rig, subscriptions: number) {
 
   const [rate, baseline] = [perSecond(turns.service), perSecond(turns.loop)];
   const each = (questions / (ROUNDS * count)).toFixed(2);
-  const measured = `${inThousands(rate)}/s; ${loop.setting} ${inThousands(baseline)}/s (${loop.others}); ${each} DNS questions each`;
-  return { ratio: rate / baseline, service: rate, baseline, measured };
+  const ofFew = `${(rate / loop.ofFew).toFixed(2)} of ${inThousands(loop.ofFew)}/s with ${FEW_AT_ONCE} posts at once`;
+  const measured = `${inThousands(rate)}/s; ${loop.setting} ${inThousands(baseline)}/s (alone ${loop.alone}); ${ofFew}; ${each} DNS questions each`;
+  return {
+    ratio: rate / baseline,
+    service: rate,
+    fastest: Math.max(baseline, loop.ofFew),
+    measured,
+  };
 }
