@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { balance, type Evidence, faultsOf, hitsOf } from "./balance.ts";
 import type { AttemptEntry, DeliveryEntry } from "./books.ts";
+import { RECORDING_MS } from "./duplicates.ts";
 import type { Answer, Arrival } from "./journal.ts";
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS_MAX, LEASE_MS } from "./plan.ts";
 import type { Harm } from "./services.ts";
@@ -40,6 +41,10 @@ const arrival = (sentAt: number, answer: Answer): Arrival => ({
 const away = (from: number, until: number): Harm => ({ kind: "database", slot: null, from, until });
 
 const kill = (slot: "a" | "b", at: number): Harm => ({ kind: "kill", slot, from: at, until: at });
+
+const pause = (slot: "a" | "b", from: number): Harm => {
+  return { kind: "pause", slot, from, until: from + LEASE_MS + 500 };
+};
 
 /** One event that was accepted and delivered at its second attempt, with whatever is to be different. */
 function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { books?: object }) {
@@ -119,8 +124,30 @@ test("a duplicate is explained by the kill of the very process that had it under
   assert.equal(explained.duplicates.length, 1);
   assert.equal(hitsOf(explained, "kill"), 1);
 
-  const innocent = [[], [kill("b", 550)], [kill("a", 450)], [kill("a", 501 + LEASE_MS)]];
+  const innocent = [[], [kill("b", 550)], [kill("a", 450)]];
   for (const harms of innocent) assert.equal(faults({ arrivals, harms }).length, 1);
+});
+
+test("a kill or a pause explains an attempt while that may last and then be recorded, and no longer", () => {
+  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const latest = 500 + ATTEMPT_TIMEOUT_MS + RECORDING_MS;
+  for (const harm of [kill, pause]) {
+    assert.deepEqual(faults({ arrivals, harms: [harm("a", latest)] }), []);
+    assert.equal(faults({ arrivals, harms: [harm("a", latest + 1)] }).length, 1);
+  }
+});
+
+test("a kill explains an attempt up to a lease later where PostgreSQL was away in between", () => {
+  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const latest = 500 + LEASE_MS;
+  const between = away(501 + ATTEMPT_TIMEOUT_MS, 3_000);
+  assert.deepEqual(faults({ arrivals, harms: [between, kill("a", latest)] }), []);
+  assert.equal(faults({ arrivals, harms: [between, kill("a", latest + 1)] }).length, 1);
+
+  const notBetween = [away(400, 499), away(latest + 1, latest + 1_000)];
+  for (const harm of notBetween) {
+    assert.equal(faults({ arrivals, harms: [harm, kill("a", latest)] }).length, 1);
+  }
 });
 
 test("PostgreSQL's absence explains what was under way when it went, and nothing older or younger", () => {

@@ -69,7 +69,7 @@ async function take(world: World, step: Step): Promise<void> {
   } else {
     const process = pick(world.processes, step.process);
     for (let i = 0; i < step.rounds && world.waitForDue(process); i++) {
-      await round(world, process, step.share);
+      await round(world, process, step);
     }
   }
 }
@@ -94,9 +94,14 @@ async function attempt(world: World, process: Process, share: number): Promise<v
   }
 }
 
-/** The same, and records all that it has. */
-async function round(world: World, process: Process, share: number): Promise<void> {
+/** The same, and records all that it has, which may be broken off at first. */
+async function round(
+  world: World,
+  process: Process,
+  { share, at = Infinity }: { share: number; at?: number },
+): Promise<void> {
   await attempt(world, process, share);
+  if (process.ended.length > 0) await world.breakOff(process, recording(process, Infinity), at);
   if (process.ended.length > 0) await world.do(process, recording(process, Infinity));
   if (process.kept.length > 0) await world.do(process, postponing(process));
 }
@@ -106,7 +111,7 @@ async function settle(world: World): Promise<void> {
   for (const { id } of world.subscriptions) world.behave(id, "acknowledge");
   const [process, ...others] = world.processes;
   for (const other of others) other.crash();
-  while (process && world.waitForDue(process)) await round(world, process, 1000);
+  while (process && world.waitForDue(process)) await round(world, process, { share: 1000 });
 }
 
 /** Null when there is nothing of which it could be asked. */

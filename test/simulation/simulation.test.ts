@@ -11,7 +11,7 @@ const { values: options } = parseArgs({
 });
 
 const LANES = 3;
-const SEEDS = 100;
+const SEEDS = 200;
 
 /** `--seeds 5000` tries so many, `--seed 123` that one again, both so many from that one on. */
 const first = Number(options.seed ?? 1);

@@ -23,8 +23,11 @@ export type Step =
   /** One process claims and sees its attempts through, and has yet to record them. */
   | { attempt: number; share: number }
   | { crash: number }
-  /** Whole rounds of one process: claim, attempt, record, each when the next delivery is due. */
-  | { rounds: number; process: number; share: number };
+  /**
+   * Whole rounds of one process: claim, attempt, record, each when the next delivery is due. What is to be recorded is
+   * broken off before its statement number `at`, and recorded again.
+   */
+  | { rounds: number; process: number; share: number; at: number };
 
 /** Held up before its statement number `at` until the other is done or waits for a lock; then goes on or dies. */
 export interface HeldUp {
@@ -44,7 +47,8 @@ const process = fc.nat({ max: 2 });
 const pick = fc.nat({ max: 30 });
 /** Within an attempt, about a lease, about a delay. */
 const wait = fc.oneof(fc.nat(12_000), fc.integer({ min: 15_000, max: 45_000 }), fc.nat(90_000_000));
-const at = fc.nat({ max: 4 });
+/** Up to the commit of a batch that records everything there is: 2 statements, and 8 in its transaction. */
+const at = fc.nat({ max: 9 });
 
 const asks = {
   claim: asking("claim", {
@@ -105,7 +109,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       ...{ rounds: fc.integer({ min: 1, max: 8 }), process },
-      share: fc.integer({ min: 1, max: 40 }),
+      ...{ share: fc.integer({ min: 1, max: 40 }), at },
     }),
   },
 );
