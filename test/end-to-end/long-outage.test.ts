@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "../../src/postgres/database.ts";
+import { aGate } from "../support/database-gate.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { status as statusOnly } from "../support/receiver-scripts.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+const OUTAGE_MS = 30_000;
+/** The outage has parts: so it shows, too, who had to wait for a while of it. */
+const PARTS = 12;
+const BEFORE = 0;
+const AFTER = PARTS + 1;
+
+const CALLERS = 8;
+const PAUSE_MS = 20;
+/** Refusals of each caller in each part. Who waits for no more than the next dial has several times as many. */
+const REFUSED_MIN = 3;
+/** Deliveries after which the program has the memory that this load needs. */
+const WARM = 1_500;
+/** Events that are accepted and not delivered when the outage begins. */
+const BACKLOG = 200;
+/** Events that each caller gets accepted afterwards. */
+const ACCEPTED_AFTER = 25;
+
+interface Answer {
+  caller: number;
+  /** `BEFORE`, `AFTER`, or the part of the outage. */
+  asked: number;
+  answered: number;
+  status: number;
+  retryAfter: string;
+  event: unknown;
+}
+
+test("half a minute without a database costs refusals alone", { timeout: 120_000 }, async (t) => {
+  const rig = await aRig(t);
+  const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
+  const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const partner = await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 });
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+
+  const answers: Answer[] = [];
+  const answersWith = (wanted: number) => answers.filter(({ status }) => status === wanted);
+  let now = BEFORE;
+  let isOver = false;
+  t.after(() => (isOver = true));
+  const calling = Promise.all(Array.from({ length: CALLERS }, (_, caller) => ping(caller)));
+  while (receiver.requests.length < WARM) await sleep(PAUSE_MS);
+
+  const held: ServerResponse[] = [];
+  receiver.answer(({ response }) => held.push(response));
+  while (answersWith(200).length < receiver.requests.length + BACKLOG) await sleep(PAUSE_MS);
+  const before = await readMetrics(program);
+  await gate.close();
+  receiver.answer(statusOnly(200));
+  for (const response of held) response.end();
+  for (now = 1; now <= PARTS; now++) await sleep(OUTAGE_MS / PARTS);
+  const stillAway = await readMetrics(program);
+  await gate.open();
+  await calling;
+
+  assert.deepEqual(statusesOf(answers), [200, 503]);
+  const meanwhile = answers.filter(({ asked, answered }) => asked > BEFORE && answered < AFTER);
+  assert.deepEqual(statusesOf(meanwhile), [503]);
+  for (let caller = 0; caller < CALLERS; caller++) {
+    for (let part = 1; part <= PARTS; part++) {
+      const mine = meanwhile.filter((one) => one.caller === caller && one.answered === part);
+      const what = `${mine.length} refusals of caller ${caller} in part ${part} of the outage`;
+      assert.ok(mine.length >= REFUSED_MIN, what);
+    }
+  }
+  for (const { retryAfter } of answersWith(503)) assert.match(retryAfter, /^[1-9][0-9]*$/);
+  const growth = `${before.memory} bytes became ${stillAway.memory}`;
+  assert.ok(stillAway.memory < 1.5 * before.memory, growth);
+
+  const missing = new Set(answersWith(200).map(({ event }) => event));
+  while (missing.size > 0) {
+    const { body } = await receiver.next();
+    missing.delete((JSON.parse(body.toString()) as { id: string }).id);
+  }
+  const told = () =>
+    program.log
+      .filter(({ level, msg }) => Number(level) >= 50 || String(msg).includes("the database"))
+      .map(({ msg }) => msg);
+  while (!told().includes("the database serves us again")) await sleep(PAUSE_MS);
+  assert.deepEqual(told(), [
+    "the database does not serve us: what needs it waits or is refused",
+    "the database serves us again",
+  ]);
+  assert.equal((await readMetrics(program)).started, before.started);
+
+  async function ping(caller: number): Promise<void> {
+    let left = ACCEPTED_AFTER;
+    while (left > 0 && !isOver) {
+      const asked = now;
+      const { status, headers, body } = await partner.ping(subscription);
+      const retryAfter = headers.get("retry-after") ?? "";
+      answers.push({ caller, asked, answered: now, status, retryAfter, event: body["event_id"] });
+      if (asked === AFTER && status === 200) left--;
+      await sleep(PAUSE_MS);
+    }
+  }
+});
+
+function statusesOf(answers: Answer[]): number[] {
+  return [...new Set(answers.map(({ status }) => status))].sort((a, b) => a - b);
+}
+
+async function readMetrics({ operatorUrl }: Program): Promise<{ memory: number; started: number }> {
+  const text = await (await fetch(`${operatorUrl}/metrics`)).text();
+  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+  const [memory, started] = ["process_resident_memory_bytes", "process_start_time_seconds"];
+  return { memory: read(memory), started: read(started) };
+}
