@@ -159,10 +159,11 @@ function durationMs(from: Date, to: Date): number {
   return Math.min(Math.max(0, to.getTime() - from.getTime()), 2 ** 31 - 1);
 }
 
-/** Puts deliveries off that a fault of our own kept from being attempted: no attempt is counted. */
+/** Puts off deliveries that could not be attempted, by a minute where a fault of our own was the cause. No attempt is counted. */
 export async function postpone(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   claims: Claim[],
+  delayMs = OUR_FAULT_DELAY_MS,
 ): Promise<void> {
-  await releaseLeases(db, claims, after(clock(), OUR_FAULT_DELAY_MS));
+  await releaseLeases(db, claims, after(clock(), delayMs));
 }

@@ -14,6 +14,8 @@ export interface DelivererOptions {
   record: (ended: Ended) => Promise<void>;
   /** Puts a delivery off without counting an attempt. */
   postpone: (claim: Claim) => Promise<void>;
+  /** The same, for a moment. */
+  defer: (claim: Claim) => Promise<void>;
   onOurFault: (fault: OurFault, claim: Claim) => void;
   onEnded: (ended: Ended) => void;
 }
@@ -30,6 +32,7 @@ export function createDeliverer({
   clock,
   record,
   postpone,
+  defer,
   onOurFault,
   onEnded,
 }: DelivererOptions): (claim: Claim) => Promise<Attempted> {
@@ -40,6 +43,7 @@ export function createDeliverer({
       onOurFault(outcome.fault, claim);
       return { recorded: postpone(claim) };
     }
+    if (outcome.kind === "deferred") return { recorded: defer(claim) };
 
     const ended = { claim, outcome, startedAt, endedAt: clock() };
     onEnded(ended);

@@ -10,8 +10,11 @@ export const LOST_LEASES_MAX = 5;
 /** How long a delivery waits for us to mend a fault of our own. */
 export const OUR_FAULT_DELAY_MS = 60_000;
 
+/** How long a delivery waits for room. */
+export const DEFERRED_DELAY_MS = 1_000;
+
 /** An outcome that counts. */
-export type CountedOutcome = Exclude<Outcome, { kind: "our-fault" }>;
+export type CountedOutcome = Exclude<Outcome, { kind: "our-fault" | "deferred" }>;
 
 /** Where a delivery goes once an attempt is over. */
 export type NextState =

@@ -15,13 +15,15 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
  * What one attempt came to. A failed attempt is an expected result, so it is a value, not a throw.
- * `our-fault` is no attempt at all: nothing is counted, and the delivery waits a minute.
+ * `our-fault` is no attempt at all: nothing is counted, and the delivery waits a minute. Nor is `deferred`: there was no
+ * room for the attempt, which is nobody's fault, and the delivery waits a second.
  */
 export type Outcome =
   | { kind: "acknowledged"; httpStatus: number }
   | { kind: "refused"; httpStatus: number }
   | { kind: "unreachable"; reason: FailureReason }
-  | { kind: "our-fault"; fault: OurFault };
+  | { kind: "our-fault"; fault: OurFault }
+  | { kind: "deferred" };
 
 /** What must be mended on our side before deliveries can go on. */
 export const OUR_FAULTS = [

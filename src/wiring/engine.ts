@@ -7,6 +7,7 @@ import { createDeliverer } from "../delivery/deliver.ts";
 import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
+import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { OurFault } from "../domain/outcome.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
@@ -59,6 +60,10 @@ export function createEngine(
     clock: deps.clock,
     record,
     postpone: createRecorder<Claim>((claims) => postpone(deps, claims), persistence),
+    defer: createRecorder<Claim>(
+      (claims) => postpone(deps, claims, DEFERRED_DELAY_MS),
+      persistence,
+    ),
     onEnded,
     onOurFault: (fault, claim) => {
       onOurFault(fault, namesOf(claim), "the delivery waits a minute, no attempt is counted");

@@ -154,6 +154,19 @@ test("a fault of our own is no attempt: the delivery waits a minute and nothing 
   assert.equal(await deliverDue(() => acknowledged), 1);
 });
 
+test("an attempt that there is no room for is none: the delivery waits a second and nothing is counted", async () => {
+  const { clock, deliverDue, subscription } = await aDueDelivery();
+  for (let second = 0; second < 10; second++) {
+    assert.equal(await deliverDue(() => ({ kind: "deferred" })), 1);
+    clock.advance(999);
+    assert.equal(await deliverDue(() => assert.fail("too soon")), 0);
+    clock.advance(1);
+  }
+  const [row] = await findSubscriptions(db, [subscription.id]);
+  assert.equal(row?.consecutive_failures, 0);
+  assert.equal(await deliverDue(() => acknowledged), 1);
+});
+
 test("a secret that cannot be opened is a fault of our own", async () => {
   const { deps, clock, subscription } = await aDueDelivery();
   const otherRing = { ...deps, ring: [{ id: "test", key: randomBytes(32) }] as const };

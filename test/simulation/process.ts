@@ -73,6 +73,7 @@ export class Process {
       clock: this.clock,
       record: (ended) => Promise.resolve(void this.ended.push(ended)),
       postpone: (one) => Promise.resolve(void this.kept.push(one)),
+      defer: () => Promise.reject(new Error("nothing is deferred in a simulation")),
       onOurFault: () => undefined,
       onEnded: () => undefined,
     });

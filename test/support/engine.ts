@@ -12,6 +12,7 @@ import { publishEvent } from "../../src/actions/events.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
+import { DEFERRED_DELAY_MS } from "../../src/domain/delivery.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { Database } from "../../src/postgres/database.ts";
@@ -79,6 +80,7 @@ export async function attemptAll(deps: Dependencies, claims: Claim[], answer: An
       return Promise.resolve();
     },
     postpone: (claim) => postpone(deps, [claim]),
+    defer: (claim) => postpone(deps, [claim], DEFERRED_DELAY_MS),
     onOurFault: () => undefined,
     onEnded: () => undefined,
   });
