@@ -5,6 +5,7 @@ import type { FailureReason } from "../domain/outcome.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { codeOf, type DialError, outcomeOfDial } from "./outcome-of-error.ts";
+import { OWN_SIDE } from "./own-side.ts";
 
 /** An address that has not answered by then is raced by the next one. */
 const HEAD_START_MS = 250;
@@ -20,6 +21,7 @@ export async function dial(
   addresses: readonly string[],
   port: number,
   deadline: Deadline,
+  ownSide = OWN_SIDE,
 ): Promise<{ socket: Socket; address: string }> {
   return new Promise((resolve, reject) => {
     const waiting = inTurn(addresses);
@@ -37,20 +39,16 @@ export async function dial(
         race(address);
         if (waiting.length > 0) timer = setTimeout(next, HEAD_START_MS);
       } else if (racing.size === 0) {
-        fail(new AttemptFailed(outcomeOfDial(errors)));
+        void outcomeOfDial(errors, ownSide).then((outcome) => fail(new AttemptFailed(outcome)));
       }
     }
 
     function race(address: string): void {
       const socket = connect({ host: address, port, noDelay: true });
       racing.add(socket);
-      let isLocal = true;
-      const turned = setImmediate(() => (isLocal = false)); // The system's own refusal comes earlier.
-
       socket.once("error", (error) => {
-        clearImmediate(turned);
         racing.delete(socket);
-        errors.push({ code: codeOf(error), family: isIP(address) === 6 ? 6 : 4, isLocal });
+        errors.push({ code: codeOf(error), family: isIP(address) === 6 ? 6 : 4 });
         next();
       });
       socket.once("connect", () => {

@@ -2,7 +2,9 @@ import type { Outcome } from "../domain/outcome.ts";
 import { ourFault, TIMED_OUT, unreachable } from "./attempt-failed.ts";
 
 export const RESET = unreachable("connection_reset");
+const NETWORK_ERROR = unreachable("network_error");
 const NO_DESCRIPTORS = ourFault("no_descriptors");
+const DEFERRED: Outcome = { kind: "deferred" };
 
 /** What the system reports, whatever we were doing. Everything else depends on that. */
 const BY_CODE = new Map<string, Outcome>([
@@ -15,34 +17,45 @@ const BY_CODE = new Map<string, Outcome>([
   ["ENFILE", NO_DESCRIPTORS],
   ["ENOBUFS", NO_DESCRIPTORS],
   ["ENOMEM", NO_DESCRIPTORS],
-  ["EADDRNOTAVAIL", ourFault("no_ports")],
 ]);
 
 /** One address that could not be connected to. */
 export interface DialError {
   code: string;
   family: 4 | 6;
-  /** Our own system refused to try; nothing was sent and no router had a say. */
-  isLocal: boolean;
+}
+
+/** What this machine knows of itself. It is asked when an error may be its own fault or the destination's. */
+export interface OwnSide {
+  hasLostIpv4: () => Promise<boolean>;
+  /** Whether connections to other destinations get a port. */
+  hasPorts: () => Promise<boolean>;
+}
+
+/** What it means that none of a host's addresses could be connected to. */
+export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Promise<Outcome> {
+  const outcomes = await Promise.all(errors.map((error) => outcomeOf(error, ownSide)));
+  return (
+    outcomes.find(({ kind }) => kind === "our-fault") ??
+    outcomes.find(({ kind }) => kind === "deferred") ??
+    outcomes.find((outcome) => outcome !== NETWORK_ERROR) ??
+    NETWORK_ERROR
+  );
 }
 
 /**
- * What it means that none of a host's addresses could be connected to. A host that has no IPv6 route
- * is common, so only a missing IPv4 route is a fault of ours, and only if it is our routing table
- * that says so: routers on the way report the receiver's network with the same code.
+ * A machine without IPv6 is common, so an IPv6 address that cannot be reached is never a fault of ours. For IPv4 our own
+ * side has to confirm the fault: routers report a receiver's network by the code for a lost route, and Linux reports a
+ * single destination that used up its ports by the code for having none left.
  */
-export function outcomeOfDial(errors: DialError[]): Outcome {
-  const outcomes = errors.map(({ code, family, isLocal }) => {
-    if (code === "ENETUNREACH" && family === 4 && isLocal) return ourFault("no_route");
-    return BY_CODE.get(code) ?? unreachable("network_error");
-  });
-  return (
-    outcomes.find((outcome) => outcome.kind === "our-fault") ??
-    outcomes.find(
-      (outcome) => outcome.kind !== "unreachable" || outcome.reason !== "network_error",
-    ) ??
-    unreachable("network_error")
-  );
+async function outcomeOf({ code, family }: DialError, ownSide: OwnSide): Promise<Outcome> {
+  if (family === 4 && code === "ENETUNREACH" && (await ownSide.hasLostIpv4())) {
+    return ourFault("no_route");
+  }
+  if (family === 4 && code === "EADDRNOTAVAIL") {
+    return (await ownSide.hasPorts()) ? DEFERRED : ourFault("no_ports");
+  }
+  return BY_CODE.get(code) ?? NETWORK_ERROR;
 }
 
 export function outcomeOfHandshake(error: unknown): Outcome {
@@ -52,7 +65,7 @@ export function outcomeOfHandshake(error: unknown): Outcome {
 export function outcomeOfExchange(error: unknown): Outcome {
   const code = codeOf(error);
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") return unreachable("tls_error");
-  return BY_CODE.get(code) ?? unreachable("network_error");
+  return BY_CODE.get(code) ?? NETWORK_ERROR;
 }
 
 export function codeOf(error: unknown): string {

@@ -1,14 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DialError, outcomeOfDial } from "../../src/delivery/outcome-of-error.ts";
+import {
+  type DialError,
+  outcomeOfDial,
+  type OwnSide,
+} from "../../src/delivery/outcome-of-error.ts";
 
-const failed = (code: string, family: 4 | 6 = 4, isLocal = false): DialError => ({
-  code,
-  family,
-  isLocal,
-});
+const failed = (code: string, family: 4 | 6 = 4): DialError => ({ code, family });
 
-const OUTCOMES: [what: string, errors: DialError[], outcome: string][] = [
+const sound: OwnSide = {
+  hasLostIpv4: () => Promise.resolve(false),
+  hasPorts: () => Promise.resolve(true),
+};
+const withoutRoute = { ...sound, hasLostIpv4: () => Promise.resolve(true) };
+const withoutPorts = { ...sound, hasPorts: () => Promise.resolve(false) };
+
+const OUTCOMES: [what: string, errors: DialError[], outcome: string, ownSide?: OwnSide][] = [
   ["a refusal", [failed("ECONNREFUSED")], "connection_refused"],
   ["a reset", [failed("ECONNRESET")], "connection_reset"],
   ["silence that the system gave up on", [failed("ETIMEDOUT")], "timeout"],
@@ -16,38 +23,54 @@ const OUTCOMES: [what: string, errors: DialError[], outcome: string][] = [
   ["an error that nobody thought of", [failed("EWHATEVER")], "network_error"],
   [
     "no IPv6 route, for a host that has only IPv6",
-    [failed("ENETUNREACH", 6, true)],
+    [failed("ENETUNREACH", 6)],
     "network_error",
+    withoutRoute,
   ],
   [
     "no IPv6 route, for a host whose IPv4 refuses",
-    [failed("ENETUNREACH", 6, true), failed("ECONNREFUSED")],
+    [failed("ENETUNREACH", 6), failed("ECONNREFUSED")],
     "connection_refused",
+    withoutRoute,
   ],
-  ["a network that a router cannot reach", [failed("ENETUNREACH", 4, false)], "network_error"],
-  ["no IPv4 route of ours", [failed("ENETUNREACH", 4, true)], "no_route"],
+  [
+    "no IPv6 address of ours, for a host that has only IPv6",
+    [failed("EADDRNOTAVAIL", 6)],
+    "network_error",
+    withoutPorts,
+  ],
+  [
+    "no IPv6 address of ours, for a host whose IPv4 refuses",
+    [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL", 6)],
+    "connection_refused",
+    withoutPorts,
+  ],
+  ["a network that a router cannot reach", [failed("ENETUNREACH")], "network_error"],
+  ["no IPv4 route of ours", [failed("ENETUNREACH")], "no_route", withoutRoute],
   [
     "no IPv4 route of ours, though IPv6 refuses",
-    [failed("ENETUNREACH", 4, true), failed("ECONNREFUSED", 6)],
+    [failed("ENETUNREACH"), failed("ECONNREFUSED", 6)],
     "no_route",
+    withoutRoute,
   ],
-  ["no descriptors", [failed("EMFILE", 4, true)], "no_descriptors"],
-  ["no descriptors in the whole system", [failed("ENFILE", 4, true)], "no_descriptors"],
-  ["no ports", [failed("EADDRNOTAVAIL", 4, true)], "no_ports"],
+  ["no descriptors", [failed("EMFILE")], "no_descriptors"],
+  ["no descriptors in the whole system", [failed("ENFILE")], "no_descriptors"],
+  ["no ports", [failed("EADDRNOTAVAIL")], "no_ports", withoutPorts],
   [
     "no ports for the second address",
     [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL")],
     "no_ports",
+    withoutPorts,
   ],
+  ["no ports for this address alone", [failed("EADDRNOTAVAIL")], "deferred"],
 ];
 
-for (const [what, errors, expected] of OUTCOMES) {
-  test(`failing to connect by ${what} counts as ${expected}`, () => {
-    const outcome = outcomeOfDial(errors);
-    const said =
-      outcome.kind === "our-fault" ? outcome.fault : "reason" in outcome ? outcome.reason : null;
-    assert.equal(said, expected);
+for (const [what, errors, expected, ownSide = sound] of OUTCOMES) {
+  test(`failing to connect by ${what} counts as ${expected}`, async () => {
+    const outcome = await outcomeOfDial(errors, ownSide);
+    const said = "fault" in outcome ? outcome.fault : "reason" in outcome && outcome.reason;
+    assert.equal(said || outcome.kind, expected);
     const isOurs = ["no_route", "no_descriptors", "no_ports"].includes(expected);
-    assert.equal(outcome.kind, isOurs ? "our-fault" : "unreachable");
+    assert.equal(outcome.kind === "our-fault", isOurs);
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Deadline } from "../../src/delivery/deadline.ts";
 import { dial } from "../../src/delivery/dial.ts";
 import { onConnect } from "../support/network.ts";
@@ -64,14 +64,51 @@ test("a URL that the policy has come to refuse is not contacted", async (t) => {
   assert.equal(canary.connections.length, 0);
 });
 
-test("an IPv4 address that our system has no route to is our fault", async (t) => {
-  // TCP to the broadcast address is refused by the system itself, as without a route.
+test("an IPv4 address to which our system alone has no route is the receiver's", async (t) => {
+  // The system itself refuses TCP to the broadcast address, as it does without a route.
   const sender = await startSender(t, {
     lookup: names({ [HOST]: [["255.255.255.255"]] }),
     egress: { allow: [{ family: 4, network: [0, 0, 0, 0], mask: [0, 0, 0, 0] }], deny: [] },
   });
   const outcome = await sender.send(aPost(`https://${HOST}/`));
-  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_route" });
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
+});
+
+/** Refuses every connection by this code before anything is sent, as our own system does. */
+function refuseLocally(t: TestContext, code: string): void {
+  onConnect(t, (socket) => socket.destroy(Object.assign(new Error(code), { code })));
+}
+
+const SOUND = { hasLostIpv4: () => Promise.resolve(false), hasPorts: () => Promise.resolve(true) };
+
+test("without any route for IPv4 no attempt is made", async (t) => {
+  refuseLocally(t, "ENETUNREACH");
+  const lost = { ...SOUND, hasLostIpv4: () => Promise.resolve(true) };
+  const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), lost);
+  await assert.rejects(dialling, { outcome: { kind: "our-fault", fault: "no_route" } });
+});
+
+test("an IPv6 address of a receiver, on a machine that has none, is a network error", async (t) => {
+  refuseLocally(t, "EADDRNOTAVAIL");
+  const sender = await startSender(t);
+  const outcome = await sender.send(aPost("https://[::1]/"));
+  assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
+});
+
+test("an address that has used up the ports to it waits for one, and is no fault of anybody", async (t) => {
+  onConnect(t, (socket, options, connect) => {
+    if (options.host !== "127.0.0.2") return connect(options);
+    return socket.destroy(Object.assign(new Error("no port"), { code: "EADDRNOTAVAIL" }));
+  });
+  const sender = await startSender(t);
+  assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), { kind: "deferred" });
+});
+
+test("without a port for any address no attempt is made", async (t) => {
+  refuseLocally(t, "EADDRNOTAVAIL");
+  const sender = await startSender(t);
+  const outcome = await sender.send(aPost("https://127.0.0.2/"));
+  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_ports" });
 });
 
 test("a look-up that takes too long is a timeout", async (t) => {

@@ -1,0 +1,70 @@
+import { createReadStream } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { text } from "node:stream/consumers";
+
+/** What decides whether this machine has lost its way out by IPv4. */
+export interface OwnNetwork {
+  /** As Linux has them in /proc/net. Null: this system does not tell. */
+  ipv4Routes: string | null;
+  ipv6Routes: string | null;
+  /** An address besides those of loopback. */
+  hasIpv4Address: boolean;
+}
+
+const UP = 0x1;
+const GATEWAY = 0x2;
+const REJECT = 0x200;
+/** Of a default route, or of each half where a VPN writes it as two. */
+const DEFAULT_BITS_MAX = 1;
+/** A table that is longer leads out. */
+const TABLE_BYTES_MAX = 64 * 1024;
+
+export async function readOwnNetwork(): Promise<OwnNetwork> {
+  const [ipv4Routes, ipv6Routes] = await Promise.all([
+    readTable("/proc/net/route"),
+    readTable("/proc/net/ipv6_route"),
+  ]);
+  const addresses = Object.values(networkInterfaces()).flatMap((some) => some ?? []);
+  const hasIpv4Address = addresses.some(({ family, internal }) => family === "IPv4" && !internal);
+  return { ipv4Routes, ipv6Routes, hasIpv4Address };
+}
+
+/**
+ * Whether no route leads out by IPv4, although one should. On a machine with IPv6 alone, or with routes to some
+ * networks alone, a destination without a route is no fault of the machine: the partner chose that destination.
+ */
+export function hasLostIpv4({ ipv4Routes, ipv6Routes, hasIpv4Address }: OwnNetwork): boolean {
+  if (ipv4Routes === null || rowsOf(ipv4Routes).some(leadsOutByIpv4)) return false;
+  return hasIpv4Address || !rowsOf(ipv6Routes ?? "").some(leadsOutByIpv6);
+}
+
+/** The columns: device, destination, gateway, flags, three counters, mask. */
+function leadsOutByIpv4([device, , , flags = "", , , , mask = ""]: string[]): boolean {
+  const bits = Number(`0x${mask}`).toString(2).replaceAll("0", "").length;
+  return leadsOut({ device, flags, bits });
+}
+
+/** The columns: destination, bits, source, bits, next hop, metric, two counters, flags, device. */
+function leadsOutByIpv6([, bits = "", , , , , , , flags = "", device]: string[]): boolean {
+  return leadsOut({ device, flags, bits: Number(`0x${bits}`) });
+}
+
+/** Routes that throw away have no device, or that of loopback. */
+function leadsOut(route: { device: string | undefined; flags: string; bits: number }): boolean {
+  const { device = "*", bits } = route;
+  const flags = Number(`0x${route.flags}`);
+  if (device === "*" || device === "lo" || !(flags & UP) || flags & REJECT) return false;
+  return (flags & GATEWAY) !== 0 || bits <= DEFAULT_BITS_MAX;
+}
+
+function rowsOf(table: string): string[][] {
+  return table.split("\n").map((line) => line.trim().split(/\s+/));
+}
+
+async function readTable(path: string): Promise<string | null> {
+  try {
+    return await text(createReadStream(path, { end: TABLE_BYTES_MAX }));
+  } catch {
+    return null;
+  }
+}
