@@ -16,7 +16,7 @@ export interface Parts {
   clock: Clock;
   ring: KeyRing;
   /** Whether deliveries could go to this URL now, and to which addresses. */
-  checkDestination: (url: string) => Promise<Vetted>;
+  checkDestination: (url: string, organizationId: string) => Promise<Vetted>;
   /** Begins to look up the host of this URL, to which a delivery is about to be attempted. */
   lookAhead: (url: string) => void;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };

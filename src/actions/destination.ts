@@ -7,13 +7,15 @@ export type Vetted =
   | { ok: true; destination: Destination; addresses: string[] }
   | { ok: false; refusal: Refusal; detail: string };
 
-/** `no_resolver` is our fault and must not be held against anyone. */
-export type Refusal = "url" | "dns_error" | "address_not_public" | "no_resolver";
+/** `no_resolver` is our fault and must not be held against anyone. `too_many_lookups` is over in a moment. */
+export type Refusal =
+  "url" | "dns_error" | "address_not_public" | "no_resolver" | "too_many_lookups";
 
 const DETAILS = {
   dns_error: "The URL's host name does not resolve to an address.",
   address_not_public: "The URL's host name resolves to an address that is not public.",
   no_resolver: "The URL's host name cannot be looked up at the moment.",
+  too_many_lookups: "Too many host names are being looked up at once.",
 } satisfies Partial<Record<Refusal, string>>;
 
 const VERDICTS_MAX = 10_000;
@@ -39,6 +41,7 @@ export async function checkDestination(
 
   const found = await lookup(destination.host);
   if (found.kind === "no-resolver") return refused("no_resolver");
+  if (found.kind === "too-many") return refused("too_many_lookups");
   if (found.kind === "none") return refused("dns_error");
 
   const contactable = found.addresses.filter((address) => isContactable(address, egress));
@@ -57,7 +60,7 @@ export function beginLookUp(
   if (verdict.ok && verdict.destination.address === null) lookAhead(verdict.destination.host);
 }
 
-function refused(refusal: keyof typeof DETAILS): Vetted {
+export function refused(refusal: keyof typeof DETAILS): Vetted {
   return { ok: false, refusal, detail: DETAILS[refusal] };
 }
 

@@ -16,6 +16,7 @@ import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
+import type { Refusal } from "./destination.ts";
 import { openOnce } from "./opened-secrets.ts";
 
 /** Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. */
@@ -26,12 +27,11 @@ export async function createSubscription(
 ): Promise<SubscriptionRow & { secret: string }> {
   await requireRoom(db, organizationId, rules.maxSubscriptions);
 
-  const vetted = await checkDestination(url);
+  const vetted = await checkDestination(url, organizationId);
   if (!vetted.ok) {
-    if (vetted.refusal === "no_resolver") {
-      throw new PartnerError("unavailable", "Host names cannot be looked up right now.", {
-        retryAfter: 60,
-      });
+    const retryAfter = RETRY_AFTER_SECONDS.get(vetted.refusal);
+    if (retryAfter !== undefined) {
+      throw new PartnerError("unavailable", vetted.detail, { retryAfter });
     }
     throw new PartnerError("url_rejected", vetted.detail, {
       faults: [{ pointer: "/url", detail: vetted.detail }],
@@ -54,6 +54,12 @@ export async function createSubscription(
   });
   return { ...subscription, secret };
 }
+
+/** What says nothing of the URL, and passes. A look-up under way is over by then. */
+const RETRY_AFTER_SECONDS = new Map<Refusal, number>([
+  ["no_resolver", 60],
+  ["too_many_lookups", 5],
+]);
 
 async function requireRoom(db: Queryable, organizationId: string, max: number): Promise<void> {
   if ((await countSubscriptions(db, organizationId)) >= max) {

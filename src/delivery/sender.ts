@@ -35,6 +35,7 @@ const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
   address_not_public: unreachable("address_not_public"),
   dns_error: unreachable("dns_error"),
   no_resolver: ourFault("no_resolver"),
+  too_many_lookups: { kind: "deferred" },
 };
 
 const CLOSED = new AttemptFailed(ourFault("stopping"));

@@ -12,6 +12,10 @@ export class UnderWay<Answer> {
     this.#limit = limit;
   }
 
+  get size(): number {
+    return this.#answers.size;
+  }
+
   has(question: string): boolean {
     return this.#answers.has(question);
   }

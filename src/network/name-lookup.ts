@@ -6,15 +6,17 @@ export type NameLookup = (host: string) => Promise<LookupResult>;
 
 /**
  * `none` is the name's fault: it does not exist, has no address, or those who answer for it fail or
- * keep silent. `no-resolver` is ours: nobody's name could be looked up just now.
+ * keep silent. `no-resolver` is ours: nobody's name could be looked up just now. `too-many` is nobody's:
+ * as many look-ups as there may be are under way.
  */
 export type LookupResult =
-  { kind: "addresses"; addresses: string[] } | { kind: "none" } | { kind: "no-resolver" };
+  | { kind: "addresses"; addresses: string[] }
+  | { kind: "none" }
+  | { kind: "no-resolver" }
+  | { kind: "too-many" };
 
 /** Enough for any real name. One with more is taken for an attempt to keep us busy. */
 const ADDRESSES_MAX = 256;
-/** More names than this at once cannot come from a dispatcher that keeps to its bound. */
-const LOOKUPS_MAX = 2_000;
 
 /** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
@@ -24,6 +26,7 @@ const AHEAD_MS = 1_000;
 
 const NONE: LookupResult = { kind: "none" };
 const NO_RESOLVER: LookupResult = { kind: "no-resolver" };
+const TOO_MANY: LookupResult = { kind: "too-many" };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
 
 /**
@@ -44,11 +47,14 @@ export function createNameLookup(options: {
   timeoutMs: number;
   /** DNS does not know `localhost`. Where the operator allows loopback, we answer for it. */
   answerLocalhost: boolean;
+  /** Look-ups under way at once. Half of them are never begun ahead. */
+  lookUpsMax?: number;
 }): { lookup: NameLookup; lookAhead: (host: string) => void; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const limitMs = options.timeoutMs - probeMs;
   const servers = new NameServers(limitMs, () => createResolver(options.servers, limitMs));
-  const lookUps = new UnderWay(find, { max: LOOKUPS_MAX, beyond: NO_RESOLVER });
+  const max = options.lookUpsMax ?? Infinity;
+  const lookUps = new UnderWay(find, { max, beyond: TOO_MANY });
   const ahead = new Map<string, { found: Promise<LookupResult>; untilMs: number }>();
   let closed = false;
 
@@ -61,7 +67,8 @@ export function createNameLookup(options: {
   }
 
   function lookAhead(host: string): void {
-    if (ahead.size >= LOOKUPS_MAX) ahead.clear();
+    if (lookUps.size >= max / 2) return;
+    if (ahead.size >= max) ahead.clear();
     ahead.set(host, { found: ask(host), untilMs: performance.now() + AHEAD_MS });
   }
 

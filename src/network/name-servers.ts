@@ -105,7 +105,10 @@ async function settle(question: Promise<string[]>): Promise<Answer> {
 
 async function within<T>(limitMs: number, promise: Promise<T>, otherwise: T): Promise<T> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limitMs, otherwise);
+    const timer = setTimeout(() => {
+      // What came while we stood still is read first: else our pause would be the resolver's silence.
+      setImmediate(() => setImmediate(resolve, otherwise));
+    }, limitMs);
     void promise.then((value) => {
       clearTimeout(timer);
       resolve(value);

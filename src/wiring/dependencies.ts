@@ -27,8 +27,8 @@ export async function wireDependencies(
     db,
     clock: clock.now,
     ring: await openRing(config, db),
-    checkDestination: async (url) => {
-      const vetted = await destinations.forRequests(url);
+    checkDestination: async (url, organizationId) => {
+      const vetted = await destinations.forRequests(url, organizationId);
       if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();
       return vetted;
     },

@@ -50,6 +50,12 @@ test("a look-up that no resolver answers is our fault", async (t) => {
   assert.deepEqual(outcome, { kind: "our-fault", fault: "no_resolver" });
 });
 
+test("a look-up that there is no room for is put off, and is no fault of anybody", async (t) => {
+  const sender = await startSender(t, { lookup: () => Promise.resolve({ kind: "too-many" }) });
+  const outcome = await sender.send(aPost("https://hooks.partner.test/"));
+  assert.deepEqual(outcome, { kind: "deferred" });
+});
+
 test("a look-up that breaks is our fault and breaks nothing else", async (t) => {
   const sender = await startSender(t, { lookup: () => Promise.reject(new Error("broken")) });
   const outcome = await sender.send(aPost("https://hooks.partner.test/"));

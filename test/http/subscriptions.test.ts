@@ -183,16 +183,21 @@ test("a refused URL is told which rule it broke, and not what its name stands fo
   );
 });
 
-test("while no name can be looked up, creating is put off and not refused, and no outage of the database is told of", async (t) => {
-  const outages: unknown[] = [];
-  const api = startPartnerApi(t, db, {
-    checkDestination: () => Promise.resolve({ ok: false, refusal: "no_resolver", detail: "" }),
-    options: { onUnavailable: (error) => outages.push(error) },
+for (const [refusal, retryAfter] of [
+  ["no_resolver", "60"],
+  ["too_many_lookups", "5"],
+] as const) {
+  test(`with ${refusal} creating is put off and not refused, and no outage of the database is told of`, async (t) => {
+    const outages: unknown[] = [];
+    const api = startPartnerApi(t, db, {
+      checkDestination: () => Promise.resolve({ ok: false, refusal, detail: "" }),
+      options: { onUnavailable: (error) => outages.push(error) },
+    });
+    const response = await create(api, await api.aKeyWith("webhooks:manage"));
+    assert.deepEqual([response.statusCode, response.headers["retry-after"]], [503, retryAfter]);
+    assert.deepEqual(outages, []);
   });
-  const response = await create(api, await api.aKeyWith("webhooks:manage"));
-  assert.deepEqual([response.statusCode, response.headers["retry-after"]], [503, "60"]);
-  assert.deepEqual(outages, []);
-});
+}
 
 test("a test call answers a new event id each time, once the event is stored", async (t) => {
   const api = startPartnerApi(t, db);

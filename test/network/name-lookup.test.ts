@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { createNameLookup } from "../../src/network/name-lookup.ts";
 import { startDnsServer } from "../support/dns-server.ts";
+import { standStill } from "../support/stand-still.ts";
 
 const NONE = { kind: "none" } as const;
 const NO_RESOLVER = { kind: "no-resolver" } as const;
+const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
+const SECOND = { kind: "addresses", addresses: ["192.0.2.2"] };
 
 /** Long enough to be of no account where answers come, short where a test has to wait for silence. */
 const PATIENT_MS = 10_000;
@@ -155,15 +158,40 @@ test("a name whose servers keep silent does not hold up other names", async (t) 
   assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
 
-test("more look-ups at once than there could ever be need for are put down to us", async (t) => {
+test("one look-up more than there may be at once is too many, and is held against nobody", async (t) => {
+  const { dns, lookup } = await startSilentLookups(t, 10);
+  for (let i = 0; i < 9; i++) void lookup(`silent-${i}.test`);
+  assert.deepEqual(await lookup("a.test"), FIRST);
+  void lookup("silent-9.test");
+  assert.deepEqual(await lookup("a.test"), { kind: "too-many" });
+  assert.equal(dns.queries.filter((query) => query === "A a.test").length, 1);
+});
+
+test("look-ups that are begun ahead leave half of the room to the others", async (t) => {
+  const { lookup, lookAhead } = await startSilentLookups(t, 10);
+  for (let i = 0; i < 10; i++) lookAhead(`silent-${i}.test`);
+  for (let i = 10; i < 14; i++) void lookup(`silent-${i}.test`);
+  assert.deepEqual(await lookup("a.test"), FIRST);
+});
+
+/** A name that resolves, and many whose servers keep silent. */
+async function startSilentLookups(t: TestContext, lookUpsMax: number) {
   const dns = await startDnsServer(t);
   dns.set("a.test", { A: ["192.0.2.1"] });
-  const names = startLookup(t, [dns.address], { timeoutMs: 3_600_000 });
-  for (let i = 0; i < 2_000; i++) {
-    dns.set(`silent-${i}.test`, "silence");
-    void names.lookup(`silent-${i}.test`);
-  }
-  assert.deepEqual(await names.lookup("a.test"), NO_RESOLVER);
+  for (let i = 0; i < 20; i++) dns.set(`silent-${i}.test`, "silence");
+  const options = { servers: [dns.address], timeoutMs: 3_600_000, answerLocalhost: false };
+  const names = createNameLookup({ ...options, lookUpsMax });
+  t.after(names.close);
+  return { dns, ...names };
+}
+
+test("a resolver whose answer came while we stood still is not missing", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", "silence");
+  const found = startLookup(t, [dns.address], { timeoutMs: SHORT_MS }).lookup("a.test");
+  await dns.queried("A a.root-servers.net");
+  standStill(SHORT_MS);
+  assert.deepEqual(await found, NONE);
 });
 
 test("closing ends look-ups under way, and none begins after it", async (t) => {
@@ -207,9 +235,6 @@ async function aNameThatMoved(t: TestContext) {
   dns.set("a.test", { A: ["192.0.2.2"] });
   return names;
 }
-
-const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
-const SECOND = { kind: "addresses", addresses: ["192.0.2.2"] };
 
 test("a look-up that was begun ahead answers the next caller, and that one alone", async (t) => {
   const { lookup } = await aNameThatMoved(t);

@@ -1,43 +1,63 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { openDestinations } from "../../src/wiring/destinations.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 
-test("callers who name silent hosts without end hold up no delivery", async (t) => {
+const CONCURRENCY = 4;
+const LOOKUPS = 2 * CONCURRENCY;
+const ADDRESSES = ["93.184.215.14"];
+const HOOKS = "https://hooks.test/";
+
+async function startDestinations(t: TestContext) {
   const dns = await startDnsServer(t);
-  dns.set("hooks.test", { A: ["93.184.215.14"] });
   const destinations = openDestinations({
     dnsServers: [dns.address],
     attemptTimeoutMs: 3_600_000,
     egress: { allow: [], deny: [] },
+    dispatchConcurrency: CONCURRENCY,
   });
   t.after(destinations.close);
+  dns.set("hooks.test", { A: ADDRESSES });
+  return { dns, ...destinations, aSilentUrl };
 
-  for (let i = 0; i < 2_000; i++) {
-    dns.set(`silent-${i}.test`, "silence");
-    void destinations.forRequests(`https://silent-${i}.test/`);
+  function aSilentUrl(name: string): string {
+    dns.set(`${name}.test`, "silence");
+    return `https://${name}.test/`;
   }
-  const refused = await destinations.forRequests("https://hooks.test/");
-  assert.equal(refused.ok ? null : refused.refusal, "no_resolver");
+}
 
-  const vetted = await destinations.forDeliveries("https://hooks.test/");
-  assert.deepEqual(vetted.ok && vetted.addresses, ["93.184.215.14"]);
+test("an organization that names silent hosts without end is refused, and nobody else", async (t) => {
+  const { forRequests, forDeliveries, aSilentUrl } = await startDestinations(t);
+  const attack = (i: number) => forRequests(aSilentUrl(`silent-${i}`), "acme");
+  for (let i = 0; i < LOOKUPS; i++) void attack(i);
+  for (const url of [HOOKS, aSilentUrl("one-more")]) {
+    const refused = await forRequests(url, "acme");
+    assert.equal(refused.ok ? null : refused.refusal, "too_many_lookups");
+  }
+
+  for (const organization of ["globex", "initech", "umbrella"]) {
+    const vetted = await forRequests(HOOKS, organization);
+    assert.deepEqual(vetted.ok && vetted.addresses, ADDRESSES);
+  }
+  const vetted = await forDeliveries(HOOKS);
+  assert.deepEqual(vetted.ok && vetted.addresses, ADDRESSES);
+});
+
+test("as many attempts as there may be have a look-up each, whatever was begun ahead", async (t) => {
+  const { forDeliveries, lookAhead, aSilentUrl } = await startDestinations(t);
+  for (let i = 0; i < LOOKUPS; i++) lookAhead(aSilentUrl(`ahead-${i}`));
+  for (let i = 1; i < CONCURRENCY; i++) void forDeliveries(aSilentUrl(`silent-${i}`));
+  const vetted = await forDeliveries(HOOKS);
+  assert.deepEqual(vetted.ok && vetted.addresses, ADDRESSES);
 });
 
 test("a look-up that is begun ahead serves no attempt but the one that it was begun for", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("hooks.test", { A: ["93.184.215.14"] }, { A: ["93.184.215.15"] });
-  const destinations = openDestinations({
-    dnsServers: [dns.address],
-    attemptTimeoutMs: 10_000,
-    egress: { allow: [], deny: [] },
-  });
-  t.after(destinations.close);
-  const url = "https://hooks.test/";
+  const { dns, forDeliveries, lookAhead } = await startDestinations(t);
+  dns.set("hooks.test", { A: ADDRESSES }, { A: ["93.184.215.15"] });
 
-  const underWay = destinations.forDeliveries(url);
-  destinations.lookAhead(url);
-  await Promise.all([underWay, destinations.forDeliveries(url)]);
-  const later = await destinations.forDeliveries(url);
+  const underWay = forDeliveries(HOOKS);
+  lookAhead(HOOKS);
+  await Promise.all([underWay, forDeliveries(HOOKS)]);
+  const later = await forDeliveries(HOOKS);
   assert.deepEqual(later.ok && later.addresses, ["93.184.215.15"]);
 });
