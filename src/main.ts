@@ -3,7 +3,6 @@ import { lendNone } from "./actions/accept.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
-import type { OurFault } from "./domain/outcome.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
@@ -11,7 +10,7 @@ import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { type OpenDatabase, openDatabase, standstillMs } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { createEngine } from "./wiring/engine.ts";
-import { FaultLog, type Hindered } from "./wiring/fault-log.ts";
+import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
@@ -57,15 +56,18 @@ async function startOn(
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
     lend: (ids) => (dispatcher ? dispatcher.lend(ids) : lendNone(ids)),
-    onUnresolved: () => onOurFault("no_resolver", {}, "a subscription could not be created"),
+    onUnresolved: () => tellFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;
   await requireRingInUse(deps);
   const faults = new FaultLog(log);
-  const onOurFault = (fault: OurFault, hindered: Hindered, consequence: string) => {
-    health.noteFault(fault);
+  const tellFault: NoteFault = (fault, ...facts) => {
     metrics.noteFault(fault);
-    faults.note(fault, hindered, consequence);
+    faults.note(fault, ...facts);
+  };
+  const onOurFault: NoteFault = (fault, ...facts) => {
+    health.noteFault(fault);
+    tellFault(fault, ...facts);
   };
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);
@@ -103,7 +105,7 @@ async function startOn(
   const ownUrl = `http://${config.host}:${config.port}`;
   const options = {
     logger: log,
-    health,
+    health: health.forPartners,
     baseUrl: () => config.baseUrl ?? partnerUrl ?? ownUrl,
     onUnavailable: (err: unknown) => {
       outage.note(err);
@@ -111,6 +113,7 @@ async function startOn(
   };
   const operatorApp = buildOperatorApp(deps, {
     ...options,
+    health: health.forOperators,
     tokens,
     metrics: () => metrics.expose(),
     withApi: config.role !== "dispatcher",

@@ -16,7 +16,8 @@ export interface DelivererOptions {
   postpone: (claim: Claim) => Promise<void>;
   /** The same, for a moment. */
   defer: (claim: Claim) => Promise<void>;
-  onOurFault: (fault: OurFault, claim: Claim) => void;
+  /** `error`: the exception that is the fault. */
+  onOurFault: (fault: OurFault, claim: Claim, error?: unknown) => void;
   onEnded: (ended: Ended) => void;
 }
 
@@ -40,7 +41,7 @@ export function createDeliverer({
     const startedAt = clock();
     const outcome = await attempt(claim, startedAt);
     if (outcome.kind === "our-fault") {
-      onOurFault(outcome.fault, claim);
+      onOurFault(outcome.fault, claim, outcome.error);
       return { recorded: postpone(claim) };
     }
     if (outcome.kind === "deferred") return { recorded: defer(claim) };

@@ -74,8 +74,8 @@ export function createSender(options: {
       return await attempt(post, deadline);
     } catch (error) {
       deadline.lift();
-      // Nothing else is thrown but by `check`, and that is no receiver's doing.
-      return error instanceof AttemptFailed ? error.outcome : ourFault("no_resolver");
+      if (error instanceof AttemptFailed) return error.outcome;
+      return { kind: "our-fault", fault: "unexpected", error };
     } finally {
       underWay.remove(link);
     }

@@ -22,10 +22,16 @@ export type Outcome =
   | { kind: "acknowledged"; httpStatus: number }
   | { kind: "refused"; httpStatus: number }
   | { kind: "unreachable"; reason: FailureReason }
-  | { kind: "our-fault"; fault: OurFault }
+  | { kind: "our-fault"; fault: OurFault; error?: unknown }
   | { kind: "deferred" };
 
-/** What must be mended on our side before deliveries can go on. */
+/**
+ * Internal faults: what must be mended on our side before deliveries can go on.
+ *
+ * None of them may be caused by what a partner chooses: URL, name, address, certificate, answer, number of requests.
+ * Where an error has two possible causes, our own side has to confirm the fault (`OwnSide`, the resolver's probe).
+ * `unexpected` is an exception that nobody foresaw. Only a defect of ours raises it.
+ */
 export const OUR_FAULTS = [
   "no_resolver",
   "no_descriptors",
@@ -33,6 +39,7 @@ export const OUR_FAULTS = [
   "no_route",
   "secret_sealed",
   "lease_spent",
+  "unexpected",
   "stopping",
 ] as const;
 

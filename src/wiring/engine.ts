@@ -9,10 +9,9 @@ import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
-import type { OurFault } from "../domain/outcome.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
-import type { Hindered } from "./fault-log.ts";
+import type { NoteFault } from "./fault-log.ts";
 
 /** How often we look for what other processes accepted and for what became due. */
 const POLL_INTERVAL_MS = 100;
@@ -33,7 +32,7 @@ export function createEngine(
     log: Logger;
     onEnded: (ended: Ended) => void;
     onRecorded: (recorded: Recorded) => void;
-    onOurFault: (fault: OurFault, hindered: Hindered, consequence: string) => void;
+    onOurFault: NoteFault;
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
@@ -65,8 +64,13 @@ export function createEngine(
       persistence,
     ),
     onEnded,
-    onOurFault: (fault, claim) => {
-      onOurFault(fault, namesOf(claim), "the delivery waits a minute, no attempt is counted");
+    onOurFault: (fault, claim, error) => {
+      onOurFault(
+        fault,
+        namesOf(claim),
+        "the delivery waits a minute, no attempt is counted",
+        error,
+      );
     },
   });
 

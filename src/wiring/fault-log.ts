@@ -4,6 +4,14 @@ import type { OurFault } from "../domain/outcome.ts";
 /** What a fault of our own keeps from being done, by its public names. */
 export type Hindered = Record<string, string>;
 
+/** `error`: the exception that is the fault. Its stack is logged. */
+export type NoteFault = (
+  fault: OurFault,
+  hindered: Hindered,
+  consequence: string,
+  error?: unknown,
+) => void;
+
 /** A delivery that waits comes back after a minute, and its fault with it. */
 const PERIOD_MS = 60_000;
 const LINES_MAX = 20;
@@ -21,12 +29,12 @@ export class FaultLog {
     this.#log = log;
   }
 
-  note(fault: OurFault, hindered: Hindered, consequence: string): void {
+  note(fault: OurFault, hindered: Hindered, consequence: string, err?: unknown): void {
     if (this.#counts.size === 0) setTimeout(() => this.#account(), PERIOD_MS).unref();
     this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + 1);
     if (this.#lines >= LINES_MAX) return;
     this.#lines++;
-    this.#log.error({ fault, ...hindered }, `a fault of our own: ${consequence}`);
+    this.#log.error({ fault, ...hindered, err }, `a fault of our own: ${consequence}`);
   }
 
   #account(): void {

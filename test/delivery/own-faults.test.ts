@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { OurFault } from "../../src/domain/outcome.ts";
 import { createDatabase } from "../support/database.ts";
 import {
@@ -14,7 +15,7 @@ const db = await createDatabase();
 
 const SUBSCRIPTIONS = 50;
 const MINUTES = 10;
-const FAULTS: OurFault[] = ["no_resolver", "no_descriptors", "no_ports", "no_route"];
+const FAULTS: OurFault[] = ["no_resolver", "no_descriptors", "no_ports", "no_route", "unexpected"];
 
 for (const fault of FAULTS) {
   test(`ten minutes of ${fault} cost fifty subscriptions nothing, and afterwards everything is delivered`, async () => {
@@ -42,3 +43,29 @@ for (const fault of FAULTS) {
     assert.deepEqual({ ...delivered }, { count: SUBSCRIPTIONS, attempts: 1 });
   });
 }
+
+test("the exception that kept a delivery from its attempt is told of with its delivery", async () => {
+  const { deps, claim } = await createEngine(db);
+  const organization = await anOrganization(deps);
+  await aSubscription(deps, organization);
+  await publish(deps, organization);
+  const [claimed] = await claim();
+  assert.ok(claimed);
+
+  const error = new Error("nobody foresaw this");
+  const told: unknown[] = [];
+  const nothing = () => Promise.resolve();
+  const deliver = createDeliverer({
+    send: () => Promise.resolve({ kind: "our-fault", fault: "unexpected", error }),
+    clock: deps.clock,
+    record: () => assert.fail("it is no attempt"),
+    postpone: nothing,
+    defer: nothing,
+    onOurFault: (...facts) => told.push(...facts),
+    onEnded: () => assert.fail("it is no attempt"),
+  });
+  await (
+    await deliver(claimed)
+  ).recorded;
+  assert.deepEqual(told, ["unexpected", claimed, error]);
+});

@@ -56,10 +56,11 @@ test("a look-up that there is no room for is put off, and is no fault of anybody
   assert.deepEqual(outcome, { kind: "deferred" });
 });
 
-test("a look-up that breaks is our fault and breaks nothing else", async (t) => {
-  const sender = await startSender(t, { lookup: () => Promise.reject(new Error("broken")) });
+test("an exception that nobody foresaw is a fault of its own, and is kept", async (t) => {
+  const error = new Error("broken");
+  const sender = await startSender(t, { lookup: () => Promise.reject(error) });
   const outcome = await sender.send(aPost("https://hooks.partner.test/"));
-  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_resolver" });
+  assert.deepEqual(outcome, { kind: "our-fault", fault: "unexpected", error });
 });
 
 test("a URL that the policy has come to refuse is not contacted", async (t) => {

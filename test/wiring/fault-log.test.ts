@@ -27,3 +27,11 @@ test("of faults of our own the first are told by name, and after a minute how ma
   note(1);
   assert.equal(lines.length, 22);
 });
+
+test("of a fault that is an exception the stack is told", () => {
+  let line = "";
+  const faults = new FaultLog(pino({}, { write: (text) => (line = text) }));
+  faults.note("unexpected", {}, "it waits", new TypeError("of undefined"));
+  const { err } = JSON.parse(line) as { err: { stack: string } };
+  assert.match(err.stack, /^TypeError: of undefined\n +at .*fault-log/);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KeyRing } from "../../src/domain/sealed-secret.ts";
+import type { HealthChecks } from "../../src/http/health.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { Readiness } from "../../src/wiring/health.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
@@ -16,34 +17,55 @@ function readinessOf(databaseMs?: number, id = "mine", of = db) {
 test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
   await ownerOf(db).begin(async (busy) => {
     await busy`lock table schema_migrations`;
-    const [database] = await readinessOf(50).ready();
+    const [database] = await readinessOf(50).forPartners.ready();
     assert.deepEqual(database, { name: "database", ok: false, detail: "unreachable" });
   });
-  const checks = await readinessOf().ready();
+  const checks = await readinessOf().forPartners.ready();
   assert.ok(checks.every(({ ok }) => ok));
 });
 
 test("a process whose database does not take writes is not ready", async () => {
   const single = await createDatabase({ max: 1 });
-  const databaseOf = async () => (await readinessOf(undefined, "mine", single).ready())[0];
+  const databaseOf = async () =>
+    (await readinessOf(undefined, "mine", single).forPartners.ready())[0];
   await single`set default_transaction_read_only = on`;
   assert.deepEqual(await databaseOf(), { name: "database", ok: false, detail: "takes no writes" });
   await single`set default_transaction_read_only = off`;
   assert.deepEqual(await databaseOf(), { name: "database", ok: true });
 });
 
-test("a process that is stopping is not ready, however lately it was", async () => {
+test("a process that is stopping is not ready for anybody, however lately it was", async () => {
   const readiness = readinessOf();
-  assert.ok((await readiness.ready()).every(({ ok }) => ok));
+  assert.ok(await isReady(readiness.forPartners));
+  assert.ok(await isReady(readiness.forOperators));
   readiness.noteStopping();
-  assert.deepEqual(await readiness.ready(), [{ name: "stopping", ok: false }]);
+  const stopping = [{ name: "stopping", ok: false }];
+  assert.deepEqual(await readiness.forPartners.ready(), stopping);
+  assert.deepEqual(await readiness.forOperators.ready(), stopping);
 });
 
-test("a claim that came too late is no reason not to be ready", async () => {
-  const readiness = readinessOf();
-  readiness.noteFault("lease_spent");
-  assert.ok((await readiness.ready()).every(({ ok }) => ok));
-});
+for (const fault of ["no_resolver", "no_descriptors", "no_ports", "no_route"] as const) {
+  test(`${fault} is for operators to know, and takes no process out of the partners' balancer`, async () => {
+    const readiness = readinessOf();
+    readiness.noteFault(fault);
+    const checks = await readiness.forOperators.ready();
+    const [last] = checks.slice(-1);
+    assert.deepEqual([last?.name, last?.ok], [fault, false]);
+    assert.ok(await isReady(readiness.forPartners));
+  });
+}
+
+for (const fault of ["lease_spent", "unexpected"] as const) {
+  test(`${fault} is no reason not to be ready`, async () => {
+    const readiness = readinessOf();
+    readiness.noteFault(fault);
+    assert.ok(await isReady(readiness.forOperators));
+  });
+}
+
+async function isReady(health: HealthChecks): Promise<boolean> {
+  return (await health.ready()).every(({ ok }) => ok);
+}
 
 test("a lost sealing key is named and stops no process; a ring that opens nothing does", async () => {
   const { deps } = await createEngine(db);
@@ -51,7 +73,7 @@ test("a lost sealing key is named and stops no process; a ring that opens nothin
   const [{ id: known }] = deps.ring;
   const sealedIn = async (readiness: Readiness) => {
     readiness.noteFault("secret_sealed");
-    return (await readiness.ready()).at(-1);
+    return (await readiness.forOperators.ready()).at(-1);
   };
   const detail = "deliveries wait until we mend this";
   assert.deepEqual(await sealedIn(readinessOf(undefined, known)), {
