@@ -66,9 +66,9 @@ export async function findRetention(db: Queryable): Promise<number | null> {
   return row.ms === null ? null : Number(row.ms);
 }
 
-/** Until the transaction ends, nobody else changes the schema. */
+/** Until the transaction ends, nobody else changes this schema. */
 export async function lockSchema(tx: Queryable): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtext('partner-api migrations'))`;
+  await tx`select pg_advisory_xact_lock(hashtext('partner-api migrations of ' || current_schema()))`;
 }
 
 /** Whether this connection's role may change the schema. */

@@ -9,26 +9,38 @@ export async function createPartitions(db: Database, now: Date): Promise<void> {
     await turn(db, (tx) => tx`select create_partitions(${table}, ${now})`);
 }
 
-/** Drops history older than the retention, and answers how many partitions that were. Throws as `createPartitions` does. */
+/**
+ * Drops history older than the retention, and returns how many partitions that were. Throws as `createPartitions` does.
+ */
 export async function dropExpiredPartitions(db: Database, now: Date): Promise<number> {
-  let count = 0;
+  let dropped = 0;
   for (const table of HISTORY) {
-    const [row] = await turn(
+    dropped += await untilNone(
       db,
-      (tx) =>
-        tx<[{ dropped: number }]>`select drop_expired_partitions(${table}, ${now}) as dropped`,
+      (tx) => tx<Count>`select drop_expired_partitions(${table}, ${now}) as count`,
     );
-    count += row.dropped;
   }
   await turn(db, (tx) => tx`select delete_expired_rows(${now})`);
-  return count;
+  return dropped;
 }
 
-/** One process at a time. Whoever wants a table waits behind us while we wait for it: a backup may hold it for hours. */
+type Count = [{ count: number }];
+
+/** Repeats `work`, each time in a transaction of its own, until there is none left. Returns how much it was. */
+async function untilNone(db: Database, work: (tx: Queryable) => Promise<Count>): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const [{ count }] = await turn(db, work);
+    if (count === 0) return total;
+    total += count;
+  }
+}
+
+/** One process at a time. Others wait behind us while we wait for a table: a backup may hold it for hours. */
 async function turn<Rows>(db: Database, work: (tx: Queryable) => Promise<Rows>): Promise<Rows> {
   let rows: Rows | undefined;
   await db.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtext('partner-api partitions'))`;
+    await tx`select lock_partitions()`;
     await tx`set local lock_timeout = '500ms'`;
     rows = await work(tx);
   });

@@ -26,6 +26,7 @@ const FUNCTIONS = [
   "create_partitions",
   "drop_expired_partitions",
   "delete_expired_rows",
+  "lock_partitions",
   "retention",
   "partition_width",
   "first_id_at",

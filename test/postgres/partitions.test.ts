@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
+import type { Queryable } from "../../src/postgres/database.ts";
 import { writeRetention } from "../../src/postgres/migrate.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -41,6 +42,19 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
   else
     await db`insert into finished_deliveries ${db({ ...delivery, finished_at: at, state, attempts: 1, ...success })}`;
   return id;
+}
+
+/** A delivery of this event that was made today and waits. */
+async function aRedelivery(tx: Queryable, eventId: string) {
+  const row = {
+    id: timeOrderedId(today),
+    event_id: eventId,
+    subscription_id: randomUUID(),
+    organization_id: randomUUID(),
+    created_at: today,
+  };
+  await tx`insert into waiting_deliveries ${tx({ ...row, due_at: today })}`;
+  return row;
 }
 
 async function untilSomebodyWaits(): Promise<void> {
@@ -111,15 +125,86 @@ test("while nothing has expired, writers are not kept waiting", async () => {
   });
 });
 
-test("an event that a delivery still waits for outlives the retention", async () => {
-  await aDay(45);
+test("a delivery that still waits keeps the events of its own day, and of no other", async () => {
+  for (const day of [43, 44, 45, 46]) await aDay(day);
   const awaited = await anEvent(45, "waiting");
-  await dropExpiredPartitions(db, today);
+  const others = [await anEvent(44, "delivered"), await anEvent(46, "delivered")];
+  const before = await names();
+
+  assert.equal(await dropExpiredPartitions(db, today), 4 * 3 - 1);
+  assert.equal((await names()).length, before.length - 11);
   assert.equal(await exists(awaited), true);
+  for (const id of others) assert.equal(await exists(id), false);
 
   await db`delete from waiting_deliveries`;
-  await dropExpiredPartitions(db, today);
+  assert.equal(await dropExpiredPartitions(db, today), 1);
   assert.equal(await exists(awaited), false);
+});
+
+test("a redelivery keeps the events of the day of its event alone, waiting and finished", async () => {
+  await aDay(45);
+  const eventId = await anEvent(45, "delivered");
+  const keeps = async () => {
+    await aDay(44);
+    const later = await anEvent(44, "delivered");
+    await dropExpiredPartitions(db, today);
+    return [await exists(eventId), await exists(later)];
+  };
+
+  const redelivery = await aRedelivery(db, eventId);
+  assert.deepEqual(await keeps(), [true, false]);
+  await db`delete from waiting_deliveries`;
+  await db`insert into finished_deliveries ${db({ ...redelivery, finished_at: today, state: "cancelled", attempts: 0 })}`;
+  assert.deepEqual(await keeps(), [true, false]);
+  await owner`delete from finished_deliveries`;
+  assert.deepEqual(await keeps(), [false, false]);
+});
+
+test("an event that a transaction sends once more is kept, though it had expired before that commits", async () => {
+  await aDay(45);
+  const eventId = await anEvent(45, "delivered");
+  let dropping: Promise<number> | undefined;
+  await db.begin(async (tx) => {
+    await tx`select from events where id = ${eventId}`;
+    dropping = dropExpiredPartitions(db, today);
+    await untilSomebodyWaits();
+    await aRedelivery(tx, eventId);
+  });
+  await dropping;
+  assert.equal(await exists(eventId), true);
+  await db`delete from waiting_deliveries`;
+  await dropExpiredPartitions(db, today);
+});
+
+test("whether an event may go is asked of its own day, and reads nothing of a long queue", async () => {
+  await aDay(45);
+  await owner`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select id, id, id, id, ${today}, ${today}
+      from (select overlay(gen_random_uuid()::text placing left(first_id_at(${today})::text, 13) from 1)::uuid as id
+              from generate_series(1, 2000)) as young`;
+
+  const read = await db.begin(async (tx) => {
+    const [{ dropped }] = await tx<[{ dropped: number }]>`
+      select drop_expired_partitions('events', ${today}) as dropped`;
+    assert.equal(dropped, 1);
+    const [row] = await tx<[{ read: number }]>`
+      select (seq_tup_read + idx_tup_fetch)::int as read
+        from pg_stat_xact_user_tables where relname = 'waiting_deliveries'`;
+    return row.read;
+  });
+  assert.ok(read < 10, `${read} deliveries were read`);
+  await db`delete from waiting_deliveries`;
+  await dropExpiredPartitions(db, today);
+});
+
+test("partitions are dropped one in a transaction, so that writers come in between", async () => {
+  await aDay(45);
+  await aDay(46);
+  const before = await names();
+  await db`select drop_expired_partitions('attempts', ${today})`;
+  assert.equal((await names()).length, before.length - 1);
+  assert.equal(await dropExpiredPartitions(db, today), 5);
 });
 
 test("a row for which nobody made a partition is kept, and goes when it is old enough", async () => {

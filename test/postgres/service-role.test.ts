@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
-import { createPartitions } from "../../src/postgres/partitions.ts";
+import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { findExcess, findMissing, grantService } from "../../src/postgres/service-rights.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 
@@ -11,6 +11,7 @@ const db = await createDatabase();
 const owner = ownerOf(db);
 const now = new Date();
 await createPartitions(db, now);
+await dropExpiredPartitions(db, now); // What the tests' own era left.
 
 const FORBIDDEN = "42501";
 
@@ -91,6 +92,7 @@ test("of the owner's functions the service may call those that look after partit
       "delete_expired_rows",
       "drop_expired_partitions",
       "first_id_at",
+      "lock_partitions",
       "moment_of",
       "partition_width",
       "retention",

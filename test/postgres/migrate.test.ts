@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { after, test } from "node:test";
+import { timeOrderedId } from "../../src/domain/ids.ts";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { lockSchema, migrate, writeRetention } from "../../src/postgres/migrate.ts";
+import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { createDatabase, environmentOf } from "../support/database.ts";
+
+const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
+const DAY_MS = 86_400_000;
+const now = new Date();
+const environment = environmentOf(await createDatabase());
+
+/** A schema as the first two migrations made it, with the partitions of a day, on one connection. */
+async function anEarlierSchema(name: string): Promise<Database> {
+  const url = environment["MIGRATION_DATABASE_URL"] ?? "";
+  const db = connect(url, { max: 1, name: "test earlier schema" });
+  after(() => db.end({ timeout: 1 }));
+  await db`create schema ${db(name)}`;
+  await db`select set_config('search_path', ${name}, false)`;
+  await db`create table schema_migrations (version integer primary key, name text not null)`;
+  for (const [index, file] of (await readdir(FOLDER)).sort().slice(0, 2).entries()) {
+    await db.unsafe(await readFile(new URL(file, FOLDER), "utf8"));
+    await db`insert into schema_migrations (version, name) values (${index + 1}, ${file})`;
+  }
+  await writeRetention(db, 30 * DAY_MS);
+  for (const table of ["finished_deliveries", "attempts", "events"]) await turnAsBefore(db, table);
+  return db;
+}
+
+/** What a process of the version before asks for, which goes on with the new schema. */
+async function turnAsBefore(db: Database, table: string): Promise<void> {
+  await db`select create_partitions(${table}, ${now})`;
+  await db`select drop_expired_partitions(${table}, ${now})`;
+  await db`select delete_expired_rows(${now})`;
+}
+
+/** An event and its delivery, which waits. */
+async function anEvent(db: Database, at: Date): Promise<string> {
+  const id = timeOrderedId(at);
+  await db`insert into events (id, organization_id, type, occurred_at, data)
+           values (${id}, ${id}, 'vc.test.ping', ${at}, '{}')`;
+  await db`insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+           values (${id}, ${id}, ${id}, ${id}, ${at}, ${at})`;
+  return id;
+}
+
+async function listEvents(db: Database): Promise<string[]> {
+  return (await db<{ id: string }[]>`select id from events order by id`).map(({ id }) => id);
+}
+
+test("a database of an earlier build keeps its rows, and history comes and goes in it as in a new one", async () => {
+  const db = await anEarlierSchema("earlier");
+  const stray = await anEvent(db, new Date(now.getTime() - 60 * DAY_MS));
+  const young = await anEvent(db, now);
+
+  const [first] = await migrate(db);
+  assert.equal(first, "0003_retention.sql");
+  assert.deepEqual(await listEvents(db), [stray, young]);
+
+  await createPartitions(db, now);
+  await dropExpiredPartitions(db, now);
+  assert.deepEqual(await listEvents(db), [stray, young]);
+  await db`delete from waiting_deliveries`;
+  await createPartitions(db, now);
+  await dropExpiredPartitions(db, now);
+  assert.deepEqual(await listEvents(db), [young]);
+});
+
+test("what a process of the version before asks of the new schema is still there", async () => {
+  const db = await anEarlierSchema("overtaken");
+  await migrate(db);
+  for (const table of ["finished_deliveries", "attempts", "events"]) await turnAsBefore(db, table);
+});
+
+test("schemas of one database do not wait for each other's maintenance or migrations", async () => {
+  const [one, other] = [await anEarlierSchema("one"), await anEarlierSchema("other")];
+  await migrate(one);
+  await migrate(other);
+  await one.begin(async (tx) => {
+    await tx`select lock_partitions()`;
+    await createPartitions(other, now);
+    await dropExpiredPartitions(other, now);
+  });
+  await one.begin(async (tx) => {
+    await lockSchema(tx);
+    assert.deepEqual(await migrate(other), []);
+  });
+});
