@@ -1,5 +1,5 @@
 import type { Wanted } from "../src/actions/claims.ts";
-import { Hands } from "../src/delivery/hands.ts";
+import { Slots } from "../src/delivery/slots.ts";
 import { after } from "../src/domain/clock.ts";
 import { randomId } from "../src/domain/ids.ts";
 import type { Database } from "../src/postgres/database.ts";
@@ -16,7 +16,7 @@ const ROUNDS = 300;
 const LIMIT_MS = 20_000;
 const LOOK_MAX = 1_000;
 /** All free, as many as a process has. */
-const HANDS = new Hands(256, 16);
+const SLOTS = new Slots(256, 16);
 const LEASE_MS = 30_000;
 const IN_AN_HOUR_MS = 3_600_000;
 
@@ -73,7 +73,7 @@ async function timeOf({ db, subscriptions }: Stage): Promise<number> {
   await listDueSubscriptions(db, { now, after: null, limit: LOOK_MAX });
   let others = subscriptions.slice(1).map(({ id }) => id);
   while (others.length > 0) {
-    const wanted = HANDS.share(others);
+    const wanted = SLOTS.share(others);
     await claimNothing(db, wanted, now);
     others = others.slice(wanted.shares.length);
   }

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { lendNone } from "./actions/accept.ts";
+import { NO_SLOTS } from "./actions/publish.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
@@ -55,7 +55,7 @@ async function startOn(
   const tokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
-    lend: (ids) => (dispatcher ? dispatcher.lend(ids) : lendNone(ids)),
+    reserve: () => dispatcher?.reserve() ?? NO_SLOTS,
     onUnresolved: () => tellFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;

@@ -3,12 +3,12 @@ import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { Database } from "../postgres/database.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
-import { acceptAll, type DirectEvent, type Lend } from "./accept.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
 import { type Cancelling, createCancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
+import { type NewEvent, publishAtOnce, type Published, type Reservation } from "./publish.ts";
 
 /** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
 export interface Parts {
@@ -17,13 +17,11 @@ export interface Parts {
   ring: KeyRing;
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string, organizationId: string) => Promise<Vetted>;
-  /** Begins to look up the host of this URL, to which a delivery is about to be attempted. */
-  lookAhead: (url: string) => void;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
   nudge: (subscriptionIds: string[]) => void;
-  /** The free hands of the dispatcher of this process, if it has one. */
-  lend?: Lend;
+  /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */
+  reserve: () => Reservation;
 }
 
 /** Everything an action may reach besides its arguments. Built once, in wiring/dependencies.ts or in a test. */
@@ -33,8 +31,8 @@ export interface Dependencies extends Parts {
     /** Null when the key lets nobody in. */
     admit: (presented: Presented) => Promise<Admitted | null>;
     findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
-    /** False when the subscription is not active any more. */
-    accept: (event: DirectEvent) => Promise<boolean>;
+    /** Resolves once the event is durable. */
+    publish: (event: NewEvent) => Promise<Published>;
   } & Cancelling;
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
@@ -59,7 +57,7 @@ export function createDependencies(parts: Parts): Dependencies {
         return ids.map((id) => byId.get(id) ?? null);
       }, BATCH),
 
-      accept: gather((events: DirectEvent[]) => acceptAll(parts, events), BATCH),
+      publish: gather((events: NewEvent[]) => publishAtOnce(parts, events), BATCH),
 
       ...createCancelling(parts, { max: BATCH.max }),
     },

@@ -51,15 +51,6 @@ export async function checkDestination(
   return { ok: true, destination, addresses: contactable };
 }
 
-/** Begins the look-up of an attempt that is about to be made at this URL. */
-export function beginLookUp(
-  { lookAhead, egress }: { lookAhead: (host: string) => void; egress: AddressPolicy },
-  url: string,
-): void {
-  const verdict = checkUrlOnce(url, egress);
-  if (verdict.ok && verdict.destination.address === null) lookAhead(verdict.destination.host);
-}
-
 export function refused(refusal: keyof typeof DETAILS): Vetted {
   return { ok: false, refusal, detail: DETAILS[refusal] };
 }

@@ -1,10 +1,10 @@
-import type { Loan } from "../actions/accept.ts";
 import type { Claim, Wanted } from "../actions/claims.ts";
+import { NO_SLOTS, type Reservation } from "../actions/publish.ts";
 import { LinkedList } from "../domain/linked-list.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
 import { Due, type DueOptions } from "./due.ts";
-import { Hands } from "./hands.ts";
+import { Slots } from "./slots.ts";
 
 export interface DispatcherOptions extends DueOptions {
   /** Leases due deliveries to us, as many as are wanted. */
@@ -16,8 +16,11 @@ export interface DispatcherOptions extends DueOptions {
   onError: (error: unknown) => void;
 }
 
-/** Claims for each hand whose outcome may still have to be recorded: a slow database slows us down. */
-const OPEN_PER_HAND = 2;
+/** Claims for each slot whose outcome may still have to be recorded: a slow database slows us down. */
+const OPEN_PER_SLOT = 2;
+
+/** Where more subscriptions than this have something due, no slot is spare. */
+const DUE_MAX_TO_RESERVE = 256;
 
 /**
  * Keeps attempts going while deliveries are due.
@@ -27,8 +30,8 @@ const OPEN_PER_HAND = 2;
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #hands: Hands;
-  /** Claims whose outcome is not recorded yet, and accepts that hands are lent to. */
+  readonly #slots: Slots;
+  /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
   readonly #bell = new Doorbell();
   readonly #due: Due;
@@ -38,13 +41,13 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#hands = new Hands(options.concurrency, options.subscriptionConcurrency);
+    this.#slots = new Slots(options.concurrency, options.subscriptionConcurrency);
     this.#due = new Due(options);
   }
 
   /** Attempts under way now. */
   get underWay(): number {
-    return this.#hands.busy;
+    return this.#slots.busy;
   }
 
   start(): void {
@@ -57,36 +60,34 @@ export class Dispatcher {
   }
 
   /**
-   * Lends free hands to deliveries that are being accepted. A subscription that has something due gets none: that goes
-   * first. Stopping waits for the loan to be settled.
+   * Sets spare slots aside for deliveries that are being published. A subscription that has something due gets none: what
+   * waits goes first. Stopping waits for the end of each reservation.
    */
-  lend(subscriptionIds: string[]): Loan {
-    const lent = subscriptionIds.map((id) => this.#canLend(id) && this.#hands.takeSpare(id));
-    let end: () => void = () => undefined;
-    const link = this.#open.append(new Promise<void>((resolve) => (end = resolve)));
-    // In one step: between the two, a claim would find hands free that are not.
-    const settle = (claims: Claim[]) => {
-      for (const [index, id] of subscriptionIds.entries()) if (lent[index]) this.#hands.give(id);
+  reserve(): Reservation {
+    const slots = this.#canReserve ? this.#slots.spare : 0;
+    if (slots === 0) return NO_SLOTS;
+
+    const free = this.#slots.reserve(slots);
+    let ended: () => void = () => undefined;
+    const link = this.#open.append(new Promise<void>((resolve) => (ended = resolve)));
+    const end = (claims: Claim[]) => {
+      free();
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
       this.#ringForMore();
-      end();
+      ended();
     };
-    return { lent, settle };
+    return { slots, except: [...this.#due, ...this.#slots.saturated], end };
   }
 
-  #canLend(subscriptionId: string): boolean {
-    return (
-      this.#running !== undefined &&
-      !this.#stopping &&
-      this.#hasRoom &&
-      !this.#due.has(subscriptionId)
-    );
+  get #canReserve(): boolean {
+    const isRunning = this.#running !== undefined && !this.#stopping;
+    return isRunning && this.#hasRoom && this.#due.size <= DUE_MAX_TO_RESERVE;
   }
 
   /** Whether outcomes are recorded fast enough for more attempts to begin. */
   get #hasRoom(): boolean {
-    return this.#open.size < OPEN_PER_HAND * this.#options.concurrency;
+    return this.#open.size < OPEN_PER_SLOT * this.#options.concurrency;
   }
 
   /** Claims nothing more and resolves once every attempt under way is over. */
@@ -100,7 +101,7 @@ export class Dispatcher {
     while (!this.#stopping) {
       this.#look();
       try {
-        await this.#fillFreeHands();
+        await this.#fillFreeSlots();
       } catch (error) {
         this.#options.onError(error); // The database is away: the next poll tries again.
       }
@@ -113,23 +114,23 @@ export class Dispatcher {
   /** Beside the claims: what is in mind already does not wait for a look. */
   #look(): void {
     this.#looking ??= this.#due
-      .look(this.#hands.free)
+      .look(this.#slots.free)
       .then((hasFound) => {
         if (hasFound) this.#bell.ring();
       }, this.#options.onError)
       .finally(() => (this.#looking = undefined));
   }
 
-  async #fillFreeHands(): Promise<void> {
+  async #fillFreeSlots(): Promise<void> {
     if (!this.#hasRoom) return;
-    const wanted = this.#hands.share(this.#due);
+    const wanted = this.#slots.share(this.#due);
     if (wanted.shares.length === 0) return;
 
-    this.#hands.reserve(wanted.limit);
+    const free = this.#slots.reserve(wanted.limit);
     try {
       await this.#claim(wanted);
     } finally {
-      this.#hands.reserve(0);
+      free();
     }
     this.#bell.ring();
   }
@@ -142,7 +143,7 @@ export class Dispatcher {
   }
 
   #begin(claim: Claim): void {
-    this.#hands.take(claim.subscription_id);
+    this.#slots.take(claim.subscription_id);
     const work = this.#deliver(claim)
       .catch(this.#options.onError) // Not recorded: the lease runs out and it is tried again.
       .finally(() => {
@@ -152,13 +153,13 @@ export class Dispatcher {
     const link = this.#open.append(work);
   }
 
-  /** A hand is free again once the attempt is over: what it came to is recorded together with others. */
+  /** The slot is free once the attempt is over. Its outcome is recorded in a batch, which holds no slot. */
   async #deliver(claim: Claim): Promise<void> {
     let attempted: Attempted;
     try {
       attempted = await this.#options.deliver(claim);
     } finally {
-      this.#hands.give(claim.subscription_id);
+      this.#slots.give(claim.subscription_id);
       this.#ringForMore();
     }
     await attempted.recorded;

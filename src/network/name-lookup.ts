@@ -21,9 +21,6 @@ const ADDRESSES_MAX = 256;
 /** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
 
-/** How long the answer of a look-up that was begun ahead waits for its attempt. */
-const AHEAD_MS = 1_000;
-
 const NONE: LookupResult = { kind: "none" };
 const NO_RESOLVER: LookupResult = { kind: "no-resolver" };
 const TOO_MANY: LookupResult = { kind: "too-many" };
@@ -31,8 +28,7 @@ const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::
 
 /**
  * Look-ups over DNS alone, A and AAAA at once. Nothing is remembered: callers share a look-up only
- * while it is under way, and one that is begun by `lookAhead` answers the next caller alone, within a
- * second. A family that cannot be looked up is left out if the other has addresses.
+ * while it is under way. A family that cannot be looked up is left out if the other has addresses.
  *
  * A name for which nothing usable came back (silence, SERVFAIL, REFUSED) is `none` only if the
  * resolver answers a probe for a well-known name right afterwards. Otherwise the fault may be ours,
@@ -47,32 +43,18 @@ export function createNameLookup(options: {
   timeoutMs: number;
   /** DNS does not know `localhost`. Where the operator allows loopback, we answer for it. */
   answerLocalhost: boolean;
-  /** Look-ups under way at once. Half of them are never begun ahead. */
+  /** Look-ups under way at once. */
   lookUpsMax?: number;
-}): { lookup: NameLookup; lookAhead: (host: string) => void; close: () => void } {
+}): { lookup: NameLookup; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const limitMs = options.timeoutMs - probeMs;
   const servers = new NameServers(limitMs, () => createResolver(options.servers, limitMs));
-  const max = options.lookUpsMax ?? Infinity;
-  const lookUps = new UnderWay(find, { max, beyond: TOO_MANY });
-  const ahead = new Map<string, { found: Promise<LookupResult>; untilMs: number }>();
+  const lookUps = new UnderWay(find, { max: options.lookUpsMax ?? Infinity, beyond: TOO_MANY });
   let closed = false;
 
-  return { lookup, lookAhead, close };
+  return { lookup, close };
 
   async function lookup(host: string): Promise<LookupResult> {
-    const begun = ahead.get(host);
-    ahead.delete(host);
-    return begun !== undefined && performance.now() < begun.untilMs ? begun.found : ask(host);
-  }
-
-  function lookAhead(host: string): void {
-    if (lookUps.size >= max / 2) return;
-    if (ahead.size >= max) ahead.clear();
-    ahead.set(host, { found: ask(host), untilMs: performance.now() + AHEAD_MS });
-  }
-
-  async function ask(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
     if (NEVER_EXISTS.test(host)) return NONE;
     return closed ? NO_RESOLVER : lookUps.ask(host);

@@ -6,67 +6,94 @@ export interface EventRow {
   organization_id: string;
   type: string;
   occurred_at: Date;
-  /** JSON text. */
+  /** JSON text without control characters. */
   data: string;
+  /** Null: for every active subscription of the organization that lists the type. */
+  subscription_id: string | null;
 }
 
-export async function insertEvent(db: Queryable, row: EventRow): Promise<void> {
-  await db`
-    insert into events (id, organization_id, type, occurred_at, data)
-    values (${row.id}, ${row.organization_id}, ${row.type}, ${row.occurred_at}, ${row.data})`;
+/** Which of the deliveries that a statement writes get a lease at once. */
+export interface EarlyLeases {
+  /** How many at most, and never two for one subscription. */
+  slots: number;
+  /** Subscriptions that get none. */
+  except: string[];
+  leaseId: string;
+  leasedUntil: Date;
 }
 
-/** An event for one subscription alone, as the test call makes it. */
-export interface DirectEventRow {
+const NO_LEASES = { slots: 0, except: [], leaseId: null, leasedUntil: null };
+
+export interface PublishedDeliveryRow {
   id: string;
-  delivery_id: string;
+  event_id: string;
   subscription_id: string;
-  type: string;
-  occurred_at: Date;
-  /** JSON text. */
-  data: string;
-}
-
-/** Where an event goes, and what signs it. */
-export interface Recipient {
-  url: string;
-  sealed_secret: Buffer;
+  /** Null unless the delivery was written with a lease. So is `sealed_secret`. */
+  url: string | null;
+  sealed_secret: Buffer | null;
 }
 
 /**
- * Writes events with a delivery each, in one statement; those that are `lent` a hand already have the lease. Answers the
- * recipients of those that were written, by the id of the event: of those whose subscription is active. The statement is
- * sent before this returns its promise.
+ * Writes events with a delivery for each recipient, in one statement, and returns the deliveries. An event that names a
+ * subscription is written only if that subscription is active.
+ *
+ * A delivery's id begins with the eight bytes of its event's id that carry time and sequence, so both sort alike.
  */
-export async function insertDirectEvents(
+export async function insertEvents(
   db: Queryable,
-  rows: DirectEventRow[],
-  lent: boolean[],
-  { leaseId, leasedUntil }: { leaseId: string; leasedUntil: Date },
-): Promise<Map<string, Recipient>> {
-  const column = (name: keyof DirectEventRow) => arrayText(rows.map((row) => row[name]));
-  const written = await db<(Recipient & { id: string })[]>`
+  rows: EventRow[],
+  { now, leases }: { now: Date; leases: EarlyLeases | null },
+): Promise<PublishedDeliveryRow[]> {
+  const { slots, except, leaseId, leasedUntil } = leases ?? NO_LEASES;
+  const column = (name: keyof EventRow) => arrayText(rows.map((row) => row[name]));
+  return db<PublishedDeliveryRow[]>`
     with new as (
-      select n.*, s.organization_id, s.url, s.sealed_secret
-        from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[],
-                    ${column("subscription_id")}::text::uuid[], ${column("type")}::text::text[],
+      select *
+        from unnest(${column("id")}::text::uuid[], ${column("organization_id")}::text::uuid[], ${column("type")}::text::text[],
                     ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
-                    ${arrayText(lent)}::text::boolean[])
-             as n (id, delivery_id, subscription_id, type, occurred_at, data, is_lent)
-        join subscriptions s on s.id = n.subscription_id
+                    ${column("subscription_id")}::text::uuid[])
+             as n (id, organization_id, type, occurred_at, data, subscription_id)
+    ),
+    recipient as (
+      select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
+        from new n
+        join subscriptions s on s.id = n.subscription_id and s.organization_id = n.organization_id
        where s.deleted_at is null and s.auto_disabled_at is null
+      union all
+      select n.id, s.id, s.organization_id, s.url, s.sealed_secret
+        from new n
+        join subscriptions s on s.organization_id = n.organization_id and n.type = any(s.events)
+       where n.subscription_id is null and s.deleted_at is null and s.auto_disabled_at is null
+    ),
+    delivery as (
+      select encode(overlay(uuid_send(gen_random_uuid()) placing substring(uuid_send(event_id) for 8) from 1), 'hex')::uuid as id,
+             r.*
+        from recipient r
+    ),
+    leased as (
+      select distinct on (subscription_id) id
+        from delivery
+       where subscription_id <> all(${arrayText(except)}::text::uuid[])
+       limit ${slots}
     ),
     event as (
       insert into events (id, organization_id, type, occurred_at, data)
-      select id, organization_id, type, occurred_at, data from new
+      select id, organization_id, type, occurred_at, data
+        from new
+       where subscription_id is null or id in (select event_id from recipient)
     ),
-    delivery as (
+    waiting as (
       insert into waiting_deliveries
              (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
-      select delivery_id, id, subscription_id, organization_id, occurred_at, occurred_at,
-             case when is_lent then ${leaseId}::uuid end, case when is_lent then ${leasedUntil}::timestamptz end
-        from new
+      select d.id, event_id, subscription_id, organization_id, ${now}, ${now},
+             case when l.id is not null then ${leaseId}::uuid end,
+             case when l.id is not null then ${leasedUntil}::timestamptz end
+        from delivery d
+        left join leased l on l.id = d.id
     )
-    select id, url, sealed_secret from new`.execute();
-  return new Map(written.map(({ id, url, sealed_secret }) => [id, { url, sealed_secret }]));
+    select d.id, event_id, subscription_id,
+           case when l.id is not null then url end as url,
+           case when l.id is not null then sealed_secret end as sealed_secret
+      from delivery d
+      left join leased l on l.id = d.id`;
 }

@@ -143,21 +143,6 @@ export async function updateHealth(
      where s.id = c.id`;
 }
 
-/** The ids of the organization's active subscriptions that list an event type. */
-export async function listSubscribers(
-  db: Queryable,
-  organizationId: string,
-  eventType: string,
-): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
-    select id
-      from subscriptions
-     where organization_id = ${organizationId} and deleted_at is null and auto_disabled_at is null
-       and ${eventType} = any(events)
-     order by id`;
-  return rows.map((row) => row.id);
-}
-
 export type SealedSecretRow = Pick<SealedSubscriptionRow, "id" | "sealed_secret">;
 
 /** Sealed secrets in order of id, beginning behind `after`. */

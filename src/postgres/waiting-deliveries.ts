@@ -1,20 +1,5 @@
 import type { Queryable } from "./database.ts";
 
-export interface WaitingDeliveryRow {
-  id: string;
-  event_id: string;
-  subscription_id: string;
-  organization_id: string;
-  created_at: Date;
-  due_at: Date;
-}
-
-export async function insertDeliveries(db: Queryable, rows: WaitingDeliveryRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await db`
-    insert into waiting_deliveries ${db(rows, "id", "event_id", "subscription_id", "organization_id", "created_at", "due_at")}`;
-}
-
 /** What a dispatcher needs to make an attempt. */
 export interface ClaimedDelivery {
   id: string;

@@ -1,4 +1,5 @@
 import { createDependencies, type Dependencies, type Parts } from "../actions/dependencies.ts";
+import { NO_SLOTS } from "../actions/publish.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -13,9 +14,9 @@ export async function wireDependencies(
   db: Database,
   {
     nudge = () => undefined,
-    lend,
+    reserve = () => NO_SLOTS,
     onUnresolved = () => undefined,
-  }: Partial<Pick<Parts, "nudge" | "lend">> & {
+  }: Partial<Pick<Parts, "nudge" | "reserve">> & {
     /** A URL could not be judged for want of a resolver. */
     onUnresolved?: () => void;
   } = {},
@@ -32,7 +33,6 @@ export async function wireDependencies(
       if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();
       return vetted;
     },
-    lookAhead: destinations.lookAhead,
     rules: {
       retryDelaysMs: config.retryDelaysMs,
       autoDisableAfter: config.autoDisableAfter,
@@ -40,7 +40,7 @@ export async function wireDependencies(
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
     nudge,
-    ...(lend && { lend }),
+    reserve,
   });
   return { deps, clock, destinations };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { sendTestEvent } from "../../src/actions/events.ts";
+import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { deleteSubscription, listSubscriptions } from "../../src/actions/subscriptions.ts";
 import { seal } from "../../src/domain/sealed-secret.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Post } from "../../src/delivery/sender.ts";
 import { createApiKey, revokeApiKey } from "../../src/actions/api-keys.ts";
-import { publishEvent } from "../../src/actions/events.ts";
+import { publish as publishEvents } from "../../src/actions/publish.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { listAttempts, listFailures } from "../../src/postgres/audit.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
@@ -253,12 +253,9 @@ test("an event whose transaction is rolled back was never there", async () => {
   await aSubscription(deps, organizationId);
   await assert.rejects(
     db.begin(async (tx) => {
-      const { subscriptionIds } = await publishEvent(deps, tx, {
-        organizationId,
-        type: "vc.test.ping",
-        data: {},
-      });
-      assert.equal(subscriptionIds.length, 1);
+      const event = { organizationId, type: "vc.test.ping", data: "{}" };
+      const [published] = await publishEvents(deps, tx, [event]);
+      assert.equal(published?.subscriptionIds.length, 1);
       throw new Error("rolled back");
     }),
     /rolled back/,

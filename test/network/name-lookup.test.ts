@@ -7,7 +7,6 @@ import { standStill } from "../support/stand-still.ts";
 const NONE = { kind: "none" } as const;
 const NO_RESOLVER = { kind: "no-resolver" } as const;
 const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
-const SECOND = { kind: "addresses", addresses: ["192.0.2.2"] };
 
 /** Long enough to be of no account where answers come, short where a test has to wait for silence. */
 const PATIENT_MS = 10_000;
@@ -167,13 +166,6 @@ test("one look-up more than there may be at once is too many, and is held agains
   assert.equal(dns.queries.filter((query) => query === "A a.test").length, 1);
 });
 
-test("look-ups that are begun ahead leave half of the room to the others", async (t) => {
-  const { lookup, lookAhead } = await startSilentLookups(t, 10);
-  for (let i = 0; i < 10; i++) lookAhead(`silent-${i}.test`);
-  for (let i = 10; i < 14; i++) void lookup(`silent-${i}.test`);
-  assert.deepEqual(await lookup("a.test"), FIRST);
-});
-
 /** A name that resolves, and many whose servers keep silent. */
 async function startSilentLookups(t: TestContext, lookUpsMax: number) {
   const dns = await startDnsServer(t);
@@ -223,34 +215,4 @@ test("localhost is answered by us where the operator wants it, and by nobody els
   });
   assert.deepEqual(dns.queries, []);
   assert.deepEqual(await startLookup(t, [dns.address]).lookup("localhost"), NONE);
-});
-
-/** A name that was looked up ahead, with its first address, and has its second by now. */
-async function aNameThatMoved(t: TestContext) {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1"] });
-  const names = startLookup(t, [dns.address]);
-  names.lookAhead("a.test");
-  await names.lookup("gone.test"); // By then the first is answered too.
-  dns.set("a.test", { A: ["192.0.2.2"] });
-  return names;
-}
-
-test("a look-up that was begun ahead answers the next caller, and that one alone", async (t) => {
-  const { lookup } = await aNameThatMoved(t);
-  assert.deepEqual(await lookup("a.test"), FIRST);
-  assert.deepEqual(await lookup("a.test"), SECOND);
-});
-
-test("nobody is answered by a look-up that was begun a second before", async (t) => {
-  const { lookup } = await aNameThatMoved(t);
-  const now = performance.now();
-  t.mock.method(performance, "now", () => now + 1_000);
-  assert.deepEqual(await lookup("a.test"), SECOND);
-});
-
-test("a look-up ahead is a look-up of its own, whatever one before it has found", async (t) => {
-  const { lookup, lookAhead } = await aNameThatMoved(t);
-  lookAhead("a.test");
-  assert.deepEqual(await lookup("a.test"), SECOND);
 });

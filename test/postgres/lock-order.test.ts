@@ -5,12 +5,7 @@ import { admitKeys, insertWindows } from "../../src/postgres/admission.ts";
 import { insertApiKey } from "../../src/postgres/api-keys.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { insertSubscription, lockHealth } from "../../src/postgres/subscriptions.ts";
-import {
-  cancelWaiting,
-  insertDeliveries,
-  lockHeld,
-  releaseLeases,
-} from "../../src/postgres/waiting-deliveries.ts";
+import { cancelWaiting, lockHeld, releaseLeases } from "../../src/postgres/waiting-deliveries.ts";
 import { ERA } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
 import { anOrganization, createEngine } from "../support/engine.ts";
@@ -65,19 +60,11 @@ async function leasedDeliveries() {
   const ids = descendingIds();
   const leaseId = randomUUID();
   const subscription = randomUUID();
-  const common = {
-    event_id: randomUUID(),
-    subscription_id: subscription,
-    organization_id: randomUUID(),
-    created_at: ERA,
-    due_at: ERA,
-  };
-  await insertDeliveries(
-    db,
-    ids.map((id) => ({ id, ...common })),
-  );
   await db`
-    update waiting_deliveries set lease_id = ${leaseId}, leased_until = ${ERA} where id = any(${ids}::uuid[])`;
+    insert into waiting_deliveries
+           (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
+    select id, gen_random_uuid(), ${subscription}, gen_random_uuid(), ${ERA}, ${ERA}, ${leaseId}, ${ERA}
+      from unnest(${ids}::uuid[]) as id`;
   return {
     rows: { table: "waiting_deliveries", key: "id", ids },
     leases: ids.map((id) => ({ id, lease_id: leaseId })),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { publishEvent } from "../../src/actions/events.ts";
+import { publish } from "../../src/actions/publish.ts";
 import { SUBSCRIPTIONS_MAX } from "../../src/domain/subscription.ts";
 import { createDatabase } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
@@ -32,7 +32,7 @@ test("an event reaches as many subscriptions as an organization can ever have", 
     select gen_random_uuid(), organization_id, url, events, sealed_secret, created_at
       from subscriptions, generate_series(2, ${SUBSCRIPTIONS_MAX}) where id = ${id}`;
 
-  const event = { organizationId, type: "vc.test.ping", data: {} } as const;
-  const { subscriptionIds } = await db.begin((tx) => publishEvent(deps, tx, event));
-  assert.equal(subscriptionIds.length, SUBSCRIPTIONS_MAX);
+  const event = { organizationId, type: "vc.test.ping", data: "{}" };
+  const [published] = await db.begin((tx) => publish(deps, tx, [event]));
+  assert.equal(published?.subscriptionIds.length, SUBSCRIPTIONS_MAX);
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { Lend } from "../../src/actions/accept.ts";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
 import type { Claim } from "../../src/actions/claims.ts";
 import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
-import { publishEvent, sendTestEvent } from "../../src/actions/events.ts";
+import { type NewEvent, publish } from "../../src/actions/publish.ts";
+import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { redeliver } from "../../src/actions/redeliver.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { auditOf } from "../../src/domain/delivery.ts";
@@ -104,14 +104,11 @@ export function publishing(organizationId: string, events: number): Act {
   return {
     run: async (deps) => {
       const now = deps.clock().getTime();
-      const event = { organizationId, type: "vc.test.ping", data: { message: "hello" } } as const;
-      const ids = await deps.db.begin(async (tx) => {
-        const published: string[] = [];
-        while (published.length < events) {
-          published.push((await publishEvent(deps, tx, event)).eventId);
-        }
-        return published;
-      });
+      const event = { organizationId, type: "vc.test.ping", data: '{"message":"hello"}' };
+      const published = await deps.db.begin((tx) =>
+        publish(deps, tx, Array<NewEvent>(events).fill(event)),
+      );
+      const ids = published.map(({ eventId }) => eventId);
       const to = (before: State) => contract.subscribersOf(before, organizationId);
       return (state, context) => {
         for (const id of ids) accepted(id, now, to)(state, context);
@@ -120,16 +117,13 @@ export function publishing(organizationId: string, events: number): Act {
   };
 }
 
-/** `lent`: whether the process has a hand to spare, so that the delivery is written claimed and attempted at once. */
-export function pinging(process: Process, to: Subscribed, lent: boolean): Act {
+/** `slots`: how many the process has to spare. With one, the delivery is written with its lease and attempted at once. */
+export function pinging(process: Process, to: Subscribed, slots: number): Act {
   return {
     run: async (parts) => {
       const claims: Claim[] = [];
-      const lend: Lend = (ids) => ({
-        lent: ids.map(() => lent),
-        settle: (accepted) => claims.push(...accepted),
-      });
-      const deps = createDependencies({ ...parts, lend });
+      const end = (early: Claim[]) => void claims.push(...early);
+      const deps = createDependencies({ ...parts, reserve: () => ({ slots, except: [], end }) });
       const now = deps.clock().getTime();
       const answer = await answerOf(sendTestEvent(deps, to.organization, to));
       await process.begin(claims);

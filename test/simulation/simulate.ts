@@ -139,7 +139,9 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
     case "publish":
       return asking(() => publishing(pick(organizations, ask.organization), ask.events));
     case "ping":
-      return asking((process) => pinging(process, pick(present, ask.subscription), ask.lent));
+      return asking((process) =>
+        pinging(process, pick(present, ask.subscription), ask.lent ? 1 : 0),
+      );
     case "delete":
       return asking(() => deleting(pick(present, ask.subscription)));
     case "redeliver":

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Claim } from "../../src/actions/claims.ts";
 import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
+import { NO_SLOTS } from "../../src/actions/publish.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { createClock } from "../support/clock.ts";
@@ -204,7 +205,7 @@ export class World {
         ...{ maxSubscriptions: 1000, leaseMs: 30_000 },
       },
       nudge: () => undefined,
-      lookAhead: () => undefined,
+      reserve: () => NO_SLOTS,
     });
   }
 }

@@ -8,7 +8,7 @@ import {
 } from "../../src/actions/dependencies.ts";
 import type { Vetted } from "../../src/actions/destination.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
-import { publishEvent } from "../../src/actions/events.ts";
+import { NO_SLOTS, publish as publishEvents } from "../../src/actions/publish.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
@@ -40,7 +40,7 @@ export async function createEngine(db: Database, overrides: Partial<Parts> = {})
       leaseMs: 30_000,
     },
     nudge: () => undefined,
-    lookAhead: () => undefined,
+    reserve: () => NO_SLOTS,
     ...overrides,
   });
   return { deps, clock, claim: () => claimAll(deps), deliverDue };
@@ -124,12 +124,10 @@ const ANYWHERE: Vetted = {
 export async function publish(deps: Dependencies, organizationId: string, count = 1) {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
-    const event = {
-      organizationId,
-      type: "vc.test.ping",
-      data: { message: `event ${i}` },
-    } as const;
-    ids.push((await deps.db.begin((tx) => publishEvent(deps, tx, event))).eventId);
+    const data = JSON.stringify({ message: `event ${i}` });
+    const event = { organizationId, type: "vc.test.ping", data };
+    const published = await deps.db.begin((tx) => publishEvents(deps, tx, [event]));
+    ids.push(...published.map(({ eventId }) => eventId));
   }
   return ids;
 }

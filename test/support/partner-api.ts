@@ -9,6 +9,7 @@ import {
   type Parts,
 } from "../../src/actions/dependencies.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
+import { NO_SLOTS } from "../../src/actions/publish.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import { checkUrl } from "../../src/domain/destination-url.ts";
 import { publicId } from "../../src/domain/ids.ts";
@@ -70,7 +71,7 @@ export function startPartnerApi(
       leaseMs: 30_000,
     },
     nudge: (ids) => nudged.push(...ids),
-    lookAhead: () => undefined,
+    reserve: () => NO_SLOTS,
     ...parts,
   });
   const app = buildPartnerApp(deps, {

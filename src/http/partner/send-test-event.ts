@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Dependencies } from "../../actions/dependencies.ts";
-import { sendTestEvent } from "../../actions/events.ts";
+import { sendTestEvent } from "../../actions/test-events.ts";
 import { parseId, publicId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";

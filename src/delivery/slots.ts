@@ -1,17 +1,17 @@
 import type { Share, Wanted } from "../actions/claims.ts";
 
-/** Hands that a subscription gets together where it has that much due: attempts at one name share its look-up. */
-const HANDFUL = 16;
+/** Slots that a subscription gets together where it has that much due: attempts at one host share its look-up. */
+const SHARE_MAX = 16;
 
-/** Attempts that begin together at the most. More would wait for each other, and then for one record. */
+/** Attempts that begin together, at most. More would wait for each other, and then for one record. */
 const BURST_MAX = 64;
 
 /**
- * How many attempts are under way, in all and for each subscription, and so how many more may begin.
+ * Counts the attempts under way, in all and for each subscription, and so how many more may begin.
  *
  * The bounds are kept here, before the claim: a receiver that hangs holds its own share and nobody else's.
  */
-export class Hands {
+export class Slots {
   readonly #total: number;
   readonly #perSubscription: number;
   readonly #busy = new Map<string, number>();
@@ -27,29 +27,31 @@ export class Hands {
     return this.#total - this.#allBusy - this.#reserved;
   }
 
+  /** Free slots beyond half of all: that half is left to deliveries that wait. */
+  get spare(): number {
+    return Math.max(0, Math.min(Math.floor(this.free - this.#total / 2), BURST_MAX));
+  }
+
   get busy(): number {
     return this.#allBusy;
   }
 
-  /** Sets so many free hands aside for the claim under way, in place of any that were set aside before. */
-  reserve(count: number): void {
-    this.#reserved = count;
+  /** The subscriptions that have no slot left. */
+  get saturated(): string[] {
+    return [...this.#busy].filter(([, busy]) => busy >= this.#perSubscription).map(([id]) => id);
+  }
+
+  /** Sets slots aside. Returns what ends that. */
+  reserve(count: number): () => void {
+    this.#reserved += count;
+    return () => {
+      this.#reserved -= count;
+    };
   }
 
   take(subscriptionId: string): void {
     this.#allBusy++;
     this.#busy.set(subscriptionId, this.#busyFor(subscriptionId) + 1);
-  }
-
-  /**
-   * Takes one for what is only now accepted, if many are free: half of them are left to what waits already. Answers
-   * whether it did.
-   */
-  takeSpare(subscriptionId: string): boolean {
-    const isSpare =
-      this.free > this.#total / 2 && this.#busyFor(subscriptionId) < this.#perSubscription;
-    if (isSpare) this.take(subscriptionId);
-    return isSpare;
   }
 
   give(subscriptionId: string): void {
@@ -60,8 +62,8 @@ export class Hands {
   }
 
   /**
-   * What the free hands can take of subscriptions that have not reached their bound: a handful of each, or more where
-   * there are few. Others stand by, in case that those before them have less due.
+   * What the free slots can take of subscriptions that have not reached their bound: up to 16 of each, or more where there
+   * are few subscriptions. Further ones are named in case the first ones have less due than their shares.
    */
   share(subscriptionIds: Iterable<string>): Wanted {
     const limit = Math.min(this.free, BURST_MAX);
@@ -71,8 +73,8 @@ export class Hands {
       const share = this.#perSubscription - this.#busyFor(subscription_id);
       if (share > 0) open.push({ subscription_id, share });
     }
-    const handful = Math.max(HANDFUL, Math.floor(limit / open.length));
-    for (const one of open) one.share = Math.min(one.share, handful);
+    const most = Math.max(SHARE_MAX, Math.floor(limit / open.length));
+    for (const one of open) one.share = Math.min(one.share, most);
     return { shares: open, limit };
   }
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { acceptAll, type Lend } from "../../src/actions/accept.ts";
 import type { Claim } from "../../src/actions/claims.ts";
-import { sendTestEvent } from "../../src/actions/events.ts";
+import { publishAtOnce } from "../../src/actions/publish.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
-import { randomId } from "../../src/domain/ids.ts";
+import { sendTestEvent } from "../../src/actions/test-events.ts";
 import type { PartnerError } from "../../src/domain/errors.ts";
 import { listDeliveries } from "../../src/postgres/deliveries.ts";
 import { createDatabase } from "../support/database.ts";
@@ -18,24 +17,18 @@ import {
 
 const db = await createDatabase();
 
-/** A process that has a hand to spare for what it accepts, or none. */
-async function anEngine({ spare = true } = {}) {
+/** A process that has these slots to spare for what it publishes. */
+async function anEngine({ slots = 16, except = [] }: { slots?: number; except?: string[] } = {}) {
   const begun: Claim[] = [];
   const nudged: string[] = [];
-  const lookedUp: string[] = [];
-  const lend: Lend = (ids) => ({
-    lent: ids.map(() => spare),
-    settle: (claims) => begun.push(...claims),
-  });
   const engine = await createEngine(db, {
-    lend,
+    reserve: () => ({ slots, except, end: (claims) => void begun.push(...claims) }),
     nudge: (ids) => nudged.push(...ids),
-    lookAhead: (url) => lookedUp.push(url),
   });
   const organization = await anOrganization(engine.deps);
   const subscription = await aSubscription(engine.deps, organization);
   const send = () => sendTestEvent(engine.deps, organization, subscription);
-  return { ...engine, organization, subscription, begun, nudged, lookedUp, send };
+  return { ...engine, organization, subscription, begun, nudged, send };
 }
 
 async function deliveriesFor(subscriptionId: string) {
@@ -43,7 +36,7 @@ async function deliveriesFor(subscriptionId: string) {
   return rows.map(({ state, attempts }) => ({ state, attempts }));
 }
 
-test("a delivery that a hand is lent to is nobody else's to claim, and is recorded like any other", async () => {
+test("a delivery that is published with its lease cannot be claimed, and is recorded like any other", async () => {
   const { deps, subscription, begun, nudged, claim, send } = await anEngine();
   const eventId = await send();
   assert.deepEqual(await claim(), []);
@@ -57,8 +50,8 @@ test("a delivery that a hand is lent to is nobody else's to claim, and is record
   assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "delivered", attempts: 1 }]);
 });
 
-test("without a hand to spare the delivery waits for a claim, and the dispatcher is told", async () => {
-  const { subscription, begun, nudged, claim, send } = await anEngine({ spare: false });
+test("without a spare slot the delivery waits for a claim, and the dispatcher is nudged", async () => {
+  const { subscription, begun, nudged, claim, send } = await anEngine({ slots: 0 });
   const eventId = await send();
   assert.deepEqual([begun, nudged], [[], [subscription.id]]);
   const claims = await claim();
@@ -68,18 +61,33 @@ test("without a hand to spare the delivery waits for a claim, and the dispatcher
   );
 });
 
-test("its host is looked up while it is being written, at the first call and at later ones", async () => {
-  const { subscription, lookedUp, send } = await anEngine();
-  await send();
-  await send();
-  assert.deepEqual(lookedUp, [subscription.url, subscription.url]);
+test("an event for many subscriptions takes as many slots as are spare, and the others wait", async () => {
+  const { deps, organization, subscription, begun, nudged } = await anEngine({ slots: 2 });
+  const others = [await aSubscription(deps, organization), await aSubscription(deps, organization)];
+  const all = [subscription, ...others].map(({ id }) => id);
+  const event = { organizationId: organization, type: "vc.test.ping", data: "{}" };
 
-  const withoutHands = await anEngine({ spare: false });
-  await withoutHands.send();
-  assert.deepEqual(withoutHands.lookedUp, []);
+  const [published] = await publishAtOnce(deps, [event]);
+  assert.deepEqual(published?.subscriptionIds.toSorted(), all.toSorted());
+  const early = begun.map((claim) => claim.subscription_id);
+  assert.deepEqual([early.length, [...early, ...nudged].sort()], [2, all.toSorted()]);
 });
 
-test("when the process that accepted it dies, another delivers it after the lease, byte for byte the same", async () => {
+test("a subscription gets one slot for what is published together, and none where it is excepted", async () => {
+  const one = await anEngine();
+  const event = { organizationId: one.organization, type: "vc.test.ping", data: "{}" };
+  await publishAtOnce(one.deps, [event, event]);
+  assert.deepEqual([one.begun.length, one.nudged], [1, [one.subscription.id]]);
+
+  const reserve = () => ({
+    slots: 1,
+    except: [one.subscription.id],
+    end: assert.deepEqual.bind(null, []),
+  });
+  await publishAtOnce({ ...one.deps, reserve }, [event]);
+});
+
+test("when the process that published it dies, another delivers it after the lease, byte for byte the same", async () => {
   const { deps, begun, claim, clock, send } = await anEngine();
   await send();
   clock.advance(29_999);
@@ -98,27 +106,21 @@ test("when the process that accepted it dies, another delivers it after the leas
   assert.deepEqual(row?.["attempts"], 0, "who slept past the lease records nothing");
 });
 
-test("what cannot be written begins nothing, and gives the hand back", async () => {
-  const { deps, subscription } = await anEngine();
-  const settled: Claim[][] = [];
-  const lend: Lend = (ids) => ({
-    lent: ids.map(() => true),
-    settle: (claims) => settled.push(claims),
+test("where publishing fails nothing is attempted, and the slots come back", async () => {
+  const { deps, organization, begun } = await anEngine();
+  const ends: Claim[][] = [];
+  const reserve = () => ({
+    slots: 1,
+    except: [],
+    end: (claims: Claim[]) => void ends.push(claims),
   });
-  const event = {
-    id: randomId(),
-    delivery_id: randomId(),
-    subscription_id: subscription.id,
-    type: "longer than any".repeat(100),
-    occurred_at: deps.clock(),
-    data: "{}",
-    url: subscription.url,
-  };
-  await assert.rejects(acceptAll({ ...deps, lend }, [event]), { code: "23514" });
-  assert.deepEqual(settled, [[]]);
+  const type = "longer than any".repeat(100);
+  const event = { organizationId: organization, type, data: "{}" };
+  await assert.rejects(publishAtOnce({ ...deps, reserve }, [event]), { code: "23514" });
+  assert.deepEqual([ends, begun], [[[]], []]);
 });
 
-test("of a subscription that is not active nothing is begun, and nothing written", async () => {
+test("for a subscription that is not active nothing is attempted, and nothing written", async () => {
   const { deps, organization, subscription, begun, send } = await anEngine();
   await send();
   await deleteSubscription(deps, organization, subscription.id);
@@ -127,7 +129,7 @@ test("of a subscription that is not active nothing is begun, and nothing written
   assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "cancelled", attempts: 0 }]);
 });
 
-test("one that was disabled meanwhile gets nothing, and those accepted together with it are begun", async () => {
+test("a subscription that was disabled meanwhile gets nothing, and those in the same batch are attempted", async () => {
   const { deps, organization, subscription, begun, send } = await anEngine();
   const other = await aSubscription(deps, organization);
   const sendToOther = () => sendTestEvent(deps, organization, other);

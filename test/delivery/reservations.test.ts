@@ -35,26 +35,27 @@ function aDispatcher(
 
 const claimOf = (subscription_id: string) => ({ subscription_id }) as Claim;
 
-/** Accepts for these subscriptions, and answers which of them got a hand. */
-function accept(dispatcher: Dispatcher, ids: string[]): boolean[] {
-  const { lent, settle } = dispatcher.lend(ids);
-  settle(ids.filter((_, index) => lent[index]).map(claimOf));
-  return lent;
+/** Publishes one event for each of these subscriptions. Returns those whose attempts begin at once. */
+function publish(dispatcher: Dispatcher, ids: string[]): string[] {
+  const { slots, except, end } = dispatcher.reserve();
+  const begun = ids.filter((id) => !except.includes(id)).slice(0, slots);
+  end(begun.map(claimOf));
+  return begun;
 }
 
-/** Asks for hands, has no use for them, and answers who would have got one. */
-function ask(dispatcher: Dispatcher, ids: string[]): boolean[] {
-  const { lent, settle } = dispatcher.lend(ids);
-  settle([]);
-  return lent;
+/** Reserves slots and does not use them. */
+function spare(dispatcher: Dispatcher): number {
+  const { slots, end } = dispatcher.reserve();
+  end([]);
+  return slots;
 }
 
 const turn = () => new Promise(setImmediate);
 
-test("what is accepted claimed is attempted without a claim", async (t) => {
+test("a delivery that is published with its lease is attempted without a claim", async (t) => {
   const { dispatcher, underWay, recorded } = aDispatcher(t);
   dispatcher.start();
-  accept(dispatcher, ["a", "b"]);
+  publish(dispatcher, ["a", "b"]);
   assert.deepEqual(
     underWay.map(({ subscription }) => subscription),
     ["a", "b"],
@@ -65,39 +66,52 @@ test("what is accepted claimed is attempted without a claim", async (t) => {
   for (const done of recorded) done();
 });
 
-test("a hand that is lent for nothing comes back", (t) => {
+test("reserved slots come back when they were not used", (t) => {
   const { dispatcher } = aDispatcher(t);
   dispatcher.start();
-  assert.deepEqual(ask(dispatcher, ["deleted"]), [true]);
+  assert.deepEqual([spare(dispatcher), spare(dispatcher)], [2, 2]);
   assert.equal(dispatcher.underWay, 0);
 });
 
-test("a subscription that has something due is lent no hand: that goes first", (t) => {
-  const { dispatcher } = aDispatcher(t, () => Promise.resolve([]), 256);
-  dispatcher.nudge(["busy"]);
+test("a subscription that has something due, or no slot left, gets none", async (t) => {
+  const { dispatcher, underWay, recorded } = aDispatcher(t, () => Promise.resolve([]), 256);
+  dispatcher.nudge(["due"]);
   dispatcher.start();
-  assert.deepEqual(ask(dispatcher, ["busy", "other"]), [false, true]);
+  publish(dispatcher, ["saturated"]);
+  const { except, end } = dispatcher.reserve();
+  end([]);
+  assert.deepEqual(except, ["due", "saturated"]);
+  underWay[0]?.end();
+  await turn();
+  recorded[0]?.();
 });
 
-test("who has not started, or is stopping, lends nothing", async (t) => {
+test("where many subscriptions have something due, no slot is spare", (t) => {
+  const { dispatcher } = aDispatcher(t, () => Promise.resolve([]), 10_000);
+  dispatcher.start();
+  dispatcher.nudge(Array.from({ length: 257 }, (_, i) => `s${i}`));
+  assert.equal(spare(dispatcher), 0);
+});
+
+test("a dispatcher that has not started, or is stopping, reserves nothing", async (t) => {
   const { dispatcher } = aDispatcher(t);
-  assert.deepEqual(ask(dispatcher, ["a"]), [false]);
+  assert.equal(spare(dispatcher), 0);
   dispatcher.start();
-  assert.deepEqual(ask(dispatcher, ["a"]), [true]);
+  assert.equal(spare(dispatcher), 2);
   await dispatcher.stop();
-  assert.deepEqual(ask(dispatcher, ["a"]), [false]);
+  assert.equal(spare(dispatcher), 0);
 });
 
-test("stopping waits for what is being accepted, and for the attempts that come of it", async (t) => {
+test("stopping waits for reservations, and for the attempts that fill them", async (t) => {
   const { dispatcher, underWay, recorded } = aDispatcher(t);
   dispatcher.start();
-  const { settle } = dispatcher.lend(["a"]);
+  const { end } = dispatcher.reserve();
   let isStopped = false;
   const stopped = dispatcher.stop().then(() => (isStopped = true));
 
   await turn();
-  assert.equal(isStopped, false, "it waits for the accept");
-  settle([claimOf("a")]);
+  assert.equal(isStopped, false, "it waits for the reservation");
+  end([claimOf("a")]);
   await turn();
   assert.equal(isStopped, false, "it waits for the attempt");
   underWay[0]?.end();
@@ -107,26 +121,26 @@ test("stopping waits for what is being accepted, and for the attempts that come 
   await stopped;
 });
 
-test("while outcomes wait to be recorded, no hands are lent either", async (t) => {
+test("while outcomes wait to be recorded, no slots are reserved", async (t) => {
   const { dispatcher, underWay, recorded } = aDispatcher(t);
   dispatcher.start();
   for (let i = 0; i < 8; i++) {
-    accept(dispatcher, [`s${i}`]);
+    publish(dispatcher, [`s${i}`]);
     underWay.pop()?.end();
     await turn();
   }
   assert.deepEqual([dispatcher.underWay, recorded.length], [0, 8]);
-  assert.deepEqual(ask(dispatcher, ["one more"]), [false]);
+  assert.equal(spare(dispatcher), 0);
   for (const done of recorded) done();
 });
 
-test("a hand that is lent is not free to a claim before its attempt has begun", async (t) => {
+test("a reserved slot is not free to a claim before its attempt has begun", async (t) => {
   const { dispatcher, underWay, recorded, wanted } = aDispatcher(t);
   dispatcher.start();
   await turn();
-  const { settle } = dispatcher.lend(["a"]);
-  dispatcher.nudge(["a"]); // Something else was accepted for it in the same statement.
-  settle([claimOf("a")]);
+  const { end } = dispatcher.reserve();
+  dispatcher.nudge(["a"]); // The same statement wrote another delivery for it.
+  end([claimOf("a")]);
   await turn();
   assert.deepEqual(wanted, []);
   underWay[0]?.end();
@@ -134,15 +148,15 @@ test("a hand that is lent is not free to a claim before its attempt has begun", 
   recorded[0]?.();
 });
 
-test("a hand that a claim under way may need is lent to nobody", async (t) => {
+test("a slot that a claim under way may need is not reserved", async (t) => {
   let answer: (claims: Claim[]) => void = () => undefined;
   const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
   dispatcher.start();
   await turn();
   dispatcher.nudge(["busy"]);
   await turn();
-  assert.deepEqual(ask(dispatcher, ["a"]), [false]);
+  assert.equal(spare(dispatcher), 0);
   answer([]);
   await turn();
-  assert.deepEqual(ask(dispatcher, ["a"]), [true]);
+  assert.equal(spare(dispatcher), 2);
 });

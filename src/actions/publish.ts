@@ -1,0 +1,125 @@
+import { type Clock, after } from "../domain/clock.ts";
+import { groupBy } from "../domain/group-by.ts";
+import { randomId, timeOrderedId } from "../domain/ids.ts";
+import type { KeyRing } from "../domain/sealed-secret.ts";
+import type { Queryable } from "../postgres/database.ts";
+import {
+  type EarlyLeases,
+  type EventRow,
+  insertEvents,
+  type PublishedDeliveryRow,
+} from "../postgres/events.ts";
+import { type Claim, toClaim } from "./claims.ts";
+import type { Parts } from "./dependencies.ts";
+
+/** An event to publish. */
+export interface NewEvent {
+  organizationId: string;
+  type: string;
+  /** JSON text without control characters. */
+  data: string;
+  /** Default: the time of publishing. */
+  occurredAt?: Date;
+  /** Default: every active subscription of the organization that lists the type. */
+  subscriptionId?: string;
+}
+
+export interface Published {
+  eventId: string;
+  /** The subscriptions that get the event, one delivery each. */
+  subscriptionIds: string[];
+}
+
+/** Slots that a dispatcher sets aside for deliveries while they are published. */
+export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
+  /** Returns the slots and begins these attempts. Called exactly once. */
+  end: (claims: Claim[]) => void;
+}
+
+/** For a process without a dispatcher. */
+export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
+
+/**
+ * Publishes events in the caller's transaction `tx`, with a delivery for each recipient: all of them exist exactly if
+ * the transaction commits.
+ *
+ * Call `nudge` with `subscriptionIds` after the commit for attempts within milliseconds. Without it a poll finds the
+ * deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`.
+ */
+export async function publish(
+  { clock }: { clock: Clock },
+  tx: Queryable,
+  events: NewEvent[],
+): Promise<Published[]> {
+  const now = clock();
+  const rows = toRows(events, now);
+  const deliveries = await insertEvents(tx, rows, { now, leases: null });
+  return publishedOf(rows, deliveries);
+}
+
+/**
+ * Publishes events in a transaction of their own. Deliveries that a slot is free for are written with their lease, so
+ * their attempts begin as soon as the events are durable. The others wait for a claim.
+ */
+export async function publishAtOnce(
+  { db, clock, ring, rules, nudge, reserve }: Parts,
+  events: NewEvent[],
+): Promise<Published[]> {
+  const reservation = reserve();
+  const claims: Claim[] = [];
+  try {
+    const now = clock();
+    const lease = { leaseId: randomId(), leasedUntil: after(now, rules.leaseMs) };
+    const rows = toRows(events, now);
+    const { slots, except } = reservation;
+    const deliveries = await insertEvents(db, rows, { now, leases: { slots, except, ...lease } });
+
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const waiting: string[] = [];
+    for (const delivery of deliveries) {
+      const event = byId.get(delivery.event_id);
+      const claim = event && claimOf(ring, event, delivery, lease);
+      if (claim) claims.push(claim);
+      else waiting.push(delivery.subscription_id);
+    }
+    if (waiting.length > 0) nudge(waiting);
+    return publishedOf(rows, deliveries);
+  } finally {
+    reservation.end(claims);
+  }
+}
+
+function toRows(events: NewEvent[], now: Date): EventRow[] {
+  return events.map((event) => ({
+    id: timeOrderedId(now),
+    organization_id: event.organizationId,
+    type: event.type,
+    occurred_at: event.occurredAt ?? now,
+    data: event.data,
+    subscription_id: event.subscriptionId ?? null,
+  }));
+}
+
+function publishedOf(rows: EventRow[], deliveries: PublishedDeliveryRow[]): Published[] {
+  const byEvent = groupBy(deliveries, (delivery) => delivery.event_id);
+  return rows.map(({ id }) => ({
+    eventId: id,
+    subscriptionIds: (byEvent.get(id) ?? []).map((delivery) => delivery.subscription_id),
+  }));
+}
+
+/** Null unless the delivery was written with a lease. */
+function claimOf(
+  ring: KeyRing,
+  { type, occurred_at, data }: EventRow,
+  { id, event_id, subscription_id, url, sealed_secret }: PublishedDeliveryRow,
+  lease: { leaseId: string; leasedUntil: Date },
+): Claim | null {
+  if (url === null) return null;
+  const fresh = { attempts: 0, lost_leases: 0 };
+  return toClaim(
+    ring,
+    { id, event_id, subscription_id, type, occurred_at, data, url, sealed_secret, ...fresh },
+    lease,
+  );
+}
