@@ -95,12 +95,12 @@ const EXPLANATIONS = {
       "[Test on your laptop](/docs/local-testing); for the rules, [Which URLs](/docs/subscriptions#which-urls).",
   },
   reserved_scope: {
-    cause: "The key was to have a scope that is reserved for later and grants nothing yet.",
+    cause: "The requested scope is reserved and cannot be granted yet.",
     cure: "Leave it out. `errors` names it.",
     isOperators: true,
   },
   unknown_scope: {
-    cause: "The key was to have a scope that does not exist.",
+    cause: "The requested scope does not exist.",
     cure: "The scopes there are: `identity:read` (always granted) and `webhooks:manage`.",
     isOperators: true,
   },

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 
-/** The two halves of `vck_<key_id>.<secret>`. The first may be logged, the second never. */
+/** The two halves of `vck_<key_id>.<secret>`. The key id may be logged, the secret never. */
 export interface Token {
   keyId: string;
   secret: string;
@@ -8,17 +8,17 @@ export interface Token {
 
 const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const KEY_ID_LENGTH = 20;
-/** How a key id is written, as a piece of a pattern. */
+/** A pattern for key ids, without anchors. */
 export const KEY_ID = `[0-9a-z]{${KEY_ID_LENGTH}}`;
 const SECRET_BYTES = 32;
 
-// Neither half has a dot, so that there is only one dot to split at.
+// Neither half contains a dot, so the token splits at its only dot.
 const AUTHORIZATION = new RegExp(
   `^(?:[Bb][Ee][Aa][Rr][Ee][Rr] +)?vck_(?<keyId>${KEY_ID})\\.(?<secret>[A-Za-z0-9_-]{43})$`,
 );
 const KEY_NAME = new RegExp(`^(?:vck_)?(?<keyId>${KEY_ID})$`);
 
-/** Nobody can find a secret that hashes to this: what is presented for a key that does not exist is held to it. */
+/** Stands in for the hash of an unknown key, so that both cases do the same work. No secret hashes to it. */
 export const NO_HASH = "0".repeat(64);
 
 export function mintToken(): Token {
@@ -29,28 +29,28 @@ export function mintToken(): Token {
   };
 }
 
-/** The whole token, as a partner is shown it once. */
+/** The whole token. A partner sees it once. */
 export function formatToken({ keyId, secret }: Token): string {
   return `vck_${keyId}.${secret}`;
 }
 
-/** The token of an `Authorization` header, with or without `Bearer`. Null for anything else. */
+/** The token of an `Authorization` header, with or without `Bearer`. Null if malformed. */
 export function parseAuthorization(header: string | undefined): Token | null {
   const { keyId, secret } = AUTHORIZATION.exec(header ?? "")?.groups ?? {};
   return keyId === undefined || secret === undefined ? null : { keyId, secret };
 }
 
-/** The key id that an operator names, with or without `vck_`. Null for anything else, a whole token too. */
+/** The key id that an operator typed, with or without `vck_`. Null for anything else, even a whole token. */
 export function parseKeyId(name: string): string | null {
   return KEY_NAME.exec(name)?.groups?.["keyId"] ?? null;
 }
 
-/** What is stored, in hex. A fast hash is enough: nobody guesses 256 random bits. */
+/** The hash that is stored, in hex. A fast hash is enough: the secret has 256 random bits. */
 export function hashSecret(secret: string): string {
   return hash("sha256", secret, "hex");
 }
 
-/** Constant in time. */
+/** Compares in constant time. */
 export function hashesMatch(presented: string, stored: string): boolean {
   return timingSafeEqual(Buffer.from(presented), Buffer.from(stored));
 }

@@ -10,8 +10,8 @@ export interface Cidr {
 const BITS = /^(?:0|[1-9][0-9]{0,2})$/;
 
 /**
- * Reads `10.0.0.0/8` or `fd00::/8`. Null when it is no block: also when bits are set beyond the
- * prefix or when the prefix is missing, since either is more likely a slip than an intention.
+ * Reads `10.0.0.0/8` or `fd00::/8`. Returns null if the prefix is missing or if bits are set beyond
+ * it, since both are probably typing errors.
  */
 export function parseCidr(text: string): Cidr | null {
   const [address = "", bits = "", more] = text.split("/", 3);
@@ -26,7 +26,7 @@ export function parseCidr(text: string): Cidr | null {
   return contains(cidr, parsed) ? cidr : null;
 }
 
-/** A block of `::ffff:a.b.c.d` as the block of IPv4 that it means; any other as it is. */
+/** Returns the IPv4 block that a block of `::ffff:a.b.c.d` stands for, and any other block unchanged. */
 export function unmappedBlock(cidr: Cidr): Cidr {
   const plain = unmapped({ family: cidr.family, words: cidr.network });
   if (plain === null || cidr.mask[2] !== ALL_BITS) return cidr;
@@ -35,7 +35,7 @@ export function unmappedBlock(cidr: Cidr): Cidr {
 
 const ALL_BITS = -1;
 
-/** Never true across families: `::/0` holds no IPv4 address. */
+/** False across families: `::/0` contains no IPv4 address. */
 export function contains(
   { family, network, mask }: Cidr,
   { family: theirs, words }: Address,

@@ -4,23 +4,29 @@ import { retryAt } from "./retry-schedule.ts";
 export const DELIVERY_STATES = ["waiting", "delivered", "dead_lettered", "cancelled"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** Leases lost in a row that make one failed attempt: a delivery that kills its process must not do so for ever. */
+/**
+ * After this many lost leases in a row, a delivery gets one failed attempt. Otherwise a delivery
+ * that crashes its process would do so for ever.
+ */
 export const LOST_LEASES_MAX = 5;
 
-/** How long a delivery waits for us to mend a fault of our own. */
+/** How long a delivery waits after an internal fault. */
 export const OUR_FAULT_DELAY_MS = 60_000;
 
 /** How long a delivery waits for room. */
 export const DEFERRED_DELAY_MS = 1_000;
 
-/** An outcome that counts. */
+/** An outcome that counts as an attempt. */
 export type CountedOutcome = Exclude<Outcome, { kind: "our-fault" | "deferred" }>;
 
-/** Where a delivery goes once an attempt is over. */
+/** The state of a delivery after an attempt. */
 export type NextState =
   { state: "waiting"; dueAt: Date } | { state: Exclude<DeliveryState, "waiting">; dueAt: null };
 
-/** The whole life of a delivery in one place, while its subscription is active: `attempts` includes the one that just ended. */
+/**
+ * Returns the next state of a delivery whose subscription is active. `attempts` includes the
+ * attempt that just ended.
+ */
 export function afterAttempt(
   delaysMs: readonly number[],
   attempts: number,
@@ -33,7 +39,10 @@ export function afterAttempt(
   return dueAt === null ? { state: "dead_lettered", dueAt } : { state: "waiting", dueAt };
 }
 
-/** What the audit says of an outcome: 0 where the receiver returned no status, no reason where nothing failed. */
+/**
+ * An outcome as the audit shows it. `httpStatus` is 0 if the receiver returned no status. `reason`
+ * is null if the attempt succeeded.
+ */
 export function auditOf(outcome: CountedOutcome): { httpStatus: number; reason: string | null } {
   switch (outcome.kind) {
     case "acknowledged":

@@ -2,23 +2,23 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import { parseAddress } from "./ip-address.ts";
 import { type AddressPolicy, isContactable } from "./public-address.ts";
 
-/** A subscription's URL as somewhere to connect to. */
+/** A subscription's URL, taken apart for connecting. */
 export interface Destination {
   /** As the partner sent it, fragment included. */
   url: string;
-  /** What to look up and to name in the TLS handshake: no brackets, no final dot, IDN as punycode. */
+  /** The name for DNS and TLS: without brackets or a final dot, IDN as punycode. */
   host: string;
   port: number;
-  /** Path and query, as they go on the request line. A fragment is never sent. */
+  /** Path and query for the request line, without the fragment. */
   path: string;
   hostHeader: string;
-  /** The host in canonical form when it is an address and there is nothing to look up, else null. */
+  /** The host in canonical form if it is an IP address, otherwise null. */
   address: string | null;
 }
 
 export type UrlVerdict = { ok: true; destination: Destination } | { ok: false; detail: string };
 
-/** In characters, as the schema and the database count them. */
+/** In characters, as the schema and the database count. */
 export const URL_LENGTH_MAX = 2048;
 const SHORT_ENOUGH = new RegExp(`^.{0,${URL_LENGTH_MAX}}$`, "su");
 const NAME_LENGTH_MAX = 253;
@@ -27,11 +27,11 @@ const PUNYCODE = /(?:^|\.)xn--/;
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
 /**
- * Applies every rule for a receiver's URL that needs no look-up. `detail` names the rule that was
- * broken and repeats nothing of the URL.
+ * Applies every rule for a receiver's URL that needs no look-up. `detail` names the broken rule and
+ * repeats no part of the URL.
  *
- * While the operator allows any block, names are judged by what they resolve to and only malformed
- * ones are refused here. A fragment is accepted and ignored, as every HTTP client does.
+ * If the operator allows any block, only malformed names are refused here; the others are judged by
+ * the addresses that they resolve to. A fragment is accepted and ignored, as in every HTTP client.
  */
 export function checkUrl(url: string, policy: AddressPolicy): UrlVerdict {
   const detail = faultOfText(url);
@@ -48,7 +48,7 @@ export function checkUrl(url: string, policy: AddressPolicy): UrlVerdict {
   return fault === null ? { ok: true, destination } : { ok: false, detail: fault };
 }
 
-/** What a URL parser would silently repair or hide has to be found in the text as it was sent. */
+/** Checks the text as it was sent, because a URL parser silently repairs or hides these faults. */
 function faultOfText(url: string): string | null {
   if (!SHORT_ENOUGH.test(url)) return "The URL must not be longer than 2,048 characters.";
   if (/\s/u.test(url)) return "The URL must not contain white space.";
@@ -76,7 +76,7 @@ function parse(url: string): URL | null {
   }
 }
 
-/** Node.js 20 refuses punycode that stands for nothing, 24 leaves it as it is. A URL gets one verdict from both. */
+/** Node.js 20 refuses invalid punycode and Node.js 24 accepts it. This check makes both refuse it. */
 function isReadable(hostname: string): boolean {
   if (!PUNYCODE.test(hostname)) return true;
   const name = domainToUnicode(hostname);

@@ -21,20 +21,21 @@ export type ErrorCode =
   | "unavailable"
   | "internal";
 
-/** One fault of a request: where it lies (a JSON pointer) and what is wrong, never the offending value. */
+/** One fault of a request: a JSON pointer and what is wrong there. Never repeats the offending value. */
 export interface Fault {
   pointer: string;
   detail: string;
 }
 
 /**
- * What a caller is told of a request that failed. `internal` and `unavailable` are our doing, every other code is the
- * caller's. Whatever else is thrown is logged in full and reaches the caller as `internal`.
+ * An error that is sent to the caller. `internal` and `unavailable` are faults of the service; the
+ * other codes are faults of the caller. Every other thrown value is logged in full and sent as
+ * `internal`.
  */
 export class PartnerError extends Error {
   readonly code: ErrorCode;
   readonly faults: Fault[];
-  /** Seconds until the same request would pass, where that is known. */
+  /** Seconds until the same request would pass, if known. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -50,9 +51,9 @@ export class PartnerError extends Error {
   }
 }
 
-/** The database is away or overwhelmed: the same request may pass in a moment. */
+/** The database is unreachable or overloaded. The same request may pass in a moment. */
 export class Busy extends PartnerError {
-  constructor(message = "The service cannot answer just now: try again.", retryAfter = 5) {
+  constructor(message = "The service is temporarily unavailable. Try again.", retryAfter = 5) {
     super("unavailable", message, { retryAfter });
   }
 }

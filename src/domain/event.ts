@@ -1,9 +1,9 @@
 import { publicId } from "./ids.ts";
 
-/** Every event type there is. A later resource family adds its own here, with what its `data` holds. */
+/** All event types. A new resource family adds its own here, with an example of its `data`. */
 export const EVENT_TYPES = {
   "vc.test.ping": {
-    summary: "A test event, sent on request of the partner",
+    summary: "A test event, sent on request",
     example: { message: "integration test" },
   },
 } as const satisfies Record<string, { summary: string; example: Record<string, unknown> }>;
@@ -13,7 +13,7 @@ export type EventType = keyof typeof EVENT_TYPES;
 export const TEST_EVENT = "vc.test.ping" satisfies EventType;
 export const TEST_EVENT_DATA = JSON.stringify(EVENT_TYPES[TEST_EVENT].example);
 
-/** What the envelope of one event says; `data` is JSON text already, so that its bytes never change. */
+/** The fields of an envelope. `data` is JSON text, so that its bytes never change. */
 export interface EventRecord {
   id: string;
   type: string;
@@ -21,7 +21,7 @@ export interface EventRecord {
   data: string;
 }
 
-/** The JSON body of a delivery, as bytes: the same bytes at every attempt. */
+/** The JSON body of a delivery. Every attempt sends the same bytes. */
 export function encodeEnvelope(event: EventRecord, subscriptionId: string): Buffer {
   return Buffer.from(
     `{"event":${JSON.stringify(event.type)}` +

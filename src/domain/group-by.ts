@@ -1,4 +1,4 @@
-/** The items by key, each group in the order in which its items came. */
+/** Groups items by key. Each group keeps the order of its items. */
 export function groupBy<Key, Item>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

@@ -1,9 +1,9 @@
 import { randomFillSync, randomUUID } from "node:crypto";
 
-/** How a bare UUID is written, as a piece of a pattern. */
+/** A pattern for bare UUIDs, without anchors. */
 export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
-/** The public prefixes of ids. In the database an id is its bare UUID. */
+/** The prefixes of public ids. The database stores bare UUIDs. */
 const PREFIXES = ["org", "wh", "evt", "dlv", "att"] as const;
 type IdPrefix = (typeof PREFIXES)[number];
 
@@ -11,17 +11,16 @@ const FORMS = new Map<IdPrefix, RegExp>(
   PREFIXES.map((prefix) => [prefix, new RegExp(`^${prefix}_(${UUID})$`)]),
 );
 
-/** `wh_<uuid>` for a bare UUID. */
 export function publicId(prefix: IdPrefix, uuid: string): string {
   return `${prefix}_${uuid}`;
 }
 
-/** The bare UUID of a public id, or null when it is not one of that kind. */
+/** The bare UUID of a public id, or null if the id has another form or prefix. */
 export function parseId(prefix: IdPrefix, id: string): string | null {
   return FORMS.get(prefix)?.exec(id)?.[1] ?? null;
 }
 
-/** A random id, for things whose age is nobody's business. */
+/** A random id, for things whose age is private. */
 export function randomId(): string {
   return randomUUID();
 }
@@ -33,8 +32,8 @@ let stamp = "";
 let sequence = 0;
 
 /**
- * A UUIDv7 (RFC 9562): sorts by `time`, so that index pages fill in order and a list by id is a list by age; and by
- * order of making among up to 4,096 that follow each other in one millisecond.
+ * A UUIDv7 (RFC 9562). Ids sort by `time`, so index pages fill in order. Up to 4,096 ids of one
+ * millisecond also sort in the order of creation.
  */
 export function timeOrderedId(time: Date): string {
   const ms = time.getTime();

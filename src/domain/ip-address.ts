@@ -1,4 +1,4 @@
-/** 128 bits as four 32-bit integers, signed, as the bit operators leave them. IPv4 fills the first. */
+/** 128 bits as four signed 32-bit integers, as bit operators return them. IPv4 uses the first. */
 export type Words = readonly [number, number, number, number];
 
 export interface Address {
@@ -12,8 +12,8 @@ const HEXTETS = /^[0-9a-f]{1,4}(?::[0-9a-f]{1,4})*$/i;
 const ZEROS = [0, 0, 0, 0, 0, 0, 0, 0];
 
 /**
- * Reads an address as DNS and sockets write it: four plain decimals, or RFC 4291's forms of IPv6.
- * Null for everything else, so also for octal or short IPv4, brackets and zone ids.
+ * Reads an address as DNS and sockets write it: four decimals, or IPv6 in a form of RFC 4291.
+ * Returns null for anything else, such as octal or short IPv4, brackets and zone ids.
  */
 export function parseAddress(text: string): Address | null {
   if (text.includes(":")) {
@@ -24,7 +24,7 @@ export function parseAddress(text: string): Address | null {
   return word === null ? null : { family: 4, words: [word, 0, 0, 0] };
 }
 
-/** The IPv4 address that `::ffff:a.b.c.d` stands for (a connection to one is a connection to the other). */
+/** The IPv4 address that `::ffff:a.b.c.d` stands for, or null. Both lead to the same machine. */
 export function unmapped({ words: [a, b, c, d] }: Address): Address | null {
   return a === 0 && b === 0 && c === 0xffff ? { family: 4, words: [d, 0, 0, 0] } : null;
 }
@@ -51,7 +51,7 @@ function parseIPv6(text: string): Words | null {
   return toWords([...head, ...ZEROS.slice(head.length + tail.length), ...tail]);
 }
 
-/** The same address with a trailing `a.b.c.d` written as two hextets. */
+/** Rewrites a trailing `a.b.c.d` as two hextets. */
 function withoutDots(text: string): string | null {
   if (!text.includes(".")) return text;
   const start = text.lastIndexOf(":") + 1;

@@ -1,12 +1,15 @@
 import type { Fault } from "./errors.ts";
 
-/** The most code points that a key's label has. */
+/** In code points. */
 export const LABEL_MAX = 200;
 
-/** A label is shown on terminals, where control characters do harm. Half a surrogate pair cannot be stored. */
+/**
+ * Control characters could harm the terminals that show a label. PostgreSQL cannot store half a
+ * surrogate pair.
+ */
 export const LABEL = /^[^\p{Cc}\p{Cs}]*$/u;
 
-/** Both in words. */
+/** Both rules in words. */
 export const LABEL_RULE = `at most ${LABEL_MAX} characters, none of them a control character`;
 
 export function labelFaults(label: string): Fault[] {

@@ -6,11 +6,12 @@ export interface Link<Item> {
 }
 
 /**
- * Items in the order in which they came, any of which may leave: for what comes and goes thousands of times a second.
+ * Items in insertion order, with removal in constant time.
  *
- * A `Set` moves to a new table after so many changes, and the old table points to the new one. Once one has grown old,
- * V8's collection of young objects takes for alive all tables that follow and all that was in them: requests and
- * attempts that ended long ago, until the next collection of everything.
+ * A `Set` would leak for a while at thousands of changes a second. It moves to a new table after
+ * some changes, and the old table points to the new one. Once an old table reaches V8's old
+ * generation, minor collections keep all later tables alive, with the requests and attempts in
+ * them, until the next major collection.
  */
 export class LinkedList<Item> implements Iterable<Item> {
   #first: Link<Item> | null = null;
@@ -30,7 +31,7 @@ export class LinkedList<Item> implements Iterable<Item> {
     return link;
   }
 
-  /** To remove what is removed already changes nothing. */
+  /** Does nothing if the link was removed before. */
   remove(link: Link<Item>): void {
     const { before, after } = link;
     if (before === null && this.#first !== link) return;
@@ -43,7 +44,7 @@ export class LinkedList<Item> implements Iterable<Item> {
     this.#size--;
   }
 
-  /** The item at hand may be removed. */
+  /** The current item may be removed during the iteration. */
   *[Symbol.iterator](): Iterator<Item> {
     for (let link = this.#first; link !== null;) {
       const { item, after } = link;

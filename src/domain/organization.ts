@@ -1,10 +1,9 @@
 import type { Fault } from "./errors.ts";
 
-/** What an organization may be called. */
 export const SLUG = /^[a-z0-9][a-z0-9-]{1,62}$/;
 
-/** The same in words. */
-export const SLUG_RULE = "2 to 63 of a-z, 0-9 and -, the first a letter or a digit";
+/** `SLUG` in words. */
+export const SLUG_RULE = "2 to 63 of a-z, 0-9 and -, starting with a letter or a digit";
 
 export const RATE_LIMIT_DEFAULT = 600;
 export const RATE_LIMIT_MAX = 1_000_000;

@@ -1,4 +1,4 @@
-/** Why an attempt failed when the receiver returned no status. Never says more than this to a partner. */
+/** Why an attempt failed if the receiver returned no status. Partners see nothing more specific. */
 export const FAILURE_REASONS = [
   "timeout",
   "dns_error",
@@ -14,9 +14,10 @@ export const FAILURE_REASONS = [
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
- * What one attempt came to. A failed attempt is an expected result, so it is a value, not a throw.
- * `our-fault` is no attempt at all: nothing is counted, and the delivery waits a minute. Nor is `deferred`: there was no
- * room for the attempt, which is nobody's fault, and the delivery waits a second.
+ * The result of one attempt. Failures are expected, so they are values and not exceptions.
+ * `our-fault` is an internal fault: it does not count as an attempt, and the delivery waits a
+ * minute. `deferred` does not count either: there was no room for the attempt, and the delivery
+ * waits a second.
  */
 export type Outcome =
   | { kind: "acknowledged"; httpStatus: number }
@@ -26,10 +27,10 @@ export type Outcome =
   | { kind: "deferred" };
 
 /**
- * Internal faults: what must be mended on our side before deliveries can go on.
+ * Internal faults: the conditions on our side that stop an attempt.
  *
- * None of them may be caused by what a partner chooses: URL, name, address, certificate, answer, number of requests.
- * Where an error has two possible causes, our own side has to confirm the fault (`OwnSide`, the resolver's probe).
+ * Nothing that a partner chooses may cause one: URL, name, address, certificate, answer, number of requests. Where an
+ * error has two possible causes, our own side has to confirm the fault (`OwnSide`, the resolver's probe).
  * `unexpected` is an exception that nobody foresaw. Only a defect of ours raises it.
  */
 export const OUR_FAULTS = [

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** How many items a page of a list holds. */
 export const PAGE_LIMIT = { default: 50, max: 200 };
 
-/** Which page: at most `limit` items, from the start or from where the page before ended. */
+/** At most `limit` items, from the start or after `cursor`. */
 export interface PageRequest {
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -16,15 +15,16 @@ export interface Page<Item> {
 }
 
 /**
- * Where a list goes on, for callers to hand back unread. A digest binds it to its list, so that another list's cursor
- * or a damaged one does not pass. It keeps out slips, not forgers: a position grants nothing.
+ * An opaque position in a list. A digest binds it to its list, so that a damaged cursor or one of
+ * another list is refused. The digest guards against mistakes, not forgery: a position grants
+ * nothing.
  */
 export function encodeCursor(list: string, position: string): string {
   const text = Buffer.from(position);
   return Buffer.concat([digest(list, position), text]).toString("base64url");
 }
 
-/** The position in `list`, or null for anything that `encodeCursor` never made of a position of this form. */
+/** The position in `list`, or null if `encodeCursor` did not make this cursor from a position of this form. */
 export function decodeCursor(list: string, form: RegExp, cursor: string): string | null {
   const position = Buffer.from(cursor, "base64url").subarray(DIGEST_BYTES).toString();
   return form.test(position) && encodeCursor(list, position) === cursor ? position : null;

@@ -1,7 +1,7 @@
-/** How long a window lasts that opens with an organization's first request. */
+/** A window opens with an organization's first request. */
 export const WINDOW_MS = 60_000;
 
-/** How an organization's window stands after one request. */
+/** The state of an organization's window after one request. */
 export interface Allowance {
   passed: boolean;
   limit: number;
@@ -10,7 +10,7 @@ export interface Allowance {
   resetSeconds: number;
 }
 
-/** What the `place`-th request since the window's opening gets (the first has place 1). */
+/** The allowance of the `place`-th request of a window. The first has place 1. */
 export function allowanceAt(place: number, limit: number, opened: Date, now: Date): Allowance {
   const leftMs = opened.getTime() + WINDOW_MS - now.getTime();
   return {

@@ -3,7 +3,10 @@ import { after } from "./clock.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Delay after the first, second, … failed attempt. Its length fixes how often we try. */
+/**
+ * The delay after the first, second, … failed attempt. A delivery gets one attempt more than there
+ * are delays.
+ */
 export const RETRY_DELAYS_MS: readonly number[] = [
   1 * MINUTE_MS,
   5 * MINUTE_MS,
@@ -13,7 +16,10 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** When to try again after `attempts` failed attempts, the last of which ended at `ended`; null when there is no next time. */
+/**
+ * The time of the next attempt after `attempts` failed ones, or null if none is left. `ended` is
+ * the end of the last attempt.
+ */
 export function retryAt(delaysMs: readonly number[], attempts: number, ended: Date): Date | null {
   const delayMs = delaysMs[attempts - 1];
   return delayMs === undefined ? null : after(ended, delayMs);

@@ -3,7 +3,7 @@ import { PartnerError, type Fault } from "./errors.ts";
 export const SCOPES = ["identity:read", "webhooks:manage"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Names that are promised to later resource families: refused until those ship. */
+/** Names reserved for later resource families. Keys cannot have them yet. */
 export const RESERVED_SCOPES = [
   "leads:read",
   "leads:write",
@@ -18,7 +18,7 @@ export const RESERVED_SCOPES = [
   "tenants:provision",
 ] as const;
 
-/** Whoever sent the current request. */
+/** Who sent the current request. */
 export interface Caller {
   organizationId: string;
   slug: string;
@@ -27,7 +27,7 @@ export interface Caller {
   rateLimitPerMinute: number;
 }
 
-/** The scopes of a new key: what was asked for, and `identity:read` always. */
+/** The scopes of a new key: the requested ones and always `identity:read`. */
 export function grantScopes(requested: readonly string[]): Scope[] {
   const found = requested.flatMap((name, index) => faultOf(name, `/scopes/${index}`));
   const [worst] = found.toSorted((a, b) => RANK[a.code] - RANK[b.code]);
@@ -41,14 +41,14 @@ export function grantScopes(requested: readonly string[]): Scope[] {
 const RANK = { unknown_scope: 0, reserved_scope: 1 };
 
 const SENTENCES = {
-  unknown_scope: "The key was to have a scope that does not exist.",
-  reserved_scope: "The key was to have a scope that is reserved and grants nothing yet.",
+  unknown_scope: "Unknown scope.",
+  reserved_scope: "Reserved scope.",
 } satisfies Record<keyof typeof RANK, string>;
 
 function faultOf(name: string, pointer: string): (Fault & { code: keyof typeof RANK })[] {
   if (SCOPES.some((scope) => scope === name)) return [];
   if (RESERVED_SCOPES.some((scope) => scope === name)) {
-    return [{ code: "reserved_scope", pointer, detail: "is reserved and grants nothing yet" }];
+    return [{ code: "reserved_scope", pointer, detail: "is reserved and cannot be granted yet" }];
   }
   return [{ code: "unknown_scope", pointer, detail: `must be one of ${SCOPES.join(", ")}` }];
 }

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export interface SealingKey {
-  /** 1 to 255 bytes of UTF-8. Stands in clear in front of everything that the key sealed. */
+  /** 1 to 255 bytes of UTF-8. Stands unencrypted in front of every secret that this key sealed. */
   id: string;
   /** 32 bytes. */
   key: Buffer;
 }
 
-/** Newest first: the first seals, all open. */
+/** Newest first. The first key seals; all keys can open. */
 export type KeyRing = readonly [SealingKey, ...SealingKey[]];
 
 const ALGORITHM = "aes-256-gcm";
@@ -16,11 +16,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a signing secret so that only this subscription's row, with the ring, gives it back.
+ * Encrypts a signing secret for one subscription.
  *
  *     version (1) | length of key id (1) | key id | nonce (12) | ciphertext | tag (16)
  *
- * The subscription's id is the associated data: copied to another row, the bytes do not open.
+ * The subscription's id is the associated data, so bytes copied to another row do not open.
  */
 export function seal(ring: KeyRing, subscriptionId: string, secret: string): Buffer {
   const [newest] = ring;
@@ -31,7 +31,7 @@ export function seal(ring: KeyRing, subscriptionId: string, secret: string): Buf
   return Buffer.concat([headOf(newest), nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-/** What everything that the key sealed begins with. */
+/** The first bytes of every secret that this key sealed. */
 export function headOf({ id }: SealingKey): Buffer {
   const keyId = Buffer.from(id);
   const start = Buffer.alloc(2);
@@ -40,7 +40,7 @@ export function headOf({ id }: SealingKey): Buffer {
   return Buffer.concat([start, keyId]);
 }
 
-/** The secret, or null when it does not open: a key that the ring lacks, another row, altered bytes. */
+/** The secret, or null if the key is not on the ring, the bytes belong to another row, or they were altered. */
 export function open(ring: KeyRing, subscriptionId: string, sealed: Buffer): string | null {
   const keyId = keyIdOf(sealed);
   const key = ring.find(({ id }) => id === keyId)?.key;
@@ -60,17 +60,20 @@ export function open(ring: KeyRing, subscriptionId: string, sealed: Buffer): str
   }
 }
 
-/** Why `open` gave null, for whoever has to mend it. */
+/** Explains to an operator why `open` returned null. */
 export function whySealed(ring: KeyRing, sealed: Buffer): string {
   const keyId = keyIdOf(sealed);
-  if (keyId === null) return "is not in the form of a sealed secret";
+  if (keyId === null) return "is not a sealed secret";
   const isKnown = ring.some(({ id }) => id === keyId);
   return isKnown
-    ? `does not open with the sealing key "${keyId}": that is another key, or the row was altered`
-    : `is sealed under the key "${keyId}", which the ring lacks: add it to SEALING_KEYS`;
+    ? `does not open with the sealing key "${keyId}": the key differs, or the row was altered`
+    : `is sealed under the key "${keyId}", which is not on the ring: add it to SEALING_KEYS`;
 }
 
-/** Which key sealed it, so that `reseal` finds what an old key still holds. Null for foreign bytes. */
+/**
+ * The id of the key that sealed it, or null if these bytes are not a sealed secret. `reseal` finds
+ * secrets of old keys by it.
+ */
 export function keyIdOf(sealed: Buffer): string | null {
   const [version, length] = sealed;
   if (version !== VERSION || length === undefined) return null;

@@ -1,5 +1,5 @@
 /**
- * What is not public, block by block: IANA's special-purpose registries, and what they leave out.
+ * The blocks that are not public: IANA's special-purpose registries and some that they omit.
  * `test/fixtures/special-addresses.csv` holds the same list with the RFC of each block.
  */
 export const SPECIAL_BLOCKS: readonly (readonly [block: string, name: string])[] = [

@@ -1,19 +1,22 @@
 import { afterAttempt, type CountedOutcome, type NextState } from "./delivery.ts";
 
-/** What the outcomes of attempts change about a subscription. */
+/** The fields of a subscription that outcomes change. */
 export interface Health {
   consecutiveFailures: number;
   active: boolean;
 }
 
-/** An attempt that ended, as far as its consequences depend on it. `attempts` includes it. */
+/** An attempt that ended. `attempts` includes it. */
 export interface CountedAttempt {
   attempts: number;
   outcome: CountedOutcome;
   endedAt: Date;
 }
 
-/** The most that MAX_SUBSCRIPTIONS may allow an organization: they go into one list, and into one statement. */
+/**
+ * The upper bound of MAX_SUBSCRIPTIONS. All of an organization's subscriptions go into one list and
+ * one statement.
+ */
 export const SUBSCRIPTIONS_MAX = 10_000;
 
 export interface Rules {
@@ -22,8 +25,9 @@ export interface Rules {
 }
 
 /**
- * Applies outcomes of one subscription in the order in which they ended: where each delivery goes, and how the
- * subscription stands afterwards. From the failure that disables it on, nothing is retried and nothing more counts.
+ * Applies the outcomes of one subscription in the order in which they ended. Returns the next state
+ * of each delivery and the subscription's new health. After the failure that disables the
+ * subscription, nothing is retried and nothing more is counted.
  */
 export function applyOutcomes<Attempt extends CountedAttempt>(
   rules: Rules,
@@ -37,7 +41,7 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
   return { health: { consecutiveFailures, active }, disabledAt, moves };
 
   function move({ attempts, outcome, endedAt }: Attempt): NextState {
-    if (!active) return afterTheEnd(outcome);
+    if (!active) return afterDisabling(outcome);
 
     consecutiveFailures = outcome.kind === "acknowledged" ? 0 : consecutiveFailures + 1;
     const state = afterAttempt(rules.retryDelaysMs, attempts, outcome, endedAt);
@@ -48,8 +52,8 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
     return state.state === "waiting" ? { state: "cancelled", dueAt: null } : state;
   }
 
-  /** What still waits of a subscription that had ended before was accepted just then: it can be delivered, not retried. */
-  function afterTheEnd({ kind }: CountedOutcome): NextState {
+  /** A success counts as delivered only if the subscription was inactive before this batch. */
+  function afterDisabling({ kind }: CountedOutcome): NextState {
     const isDelivered = kind === "acknowledged" && !before.active;
     return { state: isDelivered ? "delivered" : "cancelled", dueAt: null };
   }

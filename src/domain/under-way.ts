@@ -1,6 +1,6 @@
 /**
- * Lets all who ask for the same share one answer, as long as it is under way. Nothing is remembered. Where there is a limit,
- * and `max` others are under way already, the answer is `beyond`.
+ * Shares one pending promise between calls with the same key. Results are not cached. If there is a
+ * limit and `max` other calls are pending, a new call returns `beyond`.
  */
 export class UnderWay<Answer> {
   readonly #ask: (question: string) => Promise<Answer>;

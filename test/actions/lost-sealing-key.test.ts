@@ -64,7 +64,7 @@ test("a lost sealing key delays the deliveries of its own subscription, and no o
 test("a test call on a subscription whose sealing key is lost is an error that names both, and the others' calls pass", async () => {
   const { deps, organization, one, other } = await twoSubscriptions(loseKey);
   await assert.rejects(sendTestEvent(deps, organization, one), {
-    message: `the secret of wh_${one.id} is sealed under the key "lost", which the ring lacks: add it to SEALING_KEYS`,
+    message: `the secret of wh_${one.id} is sealed under the key "lost", which is not on the ring: add it to SEALING_KEYS`,
   });
   await sendTestEvent(deps, organization, other);
 });
@@ -92,7 +92,7 @@ test("a sealed secret that is moved to another subscription signs nothing there 
 
   for (const { secret } of [one, other]) {
     await assert.rejects(sendTestEvent(deps, organization, { id: one.id, secret }), {
-      message: /does not open with the sealing key "test": that is another key, or the row was alt/,
+      message: /does not open with the sealing key "test": the key differs, or the row was alt/,
     });
   }
 });

@@ -113,8 +113,8 @@ const refusals = [
   [
     "scopes that are reserved or unknown, all of them named",
     ["create", "--organization", "acme", "--scope", "leads:read", "--scope", "everything"],
-    "error: The key was to have a scope that does not exist.\n" +
-      "  scopes/0: is reserved and grants nothing yet\n" +
+    "error: Unknown scope.\n" +
+      "  scopes/0: is reserved and cannot be granted yet\n" +
       "  scopes/1: must be one of identity:read, webhooks:manage\n",
   ],
   [

@@ -75,7 +75,7 @@ const refusals = [
     "a slug and a limit that are none, both named at once",
     ["create", "Acme!", "--rate-limit", "many"],
     "error: The request does not have the expected shape.\n" +
-      "  slug: must be 2 to 63 of a-z, 0-9 and -, the first a letter or a digit\n" +
+      "  slug: must be 2 to 63 of a-z, 0-9 and -, starting with a letter or a digit\n" +
       "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
   ],
   [

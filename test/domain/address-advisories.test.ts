@@ -4,7 +4,7 @@ import { checkUrl } from "../../src/domain/destination-url.ts";
 import { isContactable } from "../../src/domain/public-address.ts";
 import { isPublic } from "../support/special-addresses.ts";
 
-/** Holes that others had. Each test is the published report, put to our own policy. */
+/** Published vulnerabilities of other projects, tried on our policy. */
 const nothing = { allow: [], deny: [] };
 
 function refusesLiterals(hosts: string[]): void {
@@ -24,11 +24,11 @@ test("CVE-2024-29415 (ip): short, octal and long spellings are not public", () =
   refusesLiterals(["[000:0:0000::01]", "[::fFFf:127.0.0.1]", "[0:0:0:0:0:ffff:7f00:1]"]);
 });
 
-test("CVE-2025-8267 (ssrfcheck): multicast is not public", () => {
+test("CVE-2025-8267 (ssrfcheck): multicast addresses are not public", () => {
   refusesLiterals(["224.0.0.1", "239.255.255.250", "[ff02::1]", "[ff0e::1]"]);
 });
 
-test("CVE-2025-62718 (axios): localhost with a final dot, and IPv6 loopback, are refused", () => {
+test("CVE-2025-62718 (axios): localhost with a final dot and IPv6 loopback are refused", () => {
   refusesLiterals(["localhost.", "LOCALHOST.", "app.localhost.", "[::1]"]);
 });
 
@@ -41,12 +41,12 @@ test("CVE-2026-43929 (ssrfcheck): mapped addresses are judged after the URL pars
   }
 });
 
-test("SVIXSEC-2026-0001 (svix): a bracketed literal does not slip past the filter as a name", () => {
+test("SVIXSEC-2026-0001 (svix): a bracketed literal is not taken for a name", () => {
   refusesLiterals(["[::1]", "[::]", "[fd00::1]", "[fe80::1]", "[::ffff:7f00:1]"]);
   assert.equal(checkUrl("http://[::1]/", nothing).ok, false);
 });
 
-test("GHSA-w5pj-fmvx-pfr8 (convoy): what a socket says it is connected to can be judged", () => {
+test("GHSA-w5pj-fmvx-pfr8 (convoy): the remote address of a socket can be checked", () => {
   for (const remoteAddress of [
     "127.0.0.1",
     "::1",
@@ -60,7 +60,7 @@ test("GHSA-w5pj-fmvx-pfr8 (convoy): what a socket says it is connected to can be
   assert.equal(isContactable("2606:4700:4700::1111", nothing), true);
 });
 
-test("what seven others let through by default is refused", () => {
+test("addresses that seven other projects allow by default are refused", () => {
   refusesLiterals(["168.63.129.16", "[4000::1]", "[2606:4700::5efe:7f00:1]", "[::7f00:1]"]);
   refusesLiterals(["[::ffff:0:7f00:1]", "[2001:0:7f00:1::]", "[fec0::1]", "[64:ff9b::7f00:1]"]);
   refusesLiterals(["[2002:7f00:1::]", "198.18.0.1", "0.1.2.3", "192.0.0.1", "240.0.0.1"]);

@@ -17,7 +17,7 @@ const token = {
 };
 const text = "vck_0123456789abcdefghij.A_-4567890123456789012345678901234567890123";
 
-test("a new token has the two halves that we promise and reads back", () => {
+test("a new token has both halves in the documented form and parses", () => {
   for (let i = 0; i < 200; i++) {
     const minted = mintToken();
     assert.match(minted.keyId, /^[0-9a-z]{20}$/);
@@ -27,20 +27,21 @@ test("a new token has the two halves that we promise and reads back", () => {
   }
 });
 
-test("a token is written as the contract has it", () => {
+test("a token has the format of the specification", () => {
   assert.equal(formatToken(token), text);
 });
 
-test("no character of a key id is likelier than another", () => {
+test("all characters of a key id are equally likely", () => {
   const counts = new Map<string, number>();
   for (let i = 0; i < 3_600; i++) {
     for (const letter of mintToken().keyId.split(""))
       counts.set(letter, (counts.get(letter) ?? 0) + 1);
   }
   assert.equal(counts.size, 36);
-  // Fair draws exceed 110 once in 10^9 runs; bytes modulo 36 favour four letters and come to 175.
+  // Uniform draws exceed 110 once in 10^9 runs. Bytes modulo 36 would prefer four letters and give
+  // 175.
   const squares = [...counts.values()].reduce((sum, n) => sum + (n - 2_000) ** 2 / 2_000, 0);
-  assert.ok(squares < 110, `chi squared of 35 degrees of freedom is ${squares}`);
+  assert.ok(squares < 110, `chi squared with 35 degrees of freedom is ${squares}`);
 });
 
 const accepted = [
@@ -52,7 +53,7 @@ const accepted = [
 ] as const;
 
 for (const [how, header] of accepted) {
-  test(`a token is read ${how}`, () => {
+  test(`parses a token ${how}`, () => {
     assert.deepEqual(parseAuthorization(header), token);
   });
 }
@@ -63,14 +64,14 @@ const refused = [
   ["the scheme word alone", "Bearer"],
   ["the scheme word and a space", "Bearer "],
   ["another scheme", `Basic ${text}`],
-  ["another scheme that begins alike", `BearerToken ${text}`],
+  ["another scheme with the same beginning", `BearerToken ${text}`],
   ["the scheme word twice", `Bearer Bearer ${text}`],
   ["no space after the scheme word", `Bearer${text}`],
   ["a tab after the scheme word", `Bearer\t${text}`],
   ["two tokens", `${text}, ${text}`],
   ["a token and more", `${text} x`],
-  ["a space in front", ` ${text}`],
-  ["a newline behind", `${text}\n`],
+  ["a leading space", ` ${text}`],
+  ["a trailing newline", `${text}\n`],
   ["another prefix", text.replace("vck_", "vcx_")],
   ["the prefix in upper case", text.replace("vck_", "VCK_")],
   ["no prefix", text.slice(4)],
@@ -87,16 +88,16 @@ const refused = [
   ["a secret of 44 characters", `${text}A`],
   ["a secret in standard base64", text.replace("_-", "/+").replace("vck/", "vck_")],
   ["padding", `${text.slice(0, -1)}=`],
-  ["a letter that only looks alike", text.replace("a", "а")],
+  ["a letter that only looks the same", text.replace("a", "а")],
 ] as const;
 
 for (const [what, header] of refused) {
-  test(`no token is read from ${what}`, () => {
+  test(`rejects ${what}`, () => {
     assert.equal(parseAuthorization(header), null);
   });
 }
 
-test("no header makes parsing throw, and what is read has the right form", () => {
+test("parsing never throws, and a parsed token has the right form", () => {
   const near = fc.tuple(fc.string(), fc.constantFrom(text, `Bearer ${text}`), fc.string());
   const headers = fc.oneof(
     fc.string({ unit: "binary" }),
@@ -110,25 +111,26 @@ test("no header makes parsing throw, and what is read has the right form", () =>
   );
 });
 
-test("what is stored is the SHA-256 of the secret", () => {
+test("the stored hash is the SHA-256 of the secret", () => {
   const expected = createHash("sha256").update(token.secret).digest("hex");
   assert.equal(hashSecret(token.secret), expected);
 });
 
-test("a secret matches its own hash and no other", () => {
+test("a secret matches only its own hash", () => {
   const hash = hashSecret(token.secret);
   assert.equal(hashesMatch(hashSecret(token.secret), hash), true);
   assert.equal(hashesMatch(hashSecret(mintToken().secret), hash), false);
 });
 
-test("a secret that decodes to the same bytes is still another secret", () => {
-  // 43 characters hold 258 bits: the last two are spare, so "A" and "B" would decode alike.
+test("two secrets that decode to the same bytes are different secrets", () => {
+  // 43 characters hold 258 bits. The last two are unused, so "A" and "B" would decode to the same
+  // bytes.
   const minted = `${"x".repeat(42)}A`;
   const twin = `${"x".repeat(42)}B`;
   assert.deepEqual(Buffer.from(minted, "base64url"), Buffer.from(twin, "base64url"));
   assert.equal(hashesMatch(hashSecret(twin), hashSecret(minted)), false);
 });
 
-test("for a key that does not exist no secret matches", () => {
+test("no secret matches an unknown key", () => {
   assert.equal(hashesMatch(hashSecret(token.secret), NO_HASH), false);
 });

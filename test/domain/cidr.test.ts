@@ -13,7 +13,7 @@ const families = [
 for (const { name, bits, write } of families) {
   const anyAddress = fc.bigInt(0n, (1n << BigInt(bits)) - 1n);
 
-  test(`an ${name} block holds the addresses that share its prefix and no others`, () => {
+  test(`an ${name} block contains exactly the addresses that share its prefix`, () => {
     const cases = fc.tuple(anyAddress, fc.integer({ min: 0, max: bits }), anyAddress, fc.boolean());
     fc.assert(
       fc.property(cases, ([base, prefix, other, stray]) => {
@@ -81,7 +81,7 @@ for (const text of notBlocks) {
   });
 }
 
-test("a block of one family holds no address of the other", () => {
+test("a block contains no address of the other family", () => {
   const [all4, all6] = [parseCidr("0.0.0.0/0"), parseCidr("::/0")];
   const [one4, one6] = [parseAddress("1.2.3.4"), parseAddress("::1.2.3.4")];
   assert.ok(all4 && all6 && one4 && one6);

@@ -7,7 +7,7 @@ import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 const ended = new Date("2026-01-01T00:00:00Z");
 const refused = { kind: "refused", httpStatus: 503 } as const;
 
-test("a delivery that is never acknowledged is tried on schedule and then given up", () => {
+test("a delivery that is never acknowledged is retried on schedule and then dead-lettered", () => {
   const waits: number[] = [];
   let attempts = 1;
   let next = afterAttempt(RETRY_DELAYS_MS, attempts, refused, ended);
@@ -15,24 +15,24 @@ test("a delivery that is never acknowledged is tried on schedule and then given 
     waits.push((next.dueAt.getTime() - ended.getTime()) / 60_000);
     next = afterAttempt(RETRY_DELAYS_MS, ++attempts, refused, ended);
   }
-  assert.deepEqual(waits, [1, 5, 30, 120, 360, 1440]); // minutes, as the specification lists them
+  assert.deepEqual(waits, [1, 5, 30, 120, 360, 1440]); // minutes, as in the specification
   assert.deepEqual(next, { state: "dead_lettered", dueAt: null });
   assert.equal(attempts, 7);
 });
 
-test("an acknowledgement on the last attempt still counts", () => {
+test("an acknowledgement at the last attempt still counts", () => {
   const outcome = { kind: "acknowledged", httpStatus: 204 } as const;
   const next = afterAttempt(RETRY_DELAYS_MS, 7, outcome, ended);
   assert.deepEqual(next, { state: "delivered", dueAt: null });
 });
 
-test("a shorter schedule gives up sooner", () => {
+test("a shorter schedule allows fewer attempts", () => {
   const first = afterAttempt([250], 1, refused, ended);
   assert.deepEqual(first, { state: "waiting", dueAt: after(ended, 250) });
   assert.equal(afterAttempt([250], 2, refused, ended).state, "dead_lettered");
 });
 
-test("the audit names a status where there was one, and 0 where there was none", () => {
+test("the audit shows the receiver's status, or 0 if there was none", () => {
   assert.deepEqual(auditOf(refused), { httpStatus: 503, reason: "http_503" });
   assert.deepEqual(auditOf({ kind: "unreachable", reason: "timeout" }), {
     httpStatus: 0,

@@ -17,9 +17,9 @@ for (const { url, accepted, reason, note } of URLS) {
   });
 }
 
-test("what a partner is told repeats nothing of the URL", () => {
+test("the explanation repeats no part of the URL", () => {
   const reasons = new Set(URLS.map(({ reason }) => reason));
-  assert.ok(reasons.size < 20, "one sentence for each rule, whatever the URL");
+  assert.ok(reasons.size < 20, "one sentence for each rule");
 });
 
 function destinationOf(url: string, policy = nothing): Destination {
@@ -28,7 +28,7 @@ function destinationOf(url: string, policy = nothing): Destination {
   return verdict.destination;
 }
 
-test("a URL becomes what the delivery needs", () => {
+test("a URL becomes a destination", () => {
   assert.deepEqual(destinationOf("HTTPS://Hooks.Example.com:8443/a/../b?x=ä#top"), {
     url: "HTTPS://Hooks.Example.com:8443/a/../b?x=ä#top",
     host: "hooks.example.com",
@@ -39,7 +39,7 @@ test("a URL becomes what the delivery needs", () => {
   });
 });
 
-test("the default port is 443 and stays out of the Host header", () => {
+test("the default port is 443 and is not part of the Host header", () => {
   for (const url of ["https://example.com", "https://example.com:443", "https://example.com:/"]) {
     const { port, hostHeader, path } = destinationOf(url);
     assert.deepEqual(
@@ -49,7 +49,7 @@ test("the default port is 443 and stays out of the Host header", () => {
   }
 });
 
-test("a final dot is not sent to the receiver and not part of the name for TLS", () => {
+test("the Host header and the TLS name have no final dot", () => {
   const { host, hostHeader } = destinationOf("https://example.com.:8443/");
   assert.deepEqual({ host, hostHeader }, { host: "example.com", hostHeader: "example.com:8443" });
 });
@@ -58,7 +58,7 @@ test("an international name is looked up as punycode", () => {
   assert.equal(destinationOf("https://Bücher.example/").host, "xn--bcher-kva.example");
 });
 
-test("a literal needs no look-up, and loses its brackets everywhere but in the Host header", () => {
+test("a literal needs no look-up and has brackets only in the Host header", () => {
   const v4 = destinationOf("https://0x5db8d70e:8443/");
   assert.equal(v4.address, "93.184.215.14");
   assert.equal(v4.host, "93.184.215.14");
@@ -69,7 +69,7 @@ test("a literal needs no look-up, and loses its brackets everywhere but in the H
   assert.equal(v6.hostHeader, "[2606:4700::abcd]:8443");
 });
 
-test("every IPv4 literal is judged by its value, however it is spelled", () => {
+test("an IPv4 literal is judged by its value in every spelling", () => {
   const bases = [
     (n: bigint) => String(n),
     (n: bigint) => `0${n.toString(8)}`,
@@ -93,7 +93,7 @@ test("every IPv4 literal is judged by its value, however it is spelled", () => {
 
   fc.assert(
     fc.property(address, spelling, (value, [writers, count, disguise]) => {
-      // Of fewer than four parts, the last one fills what is left.
+      // With fewer than four parts, the last part fills the rest.
       const parts = Array.from({ length: count }, (_, i) => {
         const rest = 8n * BigInt(4 - count);
         const shift = i === count - 1 ? 0n : rest + 8n * BigInt(count - 1 - i);
@@ -108,7 +108,7 @@ test("every IPv4 literal is judged by its value, however it is spelled", () => {
   );
 });
 
-test("no text makes the check throw, and what it accepts always has a host and a port", () => {
+test("the check never throws, and an accepted URL has a host and a port", () => {
   const pieces = fc.constantFrom(
     "https://",
     "http://",
@@ -150,7 +150,11 @@ test("no text makes the check throw, and what it accepts always has a host and a
       assert.match(host, /^[a-z0-9_.:-]+$/);
       assert.match(hostHeader, /^[a-z0-9_.:[\]-]+$/);
       assert.match(path, /^\/[\x21-\x7e]*$/);
-      assert.equal(new URL(`https://${hostHeader}`).host, hostHeader, "a host of its own making");
+      assert.equal(
+        new URL(`https://${hostHeader}`).host,
+        hostHeader,
+        "not the host that a URL parser reads",
+      );
       assert.ok(port >= 1 && port <= 65_535);
     }),
     { numRuns: 3_000 },
@@ -161,13 +165,13 @@ const loopback = parseCidr("127.0.0.0/8");
 assert.ok(loopback);
 const rig: AddressPolicy = { allow: [loopback], deny: [] };
 
-test("while the operator allows a block, a name is left to what it resolves to", () => {
+test("if the operator allows a block, names are judged by their addresses", () => {
   for (const host of ["localhost", "receiver.localhost", "receiver", "a.local", "a.internal"]) {
     assert.equal(destinationOf(`https://${host}:8443/`, rig).host, host);
   }
 });
 
-test("allowing a block relaxes nothing else", () => {
+test("an allowed block relaxes no other rule", () => {
   const refused = [
     "http://localhost/",
     "https://a..b/",
@@ -181,7 +185,7 @@ test("allowing a block relaxes nothing else", () => {
   for (const url of refused) assert.equal(checkUrl(url, rig).ok, false, url);
 });
 
-test("a literal may be allowed or denied by the operator", () => {
+test("the operator can allow or deny a literal", () => {
   assert.equal(destinationOf("https://127.1/", rig).address, "127.0.0.1");
   assert.equal(destinationOf("https://[::ffff:127.0.0.1]/", rig).address, "::ffff:7f00:1");
   assert.equal(checkUrl("https://127.0.0.1/", { allow: [loopback], deny: [loopback] }).ok, false);

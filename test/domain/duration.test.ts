@@ -12,25 +12,25 @@ const DURATIONS = [
 ] as const;
 
 for (const [text, ms] of DURATIONS) {
-  test(`${text} is ${ms} ms, there and back`, () => {
+  test(`${text} is ${ms} ms, and formats back`, () => {
     assert.equal(parseDuration(text), ms);
     assert.equal(formatDuration(ms), text);
   });
 }
 
-test("a duration is written in the largest unit that it is a whole number of", () => {
+test("a duration is formatted in the largest unit that divides it", () => {
   assert.equal(formatDuration(60_000), "1m");
   assert.equal(formatDuration(60_001), "60001ms");
   assert.equal(formatDuration(172_800_000), "2d");
 });
 
-test("a number or a unit alone, a fraction, a sign or a space is no duration", () => {
+test("a number or a unit alone, a fraction, a sign or a space is not a duration", () => {
   for (const text of ["", "10", "s", "1.5s", "-1s", "+1s", "1 s", "1S", "1w", "1s1ms", "1e3ms"]) {
     assert.equal(parseDuration(text), null, text);
   }
 });
 
-test("a duration that no number holds exactly is none", () => {
+test("a duration beyond the safe integers is refused", () => {
   assert.equal(parseDuration("9007199254740992ms"), null);
   assert.equal(parseDuration("999999999999999d"), null);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeEnvelope, TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
 
-test("the envelope's bytes are fixed to the letter: retries repeat them after any upgrade", () => {
+test("the bytes of an envelope never change, so that retries repeat them after an upgrade", () => {
   const bytes = encodeEnvelope(
     {
       id: "0190a5b0-0000-7000-8000-000000000001",

@@ -7,7 +7,7 @@ function listOf(...items: string[]) {
   return { list, links: items.map((item) => list.append(item)) };
 }
 
-test("items keep the order in which they came, whichever of them leave", () => {
+test("items keep their order when others are removed", () => {
   for (const [gone, left] of [
     [0, ["b", "c"]],
     [1, ["a", "c"]],
@@ -24,7 +24,7 @@ test("items keep the order in which they came, whichever of them leave", () => {
   }
 });
 
-test("to leave twice changes nothing", () => {
+test("removing twice changes nothing", () => {
   const { list, links } = listOf("a", "b");
   for (const link of [...links, ...links]) list.remove(link);
   assert.deepEqual([...list], []);
@@ -33,7 +33,7 @@ test("to leave twice changes nothing", () => {
   assert.deepEqual([...list], ["c"]);
 });
 
-test("the item at hand may leave without the others being missed", () => {
+test("removing the current item does not skip others", () => {
   const { list, links } = listOf("a", "b", "c");
   const seen: string[] = [];
   for (const item of list) {
@@ -46,7 +46,7 @@ test("the item at hand may leave without the others being missed", () => {
   assert.equal(list.size, 0);
 });
 
-test("what has left leads to nothing that came later", () => {
+test("a removed link does not refer to later items", () => {
   const { list, links } = listOf("a", "b", "c");
   for (const link of links) list.remove(link);
   for (const { before, after } of links) assert.deepEqual([before, after], [null, null]);

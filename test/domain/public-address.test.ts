@@ -21,7 +21,7 @@ const anyAddress4 = fc.bigInt(0n, (1n << 32n) - 1n);
 const anyAddress6 = fc.bigInt(0n, (1n << 128n) - 1n);
 const globalUnicast = fc.bigInt(1n << 125n, (1n << 126n) - 1n);
 
-/** Uniformly random addresses hardly ever come near a border, so half of them are made there. */
+/** Half of the addresses lie near a border, which uniformly random ones hardly ever do. */
 function nearBlocks(family: 4 | 6) {
   const highest = (1n << (family === 4 ? 32n : 128n)) - 1n;
   const blocks = BLOCKS.filter((block) => block.family === family);
@@ -37,7 +37,7 @@ function insideBlocks(family: 4 | 6) {
     .chain(({ first, last }) => fc.bigInt(first, last));
 }
 
-test("the table in the code is the list that we publish", () => {
+test("the table in the code equals the published list", () => {
   const rules = ["*:0:5efe:*.*/ISATAP", "everything outside 2000::/3"];
   const blocks = rows().filter(([block]) => !rules.includes(block));
   assert.equal(blocks.length, rows().length - rules.length);
@@ -53,7 +53,7 @@ for (const { text, name, family, first, last } of BLOCKS) {
   });
 }
 
-test("every IPv4 address is judged as the list has it", () => {
+test("every IPv4 address is judged by the list", () => {
   const addresses = fc.oneof(anyAddress4, nearBlocks(4), insideBlocks(4));
   fc.assert(
     fc.property(addresses, (address) => {
@@ -63,7 +63,7 @@ test("every IPv4 address is judged as the list has it", () => {
   );
 });
 
-test("every IPv6 address is judged as the list has it, in whatever form it is written", () => {
+test("every IPv6 address is judged by the list, in every written form", () => {
   const addresses = fc.oneof(anyAddress6, globalUnicast, nearBlocks(6), insideBlocks(6));
   const forms = [text6, dottedText6, shortText6, (a: bigint) => text6(a).toUpperCase()];
   fc.assert(
@@ -79,7 +79,7 @@ test("every IPv6 address is judged as the list has it, in whatever form it is wr
 const embeddingPrefix = fc.bigInt(0x2000_0000_0000_0000n, 0x3fff_ffff_ffff_ffffn);
 const embeddingRest = fc.bigInt(0n, (1n << 64n) - 1n);
 
-/** The address in every form in which IPv6 carries one; `prefix` and `rest` fill what the form leaves open. */
+/** The address in every IPv6 form that embeds one. `prefix` and `rest` fill the other bits. */
 function embeddings(v4: bigint, prefix: bigint, rest: bigint): [form: string, v6: bigint][] {
   const localNat64 = 0x64_ff9b_0001n << 80n;
   const isatap = (prefix << 64n) | (0x5efen << 32n) | v4;
@@ -89,7 +89,7 @@ function embeddings(v4: bigint, prefix: bigint, rest: bigint): [form: string, v6
     ["IPv4-translated", (0xffff_0000n << 32n) | v4],
     ["NAT64", (0x64_ff9bn << 96n) | v4],
     ["local NAT64, /96", localNat64 | ((prefix & 0xffffn) << 64n) | v4],
-    // RFC 6052 splits the address around bits 64 to 71 for prefixes of 48 and 56 bits.
+    // With prefixes of 48 and 56 bits, RFC 6052 splits the address around bits 64 to 71.
     ["local NAT64, /48", localNat64 | ((v4 >> 16n) << 64n) | ((v4 & 0xffffn) << 40n)],
     ["local NAT64, /56", localNat64 | ((v4 >> 24n) << 64n) | ((v4 & 0xff_ffffn) << 32n)],
     ["local NAT64, /64", localNat64 | (v4 << 24n)],
@@ -115,9 +115,9 @@ test("no IPv6 address that embeds an IPv4 address is public, not even a public o
   );
 });
 
-test("what embeds a denied IPv4 address is denied, even where all of IPv6 is allowed", () => {
+test("an address that embeds a denied IPv4 address is denied, even if all of IPv6 is allowed", () => {
   const allow = [parsed("::/0")];
-  // 0.0.0.0 and 0.0.0.1 are left out: compatible, they would be :: and ::1.
+  // Without 0.0.0.0 and 0.0.0.1, whose compatible forms are :: and ::1.
   const address = fc.bigInt(2n, (1n << 32n) - 1n);
   const bits = fc.bigInt(0n, 24n);
   fc.assert(
@@ -133,7 +133,7 @@ test("what embeds a denied IPv4 address is denied, even where all of IPv6 is all
   );
 });
 
-test("denying all of IPv4 denies no address of IPv6 that has nothing of it", () => {
+test("denying all of IPv4 denies no IPv6 address without an embedded one", () => {
   const deny = [parsed("0.0.0.0/0")];
   const address = fc.oneof(globalUnicast, anyAddress6);
   fc.assert(
@@ -197,7 +197,7 @@ const notAddresses = [
   "2606:4700::1/128",
 ];
 
-test("text that is not an address as DNS or a socket writes it is never contacted", () => {
+test("text that is not an address in the form of DNS or a socket is never contacted", () => {
   const all = [parsed("0.0.0.0/0"), parsed("::/0")];
   for (const text of notAddresses) {
     assert.equal(isPublic(text), false, JSON.stringify(text));
@@ -205,23 +205,27 @@ test("text that is not an address as DNS or a socket writes it is never contacte
   }
 });
 
-test("a zone id is never contacted, even where the operator allows the address", () => {
+test("an address with a zone id is never contacted, even if the operator allows the address", () => {
   const policy = { allow: [parsed("fe80::/10")], deny: [] };
   assert.equal(isContactable("fe80::1", policy), true);
   assert.equal(isContactable("fe80::1%eth0", policy), false);
 });
 
-test("the operator may allow addresses that are not public, and only those", () => {
+test("the operator can allow single blocks of addresses that are not public", () => {
   const policy = { allow: [parsed("127.0.0.2/32"), parsed("::1/128")], deny: [] };
   assert.equal(isContactable("127.0.0.2", policy), true);
   assert.equal(isContactable("::1", policy), true);
   assert.equal(isContactable("127.0.0.1", policy), false);
   assert.equal(isContactable("127.0.0.3", policy), false);
   assert.equal(isContactable("::", policy), false);
-  assert.equal(isContactable("93.184.215.14", policy), true, "the rest is judged as ever");
+  assert.equal(
+    isContactable("93.184.215.14", policy),
+    true,
+    "other addresses are judged as before",
+  );
 });
 
-test("the operator's denial wins over what is public and over what is allowed", () => {
+test("a denied block takes precedence over public and allowed addresses", () => {
   const policy = {
     allow: [parsed("10.0.0.0/8")],
     deny: [parsed("10.9.0.0/16"), parsed("93.0.0.0/8")],
@@ -232,7 +236,7 @@ test("the operator's denial wins over what is public and over what is allowed", 
   assert.equal(isContactable("94.184.215.14", policy), true);
 });
 
-test("an allowed IPv4 address is allowed as ::ffff: too, but in no other embedding", () => {
+test("an allowed IPv4 address is also allowed as ::ffff:, but not embedded otherwise", () => {
   const policy = { allow: [parsed("127.0.0.2/32")], deny: [] };
   assert.equal(isContactable("::ffff:127.0.0.2", policy), true);
   assert.equal(isContactable("::ffff:7f00:2", policy), true);
@@ -250,13 +254,13 @@ test("an allowed IPv4 address is allowed as ::ffff: too, but in no other embeddi
   }
 });
 
-test("a denied IPv4 address is denied as ::ffff: too, even where all of IPv6 is allowed", () => {
+test("a denied IPv4 address is also denied as ::ffff:, even if all of IPv6 is allowed", () => {
   const policy = { allow: [parsed("::/0")], deny: [parsed("10.0.0.0/8")] };
   assert.equal(isContactable("::ffff:11.0.0.1", policy), true);
   assert.equal(isContactable("::ffff:10.0.0.1", policy), false);
 });
 
-test("allowing all of IPv6 allows nothing of IPv4", () => {
+test("allowing all of IPv6 allows no IPv4 address", () => {
   const policy = { allow: [parsed("::/0")], deny: [] };
   assert.equal(isContactable("127.0.0.1", policy), false);
   assert.equal(isContactable("::1", policy), true);

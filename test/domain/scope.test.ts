@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { PartnerError } from "../../src/domain/errors.ts";
 import { grantScopes, RESERVED_SCOPES } from "../../src/domain/scope.ts";
 
-test("every key can read its identity, asked for or not", () => {
+test("every key gets identity:read, requested or not", () => {
   assert.deepEqual(grantScopes([]), ["identity:read"]);
   assert.deepEqual(grantScopes(["webhooks:manage", "identity:read", "webhooks:manage"]), [
     "identity:read",
@@ -12,14 +12,14 @@ test("every key can read its identity, asked for or not", () => {
 });
 
 for (const scope of RESERVED_SCOPES) {
-  test(`the reserved scope ${scope} is refused, also beside a real one`, () => {
+  test(`the reserved scope ${scope} is refused, even together with a real one`, () => {
     assert.throws(() => grantScopes(["webhooks:manage", scope]), {
       code: "reserved_scope",
     });
   });
 }
 
-test("every bad scope is named by its place, and the value is not echoed", () => {
+test("every bad scope is reported by its position, without its value", () => {
   try {
     grantScopes(["leads:read", "identity:read", "nonsense"]);
     assert.fail("granted");

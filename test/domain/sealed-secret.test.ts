@@ -17,7 +17,7 @@ test("a sealed secret opens again", () => {
   assert.equal(open(ring, row, seal(ring, row, secret)), secret);
 });
 
-test("whatever text is sealed comes back, under whatever key id", () => {
+test("any text sealed under any key id opens again", () => {
   const ids = fc.string({ minLength: 1, maxLength: 60, unit: "grapheme" });
   fc.assert(
     fc.property(ids, fc.string({ unit: "grapheme" }), (id, text) => {
@@ -30,30 +30,30 @@ test("whatever text is sealed comes back, under whatever key id", () => {
   );
 });
 
-test("the newest key seals, and its id stands in front", () => {
+test("the newest key seals and its id stands in front", () => {
   assert.equal(keyIdOf(seal(ring, row, secret)), "2026");
 });
 
-test("an older key of the ring still opens what it sealed", () => {
+test("an older key of the ring still opens its secrets", () => {
   const sealed = seal([older], row, secret);
   assert.equal(keyIdOf(sealed), "2025");
   assert.equal(open(ring, row, sealed), secret);
 });
 
-test("without its key a secret does not open", () => {
+test("a secret does not open without its key", () => {
   assert.equal(open([newer], row, seal([older], row, secret)), null);
 });
 
-test("a key of the same id but other bytes does not open it", () => {
+test("a different key with the same id does not open a secret", () => {
   const impostor: KeyRing = [{ id: newer.id, key: randomBytes(32) }];
   assert.equal(open(impostor, row, seal(ring, row, secret)), null);
 });
 
-test("a sealed secret that is copied to another row does not open there", () => {
+test("a sealed secret copied to another row does not open", () => {
   assert.equal(open(ring, otherRow, seal(ring, row, secret)), null);
 });
 
-test("changing any one bit leaves nothing that opens", () => {
+test("a secret with any bit changed does not open", () => {
   const sealed = seal(ring, row, secret);
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const altered = Buffer.from(sealed);
@@ -62,7 +62,7 @@ test("changing any one bit leaves nothing that opens", () => {
   }
 });
 
-test("cut short anywhere, or made longer, it does not open", () => {
+test("a secret that is shortened or extended does not open", () => {
   const sealed = seal(ring, row, secret);
   for (let length = 0; length < sealed.length; length++) {
     assert.equal(open(ring, row, sealed.subarray(0, length)), null, `${length} bytes`);
@@ -70,7 +70,7 @@ test("cut short anywhere, or made longer, it does not open", () => {
   assert.equal(open(ring, row, Buffer.concat([sealed, Buffer.alloc(1)])), null);
 });
 
-test("foreign bytes have no key id and do not open", () => {
+test("other bytes have no key id and do not open", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 120 }), (bytes) => {
       assert.equal(open(ring, row, Buffer.from(bytes)), null);
@@ -82,7 +82,7 @@ test("foreign bytes have no key id and do not open", () => {
   assert.equal(keyIdOf(Buffer.from([1, 200, 65])), null);
 });
 
-test("the same secret sealed twice shows no likeness, and nothing of it stands in clear", () => {
+test("sealing a secret twice gives different bytes, and none of it is readable", () => {
   const [one, two] = [seal(ring, row, secret), seal(ring, row, secret)];
   const sealedPart = 2 + newer.id.length;
   assert.notDeepEqual(one.subarray(sealedPart), two.subarray(sealedPart));
@@ -91,7 +91,7 @@ test("the same secret sealed twice shows no likeness, and nothing of it stands i
   }
 });
 
-test("the format is version, key id, nonce, ciphertext and tag, so that it can be read for ever", () => {
+test("the format is version, key id, nonce, ciphertext and tag, and stays readable", () => {
   const key = Buffer.from(
     "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
     "hex",
@@ -100,10 +100,10 @@ test("the format is version, key id, nonce, ciphertext and tag, so that it can b
   assert.equal(open([{ id: "k1", key }], row, sealed), "whsec_c2VjcmV0");
 });
 
-test("a key id that does not fit is refused when sealing, not found out when opening", () => {
+test("sealing refuses a key id that is too long", () => {
   assert.throws(() => seal([{ id: "x".repeat(256), key: newer.key }], row, secret), RangeError);
 });
 
-/** Made with another implementation: nonce a0a1…ab, the row above as associated data. */
+/** Made by another implementation. The nonce is a0a1…ab, the associated data is the row above. */
 const VECTOR =
   "01026b31a0a1a2a3a4a5a6a7a8a9aaab91700f482694618d340fe4be514ad544bd35d949f4664053f0cc219fc597";

@@ -37,7 +37,7 @@ test("the 20th failure in a row disables, and the 19th does not", () => {
   assert.deepEqual(nextOf(twentieth), [{ state: "cancelled", dueAt: null }]);
 });
 
-test("of thirty failures at once the 20th disables and the counter stays at 20", () => {
+test("the 20th of thirty failures at once disables, and the counter stays at 20", () => {
   const failures = Array.from({ length: 30 }, (_, i) => failure(i));
   const applied = applyOutcomes(rules, active(0), failures);
   const { health, disabledAt } = applied;
@@ -48,7 +48,7 @@ test("of thirty failures at once the 20th disables and the counter stays at 20",
   assert.equal(next.filter((n) => n.state === "cancelled").length, 11);
 });
 
-test("a success in between resets the counter, in the order in which the attempts ended", () => {
+test("a success between failures resets the counter, in the order in which attempts ended", () => {
   const mixed = [...Array.from({ length: 15 }, () => failure()), success(), failure(), failure()];
   assert.deepEqual(applyOutcomes(rules, active(4), mixed).health, {
     consecutiveFailures: 2,
@@ -56,12 +56,12 @@ test("a success in between resets the counter, in the order in which the attempt
   });
 });
 
-test("a last attempt that disables is dead-lettered, not cancelled", () => {
+test("a last attempt that disables the subscription is dead-lettered, not cancelled", () => {
   const next = nextOf(applyOutcomes(rules, active(19), [failure(0, 7)]));
   assert.deepEqual(next, [{ state: "dead_lettered", dueAt: null }]);
 });
 
-test("nothing counts for a subscription that is not active", () => {
+test("outcomes do not count for an inactive subscription", () => {
   const gone = { consecutiveFailures: 3, active: false };
   const applied = applyOutcomes(rules, gone, [failure(), success()]);
   const { health, disabledAt } = applied;
@@ -73,7 +73,7 @@ test("nothing counts for a subscription that is not active", () => {
   ]);
 });
 
-test("a success behind the failure that disables is cancelled with all that was queued", () => {
+test("a success after the disabling failure is cancelled with the rest of the queue", () => {
   const next = nextOf(applyOutcomes(rules, active(19), [failure(), success()]));
   assert.deepEqual(next, [
     { state: "cancelled", dueAt: null },

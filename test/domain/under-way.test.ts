@@ -17,7 +17,7 @@ function anOracle() {
   return { asked, ask: (question: string) => underWay.ask(question) };
 }
 
-test("who asks the same while it is under way shares the answer, and others do not", async () => {
+test("calls with the same key share a pending result", async () => {
   const { asked, ask } = anOracle();
   const answers = [ask("a"), ask("a"), ask("b")];
   for (const { question, answer } of asked) answer(question.toUpperCase());
@@ -25,7 +25,7 @@ test("who asks the same while it is under way shares the answer, and others do n
   assert.equal(asked.length, 2);
 });
 
-test("an answer is not remembered, and neither is a failure", async () => {
+test("neither results nor failures are cached", async () => {
   const { asked, ask } = anOracle();
   const first = ask("a");
   asked[0]?.fail();
@@ -39,7 +39,7 @@ test("an answer is not remembered, and neither is a failure", async () => {
   assert.equal(asked.length, 3);
 });
 
-test("what is asked beyond the limit is answered at once, and what is under way is still shared", async () => {
+test("a call beyond the limit returns at once, and pending results are still shared", async () => {
   const { asked, ask } = anOracle();
   const first = [ask("a"), ask("b")];
   assert.equal(await ask("c"), "too many");

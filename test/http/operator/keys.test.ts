@@ -68,9 +68,9 @@ test("a reserved or unknown scope is 422, and every one of them is named", async
 
   const { errors } = await refusal("leads:read", "webhooks:manage", "everything", "leads:write");
   assert.deepEqual(errors, [
-    { pointer: "/scopes/0", detail: "is reserved and grants nothing yet" },
+    { pointer: "/scopes/0", detail: "is reserved and cannot be granted yet" },
     { pointer: "/scopes/2", detail: "must be one of identity:read, webhooks:manage" },
-    { pointer: "/scopes/3", detail: "is reserved and grants nothing yet" },
+    { pointer: "/scopes/3", detail: "is reserved and cannot be granted yet" },
   ]);
 });
 
