@@ -2,14 +2,14 @@ import express from "express";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
-const store = createMemoryStore(); // In production: a database that all processes share.
+const store = createMemoryStore(); // In production: a shared database.
 const app = express();
 
-// The raw bytes, whatever their type. It must come before app.use(express.json()).
+// The raw bytes of any content type. Must come before app.use(express.json()).
 const rawBody = express.raw({ type: () => true, limit: "1mb" });
 
 app.post("/hooks", rawBody, async (request, response) => {
-  const { headers, body = "" } = request; // Anybody may send none.
+  const { headers, body = "" } = request; // A request may have no body.
   const { verdict, event } = await verify({ secret, headers, body });
   if (verdict !== "valid") return response.status(400).send(verdict);
 

@@ -2,16 +2,16 @@ import Fastify from "fastify";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
-const store = createMemoryStore(); // In production: a database that all processes share.
+const store = createMemoryStore(); // In production: a shared database.
 const app = Fastify();
 
-// A plugin of its own: only in here does a body stay raw, whatever its type.
+// Bodies stay raw only in this plugin.
 app.register(async (hooks) => {
   hooks.removeAllContentTypeParsers();
   hooks.addContentTypeParser("*", { parseAs: "buffer" }, async (_, body) => body);
 
   hooks.post("/hooks", async (request, reply) => {
-    const { headers, body = "" } = request; // Anybody may send none.
+    const { headers, body = "" } = request; // A request may have no body.
     const { verdict, event } = await verify({ secret, headers, body });
     if (verdict !== "valid") return reply.code(400).send(verdict);
 

@@ -1,13 +1,10 @@
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
-// In production: a Durable Object or a database. Workers KV is too loose.
+// In production: a Durable Object or a database. Workers KV is not atomic.
 const store = createMemoryStore();
-const MAX_BYTES = 1024 * 1024; // Anybody may send more; we do not.
+const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 
-/**
- * A Worker as it is. In Deno:
- * `Deno.serve((request) => worker.fetch(request, Deno.env.toObject()))`.
- */
+/** A Cloudflare Worker. In Deno: `Deno.serve((request) => worker.fetch(request, Deno.env.toObject()))`. */
 const worker = {
   async fetch(request, env) {
     const body = await readBody(request);
@@ -22,7 +19,7 @@ const worker = {
   },
 };
 
-/** The raw bytes: not request.json(). Null if there are too many. */
+/** Returns the raw bytes, or null if there are too many. Do not use request.json(). */
 async function readBody(request) {
   const chunks = [];
   let bytes = 0;

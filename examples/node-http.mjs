@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
-const store = createMemoryStore(); // In production: a database that all processes share.
-const MAX_BYTES = 1024 * 1024; // Anybody may send more; we do not.
+const store = createMemoryStore(); // In production: a shared database.
+const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 
-/** Status and text to answer with. */
+/** Returns the status and text of the response. */
 async function receive(request) {
   const { headers } = request;
   const body = await readBody(request);
@@ -17,11 +17,11 @@ async function receive(request) {
   return [outcome === "under_way" ? 503 : 204];
 }
 
-/** The raw bytes. Null if there are too many. */
+/** Returns the raw bytes, or null if there are too many. */
 async function readBody(request) {
   const chunks = [];
   let bytes = 0;
-  // Not destroyed by the return: it is still to be answered.
+  // Keep the request open after the return, so that it can be answered.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
     if (bytes > MAX_BYTES) return null;
@@ -36,10 +36,10 @@ async function handle(event) {
 
 const server = createServer(async (request, response) => {
   const [status, text] = await receive(request).catch((error) => {
-    console.error(error); // A sender who breaks off must not end the program.
+    console.error(error); // An aborted request must not end the program.
     return [500];
   });
-  if (!request.complete) response.setHeader("connection", "close"); // Read no more.
+  if (!request.complete) response.setHeader("connection", "close"); // The rest is not read.
   response.writeHead(status).end(text);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Events in PostgreSQL, for `handleOnce`, with postgres.js:
+ * A store in PostgreSQL for `handleOnce`, with postgres.js:
  *
  *     create table received_events (
  *       id text primary key, state text not null, until timestamptz not null
@@ -19,7 +19,7 @@ export function createPostgresStore(sql) {
       if (added.length > 0) return null;
       const [known] = await sql`
         select state from received_events where id = ${id}`;
-      return known?.state ?? "under_way"; // Gone since: whoever had it has failed.
+      return known?.state ?? "under_way"; // Deleted meanwhile: the other handler failed.
     },
     set: (id, state, forMs) => sql`
       insert into received_events (id, state, until)

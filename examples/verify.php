@@ -1,15 +1,15 @@
 <?php
 
 /**
- * Answers "valid", "malformed", "stale" or "forged".
+ * Returns "valid", "malformed", "stale" or "forged".
  *
- * $secrets: an array, so that two can count while you change them.
+ * $secrets: an array, which holds two while you rotate them.
  * $signature: $_SERVER["HTTP_X_VC_SIGNATURE"] ?? "", and $timestamp likewise.
  * $body: the raw bytes, file_get_contents("php://input").
  */
 function verify(array $secrets, string $signature, string $timestamp, string $body, ?int $nowMs = null): string
 {
-    // As loosely as it compares, false finds "", null and what getenv() says of a variable that is not set.
+    // The loose comparison also finds "", null and the false that getenv() returns for an unset variable.
     if (!$secrets || in_array(false, $secrets)) throw new InvalidArgumentException("a signing secret is empty");
     if (!preg_match('/\Asha256=[^,]*\z/', $signature)) return "malformed";
     if (!preg_match('/\A[0-9]{1,15}\z/', $timestamp)) return "malformed";

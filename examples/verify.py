@@ -2,13 +2,13 @@ import hashlib, hmac, re, time
 
 
 def verify(secrets, signature, timestamp, body, now_ms=None):
-    """Answers "valid", "malformed", "stale" or "forged".
+    """Returns "valid", "malformed", "stale" or "forged".
 
-    secrets: a list, so that two can count while you change them. body: the raw bytes,
-    before anything parses them (Flask: request.get_data(), Django: request.body).
+    secrets: a list, which holds two while you rotate them. body: the raw bytes
+    before any parsing (Flask: request.get_data(), Django: request.body).
     """
     if isinstance(secrets, str) or not secrets or not all(secrets):
-        raise ValueError("verify needs a list of signing secrets, none of them empty")
+        raise ValueError("verify needs a list of non-empty signing secrets")
     if not re.fullmatch("sha256=[^,]*", signature or ""):
         return "malformed"
     if not re.fullmatch("[0-9]{1,15}", timestamp or ""):

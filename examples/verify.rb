@@ -1,9 +1,9 @@
 require "openssl"
 
-# Answers "valid", "malformed", "stale" or "forged".
+# Returns "valid", "malformed", "stale" or "forged".
 #
-# secrets: an array, so that two can count while you change them. body: the raw bytes,
-# before anything parses them (Rack: request.body.read, Rails: request.raw_post).
+# secrets: an array, which holds two while you rotate them. body: the raw bytes
+# before any parsing (Rack: request.body.read, Rails: request.raw_post).
 def verify(secrets, signature, timestamp, body, now_ms = (Time.now.to_r * 1000).to_i)
   raise ArgumentError, "a signing secret is empty" if secrets.empty? || secrets.map(&:to_s).include?("")
 

@@ -3,24 +3,24 @@ import { type Operation, readProblem } from "./problem.ts";
 import { orThrow, type Result } from "./result.ts";
 import type { operations, paths } from "./schema.ts";
 import { timeLimit } from "./time-limit.ts";
-import { isWhole } from "./whole.ts";
+import { hasData } from "./has-data.ts";
 
 export type { Operation, Problem } from "./problem.ts";
 export { orThrow, PartnerApiError, type Result } from "./result.ts";
 
 type Json<Content> = Content extends { content: { "application/json": infer Body } } ? Body : never;
-type Answer<Of extends Operation, Status extends number> =
+type ResponseBody<Of extends Operation, Status extends number> =
   operations[Of]["responses"] extends Record<Status, infer Content> ? Json<Content> : never;
 
-export type Identity = Answer<"getIdentity", 200>;
-export type Subscription = Answer<"listSubscriptions", 200>[number];
-/** With its `secret`, which no other answer holds. */
-export type NewSubscription = Answer<"createSubscription", 201>;
-export type AcceptedEvent = Answer<"sendTestEvent", 200>;
-export type FailuresPage = Answer<"listFailures", 200>;
+export type Identity = ResponseBody<"getIdentity", 200>;
+export type Subscription = ResponseBody<"listSubscriptions", 200>[number];
+/** Includes `secret`, which no other call returns. */
+export type NewSubscription = ResponseBody<"createSubscription", 201>;
+export type AcceptedEvent = ResponseBody<"sendTestEvent", 200>;
+export type FailuresPage = ResponseBody<"listFailures", 200>;
 export type Failure = FailuresPage["items"][number];
 type Requested = Json<operations["createSubscription"]["requestBody"]>;
-/** The events of a subscription that is there will do, too. */
+/** Accepts any string, so that the events of an existing subscription fit. */
 export type SubscriptionRequest = Omit<Requested, "events"> & {
   events: (Requested["events"][number] | (string & {}))[];
 };
@@ -28,19 +28,19 @@ type Page = NonNullable<operations["listFailures"]["parameters"]["query"]>;
 export type PageRequest = { [Name in keyof Page]: Page[Name] | undefined };
 
 export interface PartnerClientOptions {
-  /** Where the service is, without `/api/v1/partner`. */
+  /** The address of the service, without `/api/v1/partner`. */
   baseUrl: string;
-  /** The whole token, `vck_<key_id>.<secret>`. White space around it does not count. */
+  /** The whole token, `vck_<key_id>.<secret>`. Surrounding white space is removed. */
   token: string;
-  /** How long a call may take, 30 seconds unless told; then it throws a `TimeoutError`. */
+  /** The time limit of a call, 30 seconds by default. A longer call throws a `TimeoutError`. */
   timeoutMs?: number | undefined;
-  /** In place of the global one, for a log, a test, or a proxy: `(request) => fetch(request, { dispatcher })`. */
+  /** Replaces the global `fetch`, for logs, tests or a proxy: `(request) => fetch(request, { dispatcher })`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
 /**
- * Calls reject only when there is no answer: no connection, or no time left. A refusal is a `Problem`, and so is a 2xx
- * that does not hold what the call answers: a proxy's page, say.
+ * Calls reject only if there is no response: no connection, or a timeout. A refusal is a `Problem`.
+ * So is a 2xx response without the data of the call, such as a proxy's page.
  */
 export interface PartnerClient {
   getIdentity(): Promise<Result<Identity, "getIdentity">>;
@@ -49,44 +49,44 @@ export interface PartnerClient {
   ): Promise<Result<NewSubscription, "createSubscription">>;
   listSubscriptions(): Promise<Result<Subscription[], "listSubscriptions">>;
   deleteSubscription(id: string): Promise<Result<undefined, "deleteSubscription">>;
-  /** `secret` is the subscription's own, as proof. */
+  /** `secret` is the subscription's secret, as proof of possession. */
   sendTestEvent(id: string, secret: string): Promise<Result<AcceptedEvent, "sendTestEvent">>;
   /** One page of the failures audit. */
   listFailures(id: string, page?: PageRequest): Promise<Result<FailuresPage, "listFailures">>;
-  /** The whole failures audit, newest first, fetched page by page as it is read. Throws a `PartnerApiError`. */
+  /** Iterates over all failures, newest first, and fetches pages as needed. Throws a `PartnerApiError`. */
   failures(id: string, page?: PageRequest): AsyncGenerator<Failure, void, undefined>;
 }
 
-/** Throws a `TypeError` or `RangeError` for options that cannot be. */
+/** Throws a `TypeError` or `RangeError` for invalid options. */
 export function createPartnerClient(options: PartnerClientOptions): PartnerClient {
   const { baseUrl, token, timeoutMs = 30_000, fetch = globalThis.fetch } = options;
   const within = timeLimit(timeoutMs);
   const headers = { authorization: `Bearer ${checkedToken(token)}` };
   const http = createClient<paths>({ baseUrl, headers, fetch });
-  http.use({ onResponse: ({ response }) => readable(response) });
+  http.use({ onResponse: ({ response }) => withValidJson(response) });
 
   const client: PartnerClient = {
     getIdentity: () =>
-      settle("getIdentity", (signal) => http.GET("/api/v1/partner/me", { signal })),
+      toResult("getIdentity", (signal) => http.GET("/api/v1/partner/me", { signal })),
     createSubscription: (request) =>
-      settle("createSubscription", (signal) => {
+      toResult("createSubscription", (signal) => {
         const body = request as Requested;
         return http.POST("/api/v1/partner/webhooks", { body, signal });
       }),
     listSubscriptions: () =>
-      settle("listSubscriptions", (signal) => http.GET("/api/v1/partner/webhooks", { signal })),
+      toResult("listSubscriptions", (signal) => http.GET("/api/v1/partner/webhooks", { signal })),
     deleteSubscription: (id) =>
-      settle("deleteSubscription", (signal) => {
+      toResult("deleteSubscription", (signal) => {
         const params = { path: { id } };
         return http.DELETE("/api/v1/partner/webhooks/{id}", { params, signal });
       }),
     sendTestEvent: (id, secret) =>
-      settle("sendTestEvent", (signal) => {
+      toResult("sendTestEvent", (signal) => {
         const [params, body] = [{ path: { id } }, { secret }];
         return http.POST("/api/v1/partner/webhooks/{id}/test", { params, body, signal });
       }),
     listFailures: (id, page = {}) =>
-      settle("listFailures", (signal) => {
+      toResult("listFailures", (signal) => {
         const params = { path: { id }, query: page as Page };
         return http.GET("/api/v1/partner/webhooks/{id}/failures", { params, signal });
       }),
@@ -103,25 +103,25 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
   };
   return client;
 
-  async function settle<Data, Of extends Operation>(
+  async function toResult<Data, Of extends Operation>(
     operation: Of,
     call: (signal: AbortSignal) => Promise<{ data?: Data; error?: unknown; response: Response }>,
   ): Promise<Result<Data, Of>> {
     const { data, error, response } = await within(call);
-    if (response.ok && isWhole(operation, data)) return { data: data as Data, error: null };
+    if (response.ok && hasData(operation, data)) return { data: data as Data, error: null };
     return { data: null, error: readProblem(operation, response, error) };
   }
 }
 
-/** What is no token would otherwise stand, whole, in the error that each call throws. */
+/** Without this check, `fetch` would throw errors that contain the invalid token. */
 function checkedToken(token: string): string {
   const [, whole] = /^\s*(vck_[!-~]+)\s*$/.exec(token) ?? [];
   if (whole === undefined) throw new TypeError("token must be vck_<key_id>.<secret>");
   return whole;
 }
 
-/** With `null` for a body that is no JSON, on which the parser would throw. */
-async function readable(response: Response): Promise<Response> {
+/** Replaces a body that is not JSON by `null`, because the parser would throw. */
+async function withValidJson(response: Response): Promise<Response> {
   if (!response.ok) return response;
   const text = await response.clone().text();
   return text === "" || isJson(text) ? response : Response.json(null, response);

@@ -1,9 +1,9 @@
 import { codes, type components } from "./schema.ts";
 
-/** The six calls, by the names that the OpenAPI document gives them. */
+/** The six calls, named as in the OpenAPI document. */
 export type Operation = keyof typeof codes;
 
-/** Any request may be answered so, whichever call it was meant to be. */
+/** Codes that any request may get. */
 const COMMON_CODES = [
   "malformed_request",
   "not_found",
@@ -15,23 +15,23 @@ const COMMON_CODES = [
 type ProblemBody = components["schemas"]["Problem"];
 
 interface Explained extends Omit<ProblemBody, "code" | "errors"> {
-  /** The faults of the request, up to 20 of them, where the service names them. */
+  /** The faults of the request, up to 20, if the service lists them. */
   errors: NonNullable<ProblemBody["errors"]>;
-  /** Seconds until it is worth another try; null when the service does not say. */
+  /** Seconds until another try makes sense, or null if unknown. */
   retryAfter: number | null;
 }
 
 type Known<Code extends string> = Code extends Code ? Explained & { code: Code } : never;
 
 /**
- * Why a call was refused: a union by `code`. `unrecognized` is what this release of the client does not know: a code
- * that came later, or the answer of a proxy in between.
+ * Why a call was refused: a union by `code`. `unrecognized` stands for codes that are newer than
+ * this client and for responses of a proxy.
  */
 export type Problem<Of extends Operation = Operation> = Known<
   (typeof codes)[Of][number] | (typeof COMMON_CODES)[number] | "unrecognized"
 >;
 
-/** What the answer to `operation` says of itself, whatever it is. */
+/** Reads the problem from any response. */
 export function readProblem<Of extends Operation>(
   operation: Of,
   response: Response,
@@ -40,13 +40,13 @@ export function readProblem<Of extends Operation>(
   const said: Partial<ProblemBody> = isObject(body) ? body : {};
   const known = [...codes[operation], ...COMMON_CODES];
   const code = known.find((one) => one === said.code) ?? "unrecognized";
-  const missing = response.ok ? "its data" : "an explanation";
+  const missing = response.ok ? "its data" : "a problem document";
   return {
     type: said.type ?? "about:blank",
     title: said.title ?? response.statusText,
     status: response.status,
     code,
-    detail: said.detail ?? `the answer was ${response.status} without ${missing}`,
+    detail: said.detail ?? `status ${response.status} without ${missing}`,
     request_id: said.request_id ?? response.headers.get("x-request-id") ?? "",
     errors: said.errors ?? [],
     retryAfter: readSeconds(response.headers.get("retry-after")),

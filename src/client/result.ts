@@ -1,12 +1,12 @@
 import type { Operation, Problem } from "./problem.ts";
 
-/** What a call came to: `data` when `error` is null. */
+/** The result of a call. `data` is set if `error` is null. */
 export type Result<Data, Of extends Operation = Operation> =
   { data: Data; error: null } | { data: null; error: Problem<Of> };
 
-/** A refusal, thrown. */
+/** A refusal as an exception. */
 export class PartnerApiError extends Error {
-  /** To be told apart by its `code`. */
+  /** Its `code` tells refusals apart. */
   readonly problem: Problem;
 
   constructor(problem: Problem) {
@@ -18,7 +18,7 @@ export class PartnerApiError extends Error {
   }
 }
 
-/** The data of a result, for whoever would rather catch a `PartnerApiError` than look at `error`. */
+/** Returns the data of a result or throws a `PartnerApiError`. */
 export function orThrow<Data>({ data, error }: Result<Data>): Data {
   if (error !== null) throw new PartnerApiError(error);
   return data;

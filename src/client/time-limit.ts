@@ -1,8 +1,9 @@
-const MS_MAX = 2 ** 31 - 1; // What timers can count to.
+const MS_MAX = 2 ** 31 - 1; // The longest delay of a timer.
 
 /**
- * Makes the one function that rejects with a `TimeoutError` what takes longer than `ms`, and tells it by a signal to end. It
- * does not wait for that: a `fetch` need not heed the signal, or may have lost it to the garbage collector on the way.
+ * Returns a function that runs a call, and after `ms` aborts it and rejects with a `TimeoutError`.
+ * It does not wait for the call to end: `fetch` may ignore the signal, or lose it to garbage
+ * collection.
  */
 export function timeLimit(ms: number) {
   if (!(ms >= 1 && ms <= MS_MAX)) throw new RangeError(`timeoutMs must be from 1 to ${MS_MAX}`);
@@ -12,7 +13,7 @@ export function timeLimit(ms: number) {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const passed = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const why = new DOMException(`no whole answer within ${ms} ms`, "TimeoutError");
+        const why = new DOMException(`no complete response within ${ms} ms`, "TimeoutError");
         reject(why);
         limit.abort(why);
       }, ms);

@@ -1,17 +1,17 @@
 import { generate } from "selfsigned";
 
-/** What a receiver for local work needs to speak HTTPS; PEM throughout. */
+/** Certificates for a local HTTPS receiver, in PEM. */
 export interface LocalCertificates {
-  /** Whoever sends to the receiver has to trust this. */
+  /** The certificate that senders must trust. */
   ca: string;
   key: string;
   cert: string;
 }
 
-/** The name under which they are issued. */
+/** The common name of the authority. */
 export const AUTHORITY = "Partner API local authority";
 
-/** An authority of one's own and a certificate of its for this machine, good for a year. */
+/** Issues a certificate for this machine from a new authority. Both are valid for a year. */
 export async function makeLocalCertificates(now: Date): Promise<LocalCertificates> {
   const lifetime = {
     keyType: "ec",

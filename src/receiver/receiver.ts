@@ -5,39 +5,38 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { LocalCertificates } from "./certificates.ts";
 
-/** Far more than any delivery has. */
+/** Deliveries are much smaller. */
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 
-/** A delivery as it arrived. */
 export interface Received {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** Name, value, name, value, … as they were sent. */
+  /** Name, value, name, value, … as sent. */
   rawHeaders: string[];
-  /** The raw bytes, which alone can be verified. */
+  /** The raw bytes, for verification. */
   body: Buffer;
 }
 
 export interface Reply {
-  /** Null: none; the connection is ended instead. */
+  /** Null: close the connection without a response. */
   status: number | null;
   delayMs: number;
-  /** Called when the sender hangs up before that. */
+  /** Called if the sender closes the connection before the reply. */
   onGone?: () => void;
 }
 
 export interface ReceiverOptions {
-  /** 0, the default: whichever is free. */
+  /** 0, the default: any free port. */
   port?: number;
   /**
-   * Told when a connection brings no request. `code` is OpenSSL's or the system's; null: it was closed without a
-   * word, as senders do that do not trust the certificate.
+   * Called if a connection brings no request. `code` comes from OpenSSL or the system. It is null
+   * if the sender closed the connection, as senders do that do not trust the certificate.
    */
   onNoRequest?: (code: string | null) => void;
 }
 
-/** Starts an HTTPS receiver on this machine's loopback, for trying deliveries out. */
+/** Starts an HTTPS receiver on the loopback interface, for trying out deliveries. */
 export async function startReceiver(
   { key, cert }: LocalCertificates,
   reply: (received: Received) => Reply | Promise<Reply>,
@@ -46,7 +45,7 @@ export async function startReceiver(
   const used = new WeakSet<Socket>();
   const server = createServer({ key, cert }, (request, response) => {
     used.add(request.socket);
-    // Whoever breaks off in mid-request has not delivered anything.
+    // An aborted request is not a delivery.
     receive(request, response).catch(() => request.socket.destroy());
   });
   server.on("tlsClientError", (error: NodeJS.ErrnoException) => {
@@ -78,7 +77,7 @@ export async function startReceiver(
     if (!server.listening) return;
     if (!isThere) onGone?.();
     else if (status === null) request.socket.destroy();
-    else response.writeHead(status, { connection: "close" }).end(); // So that each attempt has one of its own.
+    else response.writeHead(status, { connection: "close" }).end(); // Each attempt gets a connection of its own.
   }
 }
 
@@ -93,7 +92,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** False when the sender hung up meanwhile. */
+/** Returns false if the sender closed the connection meanwhile. */
 async function hasWaited(delayMs: number, response: ServerResponse): Promise<boolean> {
   if (delayMs === 0) return true;
   const gone = new AbortController();

@@ -1,10 +1,10 @@
 export type EventState = "under_way" | "done";
 
-/** Where a partner's program remembers events. Whoever shares the work shares the store. */
+/** Where your program remembers events. All processes that handle events must share one store. */
 export interface EventStore {
   /**
-   * Writes the state unless there is one, and answers the one that was there, or null. In a single
-   * step, for two copies may arrive at once. Redis: `SET id state NX GET PX forMs`.
+   * Writes the state unless the event has one. Returns the previous state, or null. Must be atomic,
+   * because two copies can arrive at once. Redis: `SET id state NX GET PX forMs`.
    */
   add: (id: string, state: EventState, forMs: number) => Promise<EventState | null>;
   /** Overwrites the state. Redis: `SET id state PX forMs`. */
@@ -16,21 +16,22 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Handles an event unless that was done before; an event counts as done only when `handle` has
- * returned. Answer `handled` and `duplicate` with 2xx, `under_way` with 503, so that it comes again
- * should the program that has it die.
+ * Handles an event unless it was handled before. An event is done when `handle` has returned.
  *
- * What `handle` throws is thrown on, and the next delivery of the event gets another chance. A
- * crash between the work and the note of it still repeats the work: where that must not be, write
- * both in one transaction.
+ * Respond with 2xx to `handled` and `duplicate`. Respond with 503 to `under_way`, so that the event
+ * is sent again if the first copy fails.
+ *
+ * If `handle` throws, `handleOnce` throws the same error and the next delivery handles the event
+ * again. A crash after the work and before the write to the store repeats the work. If it must not,
+ * write both in one transaction.
  */
 export async function handleOnce<Event extends { id: string }>(options: {
   store: EventStore;
   event: Event;
   handle: (event: Event) => unknown;
-  /** After this, work that has neither returned nor thrown counts as lost. Default: a minute. */
+  /** After this time, work that has neither returned nor thrown counts as lost. Default: 1 minute. */
   underWayMs?: number | undefined;
-  /** Default: 30 days, after which nobody delivers the event again. */
+  /** How long a handled event is remembered. Default: 30 days. Older events are never sent again. */
   rememberMs?: number | undefined;
 }): Promise<"handled" | "duplicate" | "under_way"> {
   const { store, event, handle, underWayMs = MINUTE_MS, rememberMs = 30 * DAY_MS } = options;
@@ -41,7 +42,7 @@ export async function handleOnce<Event extends { id: string }>(options: {
   try {
     await handle(event);
   } catch (error) {
-    // After its time the mark is another's, who may be done.
+    // Later the entry may belong to another process, which may have handled the event.
     if (performance.now() < untilMs) await Promise.resolve(store.delete(event.id)).catch(ignore);
     throw error;
   }
@@ -50,5 +51,5 @@ export async function handleOnce<Event extends { id: string }>(options: {
 }
 
 function ignore(): void {
-  // The store is away, too. The event frees itself when its time under way is over.
+  // The store is unreachable too. The entry expires after `underWayMs`.
 }

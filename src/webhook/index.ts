@@ -1,4 +1,4 @@
-/** What partners import: `partner-api/webhook`. */
+/** The public interface of `partner-api/webhook`. */
 export { handleOnce, type EventState, type EventStore } from "./handle-once.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export {

@@ -1,14 +1,14 @@
 import type { EventState, EventStore } from "./handle-once.ts";
 
 /**
- * A store for a single process, and for a first try: a restart forgets everything. It forgets the
- * oldest, too, once it holds `maxEvents`.
+ * A store in memory, for a single process and for trying out. A restart forgets everything. Holds
+ * at most `maxEvents` and then forgets the oldest.
  */
 export function createMemoryStore({ maxEvents = 100_000, now = Date.now } = {}): EventStore {
   const entries = new Map<string, { state: EventState; until: number }>();
 
   const write = (id: string, state: EventState, forMs: number) => {
-    entries.delete(id); // A Map keeps the order of first insertion.
+    entries.delete(id); // A Map keeps insertion order.
     entries.set(id, { state, until: now() + forMs });
     const [oldest] = entries.keys();
     if (entries.size > maxEvents && oldest !== undefined) entries.delete(oldest);

@@ -2,14 +2,14 @@ import { createHmac, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
 
-/** A new signing secret. 33 bytes, so that the base64 has no padding that a partner could lose. */
+/** A new signing secret. 33 bytes make base64 without padding, which partners could lose when copying. */
 export function mintSigningSecret(): string {
   return PREFIX + randomBytes(33).toString("base64");
 }
 
 /**
- * Signs the exact bytes that go on the wire, twice: as our contract has it, where the key is the
- * secret as issued, and as Standard Webhooks has it, where the key is what follows `whsec_`, decoded.
+ * Returns both signatures of a delivery. For `X-VC-Signature`, the key is the whole secret. For
+ * Standard Webhooks, the key is the decoded part after `whsec_`.
  */
 export function signatureHeaders(input: {
   signingSecret: string;
@@ -21,7 +21,7 @@ export function signatureHeaders(input: {
   const seconds = Math.floor(timestampMs / 1000);
 
   const ours = createHmac("sha256", signingSecret).update(`${timestampMs}.`).update(body);
-  // Decoded by Node.js: its version 24.21 takes 9 µs to see that bytes are no KeyObject.
+  // Node.js decodes the base64. With a Buffer as the key, version 24.21 takes 9 µs more.
   const standardKey = signingSecret.slice(PREFIX.length);
   const standard = createHmac("sha256", standardKey, { encoding: "base64" })
     .update(`${eventId}.${seconds}.`)

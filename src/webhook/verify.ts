@@ -1,20 +1,22 @@
-/** How far a delivery's timestamp may lie from the receiver's clock, in either direction. */
+/** The largest allowed difference between a delivery's timestamp and the receiver's clock. */
 export const REPLAY_WINDOW_MS = 5 * 60_000;
 
 /**
- * `malformed`: not the form of a delivery of ours (a header missing, doubled or misshapen).
- * `stale`: sent too long ago, or by a clock too far ahead. `forged`: not signed with your secret.
+ * `malformed`: a header is missing, doubled or has the wrong form, or the body is not an event.
+ * `stale`: the timestamp is more than 5 minutes from your clock. `forged`: not signed with your
+ * secret.
  */
 export type Verdict = "valid" | "malformed" | "stale" | "forged";
 
-/** What `data` holds, for each type of event. */
+/** The `data` of each event type. */
 export interface EventData {
   "vc.test.ping": { message: string };
 }
 
 /**
- * The body of a delivery: narrow it by `event`. A type that is newer than this library is passed on
- * as it came, so give a `switch` a `default`. The same `id` may arrive more than once: `handleOnce`.
+ * The body of a delivery. Narrow it by `event`. Event types newer than this library are returned
+ * unchanged, so give a `switch` a `default`. The same `id` may arrive more than once: see
+ * `handleOnce`.
  */
 export type ReceivedEvent<Type extends keyof EventData = keyof EventData> = {
   [T in Type]: {
@@ -27,23 +29,23 @@ export type ReceivedEvent<Type extends keyof EventData = keyof EventData> = {
   };
 }[Type];
 
-/** Fetch's `Headers`, or anything that looks headers up in any letter case. */
+/** `Headers` of Fetch, or any object whose `get` ignores letter case. */
 export interface HeadersLike {
   get(name: string): string | null;
 }
 
 export interface Delivery {
-  /** `whsec_…` as issued. Several while you change secrets: any of them may have signed. */
+  /** `whsec_…` as issued. While you rotate secrets, pass all of them. */
   secret: string | readonly string[];
   headers: HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw body, before any JSON parsing; a string counts as its UTF-8 bytes. */
+  /** The raw body, before JSON parsing. A string stands for its UTF-8 bytes. */
   body: Uint8Array | ArrayBuffer | string;
-  /** Your clock in milliseconds since the Unix epoch, for tests. */
+  /** Your clock in milliseconds since the Unix epoch. For tests. */
   now?: number | undefined;
 }
 
 export type Verification =
-  // `event` on both sides, so that it can be taken out before the verdict is looked at.
+  // Both members have `event`, so that callers can destructure before they check the verdict.
   | { verdict: "valid"; event: ReceivedEvent }
   | { verdict: Exclude<Verdict, "valid">; event?: undefined };
 
@@ -55,10 +57,11 @@ const READ_IT =
   "a Fetch Request, await buffer(request) from node:stream/consumers in Node.js";
 
 /**
- * Checks a received delivery and reads its event. Answer `valid` with 2xx, the rest with 400.
+ * Verifies a delivery and reads its event. Respond with 2xx to `valid` and with 400 to anything
+ * else.
  *
- * A body that is signed and yet no event is `malformed`. Throws a TypeError only for mistakes in the
- * receiving program, which no delivery can cause: a body that was parsed already, no secret.
+ * A signed body that is not an event is `malformed`. Throws a TypeError only for mistakes in the
+ * receiving program, such as a parsed body or a missing secret. A delivery cannot cause one.
  */
 export async function verify(delivery: Delivery): Promise<Verification> {
   const verdict = await verifySignature(delivery);
@@ -67,7 +70,7 @@ export async function verify(delivery: Delivery): Promise<Verification> {
   return event === null ? { verdict: "malformed" } : { verdict, event };
 }
 
-/** What `verify` says before it reads the body: any bytes can be signed. */
+/** Verifies only headers and signature. The body may be any bytes. */
 export async function verifySignature(delivery: Delivery): Promise<Verdict> {
   const secrets = usableSecrets(delivery.secret);
   const body = rawBytes(delivery.body);
@@ -78,7 +81,7 @@ export async function verifySignature(delivery: Delivery): Promise<Verdict> {
   if (!signature?.startsWith(SCHEME)) return "malformed";
   if (timestamp === null || !/^[0-9]{1,15}$/.test(timestamp)) return "malformed";
 
-  // Written so that a clock that is not a number lets nothing through.
+  // In this form, a clock that is NaN accepts nothing.
   const isFresh = Math.abs(now - Number(timestamp)) <= REPLAY_WINDOW_MS;
   if (!isFresh) return "stale";
 
@@ -89,7 +92,7 @@ export async function verifySignature(delivery: Delivery): Promise<Verdict> {
 
 function usableSecrets(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === "string" ? [secret] : secret;
-  // An empty key would let anybody sign, and is what an unset environment variable looks like.
+  // With an empty key, anybody could sign. An unset environment variable would give one.
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isNonEmptyString)) {
     throw new TypeError("verify needs the subscription's signing secret (whsec_…)");
   }
@@ -102,29 +105,29 @@ function rawBytes(body: unknown): Uint8Array {
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   }
   if (isArrayBuffer(body)) return new Uint8Array(body);
-  throw new TypeError(`verify needs the raw bytes of the request body, but ${whatElse(body)}`);
+  throw new TypeError(`verify needs the raw bytes of the request body, but ${problemOf(body)}`);
 }
 
-/** What stands in the place of the bytes, and how to get at them. */
-function whatElse(body: unknown): string {
-  if (body === undefined || body === null) return `there is none: ${READ_IT}`;
-  if (typeof body !== "object") return `this is a ${typeof body}: ${READ_IT}`;
-  if ("then" in body) return "this is a promise: await it";
+/** What is wrong with the body, and how to get the raw bytes. */
+function problemOf(body: unknown): string {
+  if (body === undefined || body === null) return `the body is missing. Read it ${READ_IT}`;
+  if (typeof body !== "object") return `got a ${typeof body}. Read the body ${READ_IT}`;
+  if ("then" in body) return "got a promise: await it";
   if ("getReader" in body || "pipe" in body || "arrayBuffer" in body) {
-    return `this has yet to be read: ${READ_IT}`;
+    return `the body was not read. Read it ${READ_IT}`;
   }
   return (
-    "this was parsed already: written as JSON again it has other bytes than those that were " +
-    `signed, so read it before any JSON middleware does: ${READ_IT}`
+    "the body was already parsed. Serialized again, it has different bytes than the signed ones. " +
+    `Read it before any JSON middleware, ${READ_IT}`
   );
 }
 
-/** Not `instanceof`, which fails for a buffer of another realm (a test runner's sandbox, say). */
+/** `instanceof` fails for a buffer of another realm, such as a test runner's sandbox. */
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return Object.prototype.toString.call(value) === "[object ArrayBuffer]";
 }
 
-/** The header's one value; null when it is missing or there are several. */
+/** The value of a header, or null if it is missing or occurs more than once. */
 function oneHeader(headers: Delivery["headers"], name: string): string | null {
   const values = isHeadersLike(headers)
     ? [headers.get(name) ?? []].flat()
@@ -133,7 +136,7 @@ function oneHeader(headers: Delivery["headers"], name: string): string | null {
         .flatMap((key) => headers[key] ?? []);
 
   const [value] = values;
-  // Servers join repeated headers with a comma, which neither of ours contains.
+  // Servers join repeated headers with a comma. Neither of our headers contains one.
   return values.length === 1 && value !== undefined && !value.includes(",") ? value : null;
 }
 
@@ -152,7 +155,7 @@ async function isSignedWithAny(secrets: readonly string[], message: Uint8Array, 
   return answers.includes(true);
 }
 
-/** Web Crypto compares in constant time, as its standard demands. */
+/** Web Crypto compares in constant time, as its specification requires. */
 async function isSignedWith(secret: string, message: Uint8Array, signature: Uint8Array) {
   const { subtle } = globalThis.crypto;
   const bytes = new TextEncoder().encode(secret);

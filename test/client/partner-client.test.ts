@@ -21,7 +21,7 @@ import { startPartnerApi } from "../support/partner-api.ts";
 const db = await createDatabase();
 const URL_OF_OURS = "https://hooks.example.com/";
 
-/** A client of a real service, and what it takes to look behind it. */
+/** A client of a running service, and access to the service's internals. */
 async function aClient(
   t: TestContext,
   scopes = ["webhooks:manage"],
@@ -34,7 +34,7 @@ async function aClient(
   return { baseUrl, token, client: createPartnerClient({ baseUrl, token, ...options }) };
 }
 
-/** A client of something else: whatever it asks is answered so. */
+/** A client whose requests all get this response. */
 function aClientOf(answer: () => Response) {
   return createPartnerClient({
     baseUrl: "https://partners.example.com",
@@ -53,7 +53,7 @@ async function addFailures(subscriptionId: string, count: number): Promise<void>
   }
 }
 
-test("the six calls, each with its answer", async (t) => {
+test("the six calls return their data", async (t) => {
   const { client } = await aClient(t);
   assert.equal(orThrow(await client.getIdentity()).rate_limit_per_minute, 20);
 
@@ -73,7 +73,7 @@ test("the six calls, each with its answer", async (t) => {
   assert.deepEqual(orThrow(await client.listSubscriptions()), []);
 });
 
-test("the failures audit is fetched page by page, as far as it is read", async (t) => {
+test("the failures audit is fetched page by page, only as far as it is read", async (t) => {
   let requests = 0;
   const { client } = await aClient(t, ["webhooks:manage"], {
     fetch: (request) => {
@@ -97,7 +97,7 @@ test("the failures audit is fetched page by page, as far as it is read", async (
   assert.equal(requests, 1);
 });
 
-test("a refusal is told apart by its code, and says what the service said", async (t) => {
+test("a refusal has the code and the explanation of the service", async (t) => {
   const { baseUrl, client } = await aClient(t);
   const nobody = createPartnerClient({ baseUrl, token: "vck_nobody.nothing" });
   assert.equal((await nobody.getIdentity()).error?.code, "unauthenticated");
@@ -124,7 +124,7 @@ test("a refusal is told apart by its code, and says what the service said", asyn
   assert.match(wrong.request_id, /./);
 });
 
-test("a used-up rate limit says when to try again", async (t) => {
+test("an exceeded rate limit says when to try again", async (t) => {
   const { client } = await aClient(t);
   let problem: Problem<"getIdentity"> | null = null;
   for (let i = 0; i <= 20; i++) problem = (await client.getIdentity()).error;
@@ -132,7 +132,7 @@ test("a used-up rate limit says when to try again", async (t) => {
   assert.ok(Number(problem.retryAfter) > 0);
 });
 
-test("reading on after a refusal throws it", async (t) => {
+test("iterating the failures throws a refusal", async (t) => {
   const { client } = await aClient(t);
   await assert.rejects(
     async () => {
@@ -144,7 +144,7 @@ test("reading on after a refusal throws it", async (t) => {
   );
 });
 
-test("a code that came later, and a proxy's answer, are unrecognized", async () => {
+test("a newer code and a proxy's response are unrecognized", async () => {
   const newer = { code: "on_holiday", title: "On holiday", detail: "Back on Monday.", status: 503 };
   const { error } = await aClientOf(() =>
     Response.json(newer, { status: 503, headers: { "retry-after": "60" } }),
@@ -161,13 +161,13 @@ test("a code that came later, and a proxy's answer, are unrecognized", async () 
   }
 });
 
-test("a code that another call answers is unrecognized where it has no business", async () => {
+test("a code that only another call can return is unrecognized", async () => {
   const answer = () => Response.json({ code: "secret_mismatch" }, { status: 403 });
   assert.equal((await aClientOf(answer).getIdentity()).error?.code, "unrecognized");
   assert.equal((await aClientOf(answer).sendTestEvent("wh_1", "x")).error?.code, "secret_mismatch");
 });
 
-test("the codes that any request may get are known to every call", async (t) => {
+test("every call recognizes the codes that any request may get", async (t) => {
   const { baseUrl, token, client } = await aClient(t);
   assert.equal((await client.deleteSubscription("")).error?.code, "method_not_allowed");
   const misled = createPartnerClient({ baseUrl: `${baseUrl}/api`, token });
@@ -184,7 +184,7 @@ test("the codes that any request may get are known to every call", async (t) => 
   }
 });
 
-test("a good status without the data of the call is a refusal, and unrecognized", async () => {
+test("a 2xx response without the data of the call is an unrecognized refusal", async () => {
   const headers = { "x-request-id": "r1" };
   const page = () =>
     new Response("<h1>Sign in</h1>", { headers: { ...headers, "content-type": "text/html" } });
@@ -215,7 +215,7 @@ test("a good status without the data of the call is a refusal, and unrecognized"
   }
 });
 
-test("an answer that breaks off is none, and rejects", async () => {
+test("a truncated response rejects", async () => {
   const body = () =>
     new ReadableStream({
       pull: () => Promise.reject(new TypeError("terminated")),
@@ -223,7 +223,7 @@ test("an answer that breaks off is none, and rejects", async () => {
   await assert.rejects(aClientOf(() => new Response(body())).getIdentity(), /terminated/);
 });
 
-test("a service that never answers, or not to the end, ends in a timeout, whatever the collector does", async (t) => {
+test("a missing or incomplete response ends in a timeout, even after garbage collection", async (t) => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const collecting = setInterval(collect, 5);
@@ -248,7 +248,7 @@ test("a service that never answers, or not to the end, ends in a timeout, whatev
   }
 });
 
-test("a token or a time limit that cannot be is refused at once, and no token is in an error", () => {
+test("an invalid token or time limit is refused at once, and no error contains a token", () => {
   const where = { baseUrl: "https://partners.example.com" };
   for (const token of ["vck_a.b\nc", "Bearer vck_a.b", "", undefined as unknown as string]) {
     assert.throws(
@@ -262,7 +262,7 @@ test("a token or a time limit that cannot be is refused at once, and no token is
   }
 });
 
-test("what is thrown of a refusal names the faults of the request", async (t) => {
+test("a thrown refusal lists the faults of the request", async (t) => {
   const { client } = await aClient(t);
   const request = { url: URL_OF_OURS, events: [] };
   const { error } = await client.createSubscription(request);
@@ -270,7 +270,7 @@ test("what is thrown of a refusal names the faults of the request", async (t) =>
   assert.throws(() => orThrow({ data: null, error }), { message: /shape\. \/events .+\(request / });
 });
 
-test("the compiler knows which codes a call may answer", () => {
+test("the compiler knows the codes of each call", () => {
   function advice({ code }: Problem<"listSubscriptions">): string {
     switch (code) {
       case "unauthenticated":

@@ -8,8 +8,8 @@ const { clientTypes } = (await import(new URL("scripts/client-types.js", root).h
   clientTypes: (document: object) => Promise<string>;
 };
 
-test("what the client knows of the API is what the OpenAPI document says", async () => {
+test("the client's types match the OpenAPI document", async () => {
   const kept = await readFile(new URL("src/client/schema.ts", root), "utf8");
   const made = await clientTypes(await openApiDocument());
-  assert.equal(kept, made, "run npm run client-types");
+  assert.equal(kept, made, "to update them: npm run client-types");
 });

@@ -13,7 +13,7 @@ async function aReceiver(t: TestContext, options: ReceiverOptions = {}) {
   return { ...receiver, port: Number(new URL(receiver.url).port) };
 }
 
-test("a sender that does not trust the certificate is told of, and one that speaks HTTP", async (t) => {
+test("a sender that distrusts the certificate or speaks HTTP is reported", async (t) => {
   let told: (code: string | null) => void = () => undefined;
   const { port } = await aReceiver(t, { onNoRequest: (code) => told(code) });
   const next = () => new Promise<string | null>((resolve) => (told = resolve));
@@ -28,7 +28,7 @@ test("a sender that does not trust the certificate is told of, and one that spea
   assert.equal(await plain, "ERR_SSL_HTTP_REQUEST");
 });
 
-test("a sender that breaks off in mid-request has delivered nothing, and the receiver goes on", async (t) => {
+test("an aborted request is not a delivery, and the receiver goes on", async (t) => {
   const { port } = await aReceiver(t);
   const secure = async () => {
     const socket = connect({

@@ -4,7 +4,7 @@ import { mintSigningSecret, signatureHeaders } from "../../src/webhook/sign.ts";
 
 export const SECRET = mintSigningSecret();
 
-/** A delivery as the service makes it, but for what it is asked to sign. */
+/** A delivery as the service signs it. */
 export function aDelivery({ data = TEST_EVENT_DATA, signingSecret = SECRET } = {}) {
   const id = randomUUID();
   const body = encodeEnvelope(

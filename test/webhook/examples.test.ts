@@ -10,7 +10,7 @@ import { aDelivery, SECRET } from "./delivery.ts";
 import { proveReceiver, TOO_MANY_BYTES } from "./prove-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 
-/** By the name that partners use, so that it is package.json that says where it lies. */
+/** The public name, so that the test covers the `exports` of package.json. */
 const LIBRARY = "partner-api/webhook";
 
 const start = (t: TestContext, example: string) =>
@@ -20,16 +20,16 @@ const start = (t: TestContext, example: string) =>
   });
 
 for (const example of ["node-http", "express", "fastify", "hono"]) {
-  test(`examples/${example}.mjs receives each event once, and refuses the rest`, async (t) => {
+  test(`examples/${example}.mjs handles each event once and refuses other requests`, async (t) => {
     const { port, output } = await start(t, example);
     await proveReceiver(port, output);
   });
 }
 
-// Express reads on to the end, and keeps nothing of it.
+// Express reads the rest of the body and discards it.
 for (const example of ["node-http", "fastify", "hono"]) {
   test(
-    `examples/${example}.mjs hangs up on whoever sends too much`,
+    `examples/${example}.mjs closes the connection when a body is too large`,
     { timeout: 15_000 },
     async (t) => {
       const { port } = await start(t, example);
@@ -44,7 +44,7 @@ for (const example of ["node-http", "fastify", "hono"]) {
   );
 }
 
-test("a receiver does the same with the library as it is fetched from the documentation", async (t) => {
+test("a receiver works with the library downloaded from the documentation", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const example = await readFile(join(ROOT, "examples/node-http.mjs"), "utf8");
@@ -58,7 +58,7 @@ test("a receiver does the same with the library as it is fetched from the docume
   await proveReceiver(port, output);
 });
 
-test("examples/fetch.mjs receives in Node.js what Workers, Deno and Bun receive", async (t) => {
+test("examples/fetch.mjs works in Node.js as in Workers, Deno and Bun", async (t) => {
   t.mock.method(console, "log", () => undefined);
   const { default: worker } = (await import(join(ROOT, "examples/fetch.mjs"))) as {
     default: { fetch: (request: Request, env: object) => Promise<Response> };
@@ -84,10 +84,10 @@ test("examples/fetch.mjs receives in Node.js what Workers, Deno and Bun receive"
     },
   });
   assert.equal(await answer({ body, duplex: "half" }), "413 ");
-  assert.ok(pieces < 10, "it stops reading");
+  assert.ok(pieces < 10, "the receiver stops reading");
 });
 
-test("what partners import is what the examples import", async () => {
+test("the examples import only the public interface", async () => {
   const library = (await import(LIBRARY)) as object;
   assert.deepEqual(Object.keys(library).sort(), [
     "REPLAY_WINDOW_MS",

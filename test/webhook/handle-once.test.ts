@@ -7,13 +7,13 @@ import { createMemoryStore } from "../../src/webhook/memory-store.ts";
 const event = { id: "evt_1" };
 const DAY = 24 * 3_600_000;
 
-/** A store whose clock stands still until it is moved. */
+/** A store with a clock that is moved by hand. */
 function aStore() {
   const clock = { now: 0 };
   return { clock, store: createMemoryStore({ now: () => clock.now }) };
 }
 
-test("an event is handled once, however often it arrives", async () => {
+test("an event that arrives several times is handled once", async () => {
   const { store, clock } = aStore();
   const handled: unknown[] = [];
   const arrive = () => handleOnce({ store, event, handle: (one) => handled.push(one) });
@@ -25,7 +25,7 @@ test("an event is handled once, however often it arrives", async () => {
   assert.equal(await handleOnce({ store, event: { id: "evt_2" }, handle: () => 0 }), "handled");
 });
 
-test("of two copies that arrive at once, one is handled and the other is put off", async () => {
+test("of two simultaneous copies, one is handled and the other postponed", async () => {
   const { store } = aStore();
   const { promise, resolve } = withResolvers();
   const first = handleOnce({ store, event, handle: () => promise });
@@ -35,14 +35,14 @@ test("of two copies that arrive at once, one is handled and the other is put off
   assert.equal(await handleOnce({ store, event, handle: mustNot }), "duplicate");
 });
 
-test("an event whose handling failed is handled when it comes again", async () => {
+test("an event whose handler threw is handled at the next delivery", async () => {
   const { store } = aStore();
   const failing = handleOnce({ store, event, handle: () => Promise.reject(new Error("no stock")) });
   await assert.rejects(failing, /no stock/);
   assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
 });
 
-test("an event whose handler died is handled after its time under way, and not before", async () => {
+test("an event whose handler crashed is handled again after underWayMs, not before", async () => {
   const { store, clock } = aStore();
   void handleOnce({ store, event, handle: () => withResolvers().promise });
   clock.now = 59_999;
@@ -51,7 +51,7 @@ test("an event whose handler died is handled after its time under way, and not b
   assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
 });
 
-test("a handler that fails after its time leaves alone what another has done meanwhile", async () => {
+test("a handler that fails after its time does not overwrite another's success", async () => {
   const store = createMemoryStore();
   const { promise, resolve } = withResolvers();
   const fail = () => Promise.reject(new Error("too late"));
@@ -63,7 +63,7 @@ test("a handler that fails after its time leaves alone what another has done mea
   assert.equal(await handleOnce({ store, event, handle: mustNot }), "duplicate");
 });
 
-test("what the handler throws is what the caller hears, even if the store is away as well", async () => {
+test("the handler's error is thrown even if the store is unreachable too", async () => {
   const { store } = aStore();
   const away: EventStore = { ...store, delete: () => Promise.reject(new Error("store away")) };
   const failing = handleOnce({
@@ -74,7 +74,7 @@ test("what the handler throws is what the caller hears, even if the store is awa
   await assert.rejects(failing, /mine/);
 });
 
-test("an event does not count as handled while the store cannot note it", async () => {
+test("an event is not handled until the store has recorded it", async () => {
   const { store, clock } = aStore();
   const away: EventStore = { ...store, set: () => Promise.reject(new Error("store away")) };
   await assert.rejects(handleOnce({ store: away, event, handle: () => 0 }), /store away/);
@@ -82,7 +82,7 @@ test("an event does not count as handled while the store cannot note it", async 
   assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
 });
 
-test("the store in memory forgets the oldest event once it is full", async () => {
+test("a full memory store forgets the oldest event", async () => {
   const store = createMemoryStore({ maxEvents: 2 });
   for (const id of ["evt_1", "evt_2", "evt_3"]) {
     await handleOnce({ store, event: { id }, handle: () => 0 });

@@ -21,7 +21,7 @@ const languages = [
 ];
 
 for (const { name, program, version, ending, start } of languages) {
-  test(`the ${name} verifier answers every vector as it must`, async (t) => {
+  test(`the ${name} verifier returns the right verdict for every vector`, async (t) => {
     if (!(await requireProgram(t, program, [version]))) return;
     const said = await start(t, program, `run.${ending}`, []);
     const vectors = readVectors();
@@ -32,7 +32,7 @@ for (const { name, program, version, ending, start } of languages) {
     t.diagnostic(`${said.length} of ${vectors.length} vectors`);
   });
 
-  test(`the ${name} verifier throws for a secret that is empty or not set, which anybody could sign with`, async (t) => {
+  test(`the ${name} verifier throws for an empty or unset secret`, async (t) => {
     if (!(await requireProgram(t, program, [version]))) return;
     const [timestamp, body] = ["1767225600000", "{}"];
     const mac = createHmac("sha256", "").update(`${timestamp}.${body}`).digest("hex");
@@ -52,7 +52,7 @@ async function script(_: TestContext, program: string, runner: string, args: str
   return lines(await run(program, [join(runners, runner), ROOT, ...args]));
 }
 
-/** Go wants a folder for each package. */
+/** Go requires one folder for each package. */
 async function goProgram(t: TestContext, program: string, runner: string, args: string[]) {
   const folder = await mkdtemp(join(tmpdir(), "vectors-"));
   t.after(() => rm(folder, { recursive: true }));

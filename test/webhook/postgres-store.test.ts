@@ -35,7 +35,7 @@ test("with the store in PostgreSQL, failed and lost work gets another chance", a
   assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
 });
 
-/** The example, with the table that its comment tells partners to make. */
+/** Creates the example store with the table from its comment. */
 async function aStore(): Promise<EventStore> {
   const [table = ""] = /create table [^;]*/.exec(readFileSync(example, "utf8")) ?? [];
   await sql.unsafe(table.replaceAll("\n *", "\n"));

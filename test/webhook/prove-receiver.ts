@@ -4,12 +4,15 @@ import { breakOff } from "../support/break-off.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { aDelivery } from "./delivery.ts";
 
-/** More than a receiver that is to stay up may keep of what anybody sends. */
+/** One byte more than a receiver should accept. */
 export const TOO_MANY_BYTES = 1024 * 1024 + 1;
 
-/** Puts a receiver that prints `received <type> <id>` through what a receiver must stand. */
+/**
+ * Checks a receiver that prints `received <type> <id>`: valid, repeated, forged, stale and hostile
+ * requests.
+ */
 export async function proveReceiver(port: number, output: () => string): Promise<void> {
-  // Other bytes than JSON.stringify(JSON.parse(…)) makes of it.
+  // Its bytes differ from those of JSON.stringify(JSON.parse(…)).
   const delivery = aDelivery({ data: '{"message": "Zürich \\u00e9", "n": 1.0}' });
   assert.equal(await post(port, delivery), "204 ");
   assert.equal(await post(port, delivery), "204 ");
@@ -32,7 +35,7 @@ export async function proveReceiver(port: number, output: () => string): Promise
   assert.match(await post(port, { ...chunks, body: new Uint8Array(TOO_MANY_BYTES) }), /^413 /);
 
   await breakOff(port);
-  assert.equal(await post(port, aDelivery()), "204 ", "whoever breaks off ends nothing");
+  assert.equal(await post(port, aDelivery()), "204 ", "works after an aborted request");
 
   const times = output().split(`received vc.test.ping ${delivery.eventId}`).length - 1;
   assert.equal(times, 1, output());
@@ -55,7 +58,7 @@ function post(
       });
     });
     if (body === null) {
-      outgoing.removeHeader("content-length"); // Not even one of 0.
+      outgoing.removeHeader("content-length"); // Not even a length of 0.
       outgoing.removeHeader("transfer-encoding");
     }
     outgoing.on("error", reject).end(body);

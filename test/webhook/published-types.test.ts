@@ -7,7 +7,7 @@ import type { EventData } from "../../src/webhook/verify.ts";
 
 const declarations = fileURLToPath(new URL("../../src/webhook/index.d.ts", import.meta.url));
 
-/** What the compiler says to a partner who has neither Node's types nor the DOM's. */
+/** The compiler's errors for a partner without the types of Node.js and the DOM. */
 function complaints(program: string): string[] {
   const options = { lib: ["lib.es2020.d.ts"], types: [], strict: true, noEmit: true };
   const host = ts.createCompilerHost(options);
@@ -35,16 +35,16 @@ const RECEIVER = `
     }
   }`;
 
-test("a partner's receiver compiles with neither Node's types nor the DOM's, its event typed", () => {
+test("a partner's receiver compiles without the types of Node.js and the DOM, with a typed event", () => {
   assert.deepEqual(complaints(RECEIVER), []);
 });
 
-test("a receiver that takes an event without looking at the verdict does not compile", () => {
+test("a receiver that uses the event without checking the verdict does not compile", () => {
   const careless = RECEIVER.replace('if (verdict !== "valid") return verdict;', "");
   assert.match(complaints(careless).join("\n"), /undefined/);
 });
 
-test("the library's types know the events that the service knows, and no others", () => {
+test("the library's event types are the service's event types", () => {
   const known: Record<keyof typeof EVENT_TYPES, object> & EventData = {
     "vc.test.ping": EVENT_TYPES["vc.test.ping"].example,
   };

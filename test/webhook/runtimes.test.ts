@@ -34,7 +34,7 @@ const runtimes = [
 ];
 
 for (const { name, platforms, program, ...options } of runtimes) {
-  test(`${name} runs the receiver library: every vector, and a receiver`, async (t) => {
+  test(`${name} runs the receiver library: all vectors and a receiver`, async (t) => {
     if (!existsSync(installed)) {
       t.skip(`npm install --prefix runtimes --no-save installs ${name}`);
       return;
@@ -56,7 +56,7 @@ for (const { name, platforms, program, ...options } of runtimes) {
   });
 }
 
-/** The example and the library alone, so that nothing of Node.js's is in reach. */
+/** A folder with only the example and the library, so that nothing from Node.js can be imported. */
 async function aFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "runtime-"));
   t.after(() => rm(folder, { recursive: true }));
@@ -74,7 +74,7 @@ async function aFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** Where Bun looks. */
+/** Import paths in the form that Bun reads. */
 function paths(imports: Record<string, string>): Record<string, string[]> {
   return Object.fromEntries(Object.entries(imports).map(([name, path]) => [name, [path]]));
 }

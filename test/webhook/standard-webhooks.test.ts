@@ -21,7 +21,7 @@ interface Sent {
   body: Buffer;
 }
 
-test("what the service sends verifies with the Standard Webhooks library for JavaScript", async (t) => {
+test("the service's deliveries verify with the Standard Webhooks library for JavaScript", async (t) => {
   const said = (await deliveries(t)).map(({ secret, headers, body }) => {
     try {
       new Webhook(secret).verify(body, headers);
@@ -33,20 +33,20 @@ test("what the service sends verifies with the Standard Webhooks library for Jav
   assert.deepEqual(said, EXPECTED);
 });
 
-test("what the service sends verifies with the Standard Webhooks library for Python", async (t) => {
+test("the service's deliveries verify with the Standard Webhooks library for Python", async (t) => {
   if (spawnSync("python3", ["-c", "import standardwebhooks"]).status !== 0) {
-    t.skip("pip install standardwebhooks makes this run");
+    t.skip("to run this test: pip install standardwebhooks");
     return;
   }
   assert.deepEqual(await hear(t, "python3", [join(runners, "standard.py")]), EXPECTED);
 });
 
-test("what the service sends verifies with the Standard Webhooks library for Go", async (t) => {
+test("the service's deliveries verify with the Standard Webhooks library for Go", async (t) => {
   const cwd = await mkdtemp(join(tmpdir(), "standard-"));
   t.after(() => rm(cwd, { recursive: true }));
   await copyFile(join(runners, "standard.go"), join(cwd, "main.go"));
   await writeFile(join(cwd, "go.mod"), `module m\n\ngo 1.21\n\nrequire ${GO_LIBRARY} v0.0.1\n`);
-  // Never from the network: a test run downloads nothing.
+  // Tests download nothing.
   const env = { ...process.env, GOPROXY: "off", GOTOOLCHAIN: "local", GONOSUMDB: "*" };
   const options = { cwd, env: { ...env, GOFLAGS: "-mod=mod" } };
   if (spawnSync("go", ["mod", "download"], options).status !== 0) {
@@ -72,7 +72,7 @@ async function hear(
   return stdout.trimEnd().split("\n");
 }
 
-/** Two as they arrived over HTTPS, one changed on its way, one held against another secret. */
+/** Two deliveries as they arrived over HTTPS, one with a changed body, one checked against another secret. */
 async function deliveries(t: TestContext): Promise<Sent[]> {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);

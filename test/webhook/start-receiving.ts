@@ -3,13 +3,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 
-/** A receiver that runs: its port, and all that it has printed so far. */
+/** A running receiver: its port and its output so far. */
 export interface Receiving {
   port: number;
   output: () => string;
 }
 
-/** Starts a program that prints `listening on <port>`, or as `pattern` has it; ends it with the test. */
+/**
+ * Starts a program and waits until its output matches `pattern`, `listening on <port>` by default.
+ * Ends it with the test.
+ */
 export async function startReceiving(
   t: TestContext,
   program: string,

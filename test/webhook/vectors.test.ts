@@ -10,12 +10,12 @@ import { readVectors } from "./vectors/read.ts";
 
 const vectors = readVectors();
 
-test("the published vectors are those that are described here (else run scripts/vectors.js)", () => {
+test("the published vectors are up to date (otherwise run scripts/vectors.js)", () => {
   const published = readFileSync(join(ROOT, "vectors/signature.json"), "utf8");
   assert.equal(published, encodeVectors(VECTORS));
 });
 
-test("there are vectors enough, each under a name of its own", () => {
+test("there are at least 60 vectors with distinct names", () => {
   assert.ok(vectors.length >= 60);
   assert.equal(new Set(vectors.map(({ name }) => name)).size, vectors.length);
 });
@@ -33,7 +33,7 @@ for (const { name, secrets, headers, body, now, verdict, event } of vectors) {
   });
 }
 
-test("the service signs what is valid among the vectors exactly as they have it", () => {
+test("the service produces the signatures of the valid vectors", () => {
   for (const { name, secrets, headers, body, verdict } of vectors) {
     if (verdict !== "valid") continue;
     const lower = Object.fromEntries(headers.map(([key, value]) => [key.toLowerCase(), value]));
@@ -47,7 +47,7 @@ test("the service signs what is valid among the vectors exactly as they have it"
   }
 });
 
-/** As Node.js has them in `headersDistinct`, but with the names as they came. */
+/** In the form of Node.js's `headersDistinct`, but with the names as sent. */
 function asObject(headers: readonly (readonly [string, string])[]): Record<string, string[]> {
   const object: Record<string, string[]> = {};
   for (const [name, value] of headers) (object[name] ??= []).push(value);

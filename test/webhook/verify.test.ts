@@ -26,7 +26,7 @@ async function verdictOf(change: Partial<Delivery>): Promise<string> {
   return (await verify({ ...genuine, ...change })).verdict;
 }
 
-test("accepts what was signed and returns its event", async () => {
+test("accepts a genuine delivery and returns its event", async () => {
   assert.deepEqual(await verify(genuine), { verdict: "valid", event });
 });
 
@@ -53,7 +53,7 @@ const badSignatures = [
   ["a signature cut short", signature.slice(0, -1), "forged"],
   ["a signature made longer", `${signature}0`, "forged"],
   ["a signature in upper case", `sha256=${mac.toUpperCase()}`, "forged"],
-  ["a signature that is no hex", `sha256=${"g".repeat(64)}`, "forged"],
+  ["a signature that is not hexadecimal", `sha256=${"g".repeat(64)}`, "forged"],
   ["a signature of zeros", `sha256=${"0".repeat(64)}`, "forged"],
   [
     "one digit changed",
@@ -72,7 +72,7 @@ for (const [what, value, verdict] of badSignatures) {
 const badTimestamps = [
   ["no timestamp", undefined, "malformed"],
   ["an empty timestamp", "", "malformed"],
-  ["a timestamp that is no integer", `${now}.5`, "malformed"],
+  ["a timestamp that is not an integer", `${now}.5`, "malformed"],
   ["a timestamp with an exponent", "1767225600e3", "malformed"],
   ["a timestamp in hexadecimal", `0x${now.toString(16)}`, "malformed"],
   ["a negative timestamp", `-${now}`, "malformed"],
@@ -92,13 +92,13 @@ for (const [what, value, verdict] of badTimestamps) {
   });
 }
 
-test("rejects another secret and a body of which one byte changed", async () => {
+test("rejects another secret and a body with one byte changed", async () => {
   assert.equal(await verdictOf({ secret: mintSigningSecret() }), "forged");
   assert.equal(await verdictOf({ body: Buffer.from(body).fill("!", 5, 6) }), "forged");
   assert.equal(await verdictOf({ body: new Uint8Array() }), "forged");
 });
 
-test("rejects a delivery whose timestamp and signature have changed places", async () => {
+test("rejects a delivery with timestamp and signature swapped", async () => {
   const { "X-VC-Timestamp": timestamp } = genuine.headers;
   const headers = { "X-VC-Signature": timestamp, "X-VC-Timestamp": signature };
   assert.equal(await verdictOf({ headers }), "malformed");
@@ -119,18 +119,18 @@ for (const [what, clock, verdict] of clocks) {
   });
 }
 
-test("without a clock of the caller's the real one counts", async () => {
+test("uses the real clock by default", async () => {
   assert.equal(await verdictOf({ now: undefined }), "stale");
   assert.equal(await verdictOf({ now: undefined, headers: signed(body, Date.now()) }), "valid");
 });
 
-test("while secrets change, either may have signed", async () => {
+test("during a rotation, either secret may have signed", async () => {
   assert.equal(await verdictOf({ secret: [mintSigningSecret(), secret] }), "valid");
   assert.equal(await verdictOf({ secret: [secret, mintSigningSecret()] }), "valid");
   assert.equal(await verdictOf({ secret: [mintSigningSecret(), mintSigningSecret()] }), "forged");
 });
 
-test("headers come in any letter case and as whatever the framework holds them in", async () => {
+test("accepts headers in any letter case and in the form of any framework", async () => {
   const lower = Object.fromEntries(
     Object.entries(genuine.headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
@@ -141,7 +141,7 @@ test("headers come in any letter case and as whatever the framework holds them i
   }
 });
 
-test("a header that arrives twice is malformed, however the framework shows it", async () => {
+test("a repeated header is malformed in the form of any framework", async () => {
   for (const name of ["X-VC-Signature", "X-VC-Timestamp"] as const) {
     const value = genuine.headers[name] ?? "";
     const appended = new Headers(genuine.headers);
@@ -157,12 +157,12 @@ test("a header that arrives twice is malformed, however the framework shows it",
   }
 });
 
-test("a request without any headers is malformed", async () => {
+test("a request without headers is malformed", async () => {
   assert.equal(await verdictOf({ headers: {} }), "malformed");
   assert.equal(await verdictOf({ headers: new Headers() }), "malformed");
 });
 
-test("the body may be a string or any view of its bytes", async () => {
+test("the body can be a string or any view of its bytes", async () => {
   const padded = new Uint8Array(body.length + 16);
   padded.set(body, 8);
   const forms = [
@@ -174,14 +174,14 @@ test("the body may be a string or any view of its bytes", async () => {
   for (const form of forms) assert.equal(await verdictOf({ body: form }), "valid");
 });
 
-test("a body that was parsed already is the receiver's mistake and is explained", async () => {
+test("a parsed body is a mistake of the receiver and is explained", async () => {
   for (const parsed of [event, null, undefined, 1, [event], body.toJSON()]) {
     const delivery = { ...genuine, body: parsed as unknown as Uint8Array };
     await assert.rejects(verify(delivery), { name: "TypeError", message: /raw bytes/ });
   }
 });
 
-test("a missing secret is the receiver's mistake, and never means that anybody may sign", async () => {
+test("a missing secret is a mistake of the receiver and throws", async () => {
   for (const missing of ["", [], [""], [secret, ""], undefined, null]) {
     const delivery = { ...genuine, secret: missing as unknown as string };
     await assert.rejects(verify(delivery), { name: "TypeError", message: /signing secret/ });
@@ -205,7 +205,7 @@ const notEvents = [
 ];
 
 for (const text of notEvents) {
-  test(`a signed body that is no event is malformed: ${text.slice(0, 60)}`, async () => {
+  test(`a signed body that is not an event is malformed: ${text.slice(0, 60)}`, async () => {
     const bytes = Buffer.from(text);
     assert.equal(await verdictOf({ body: bytes, headers: signed(bytes) }), "malformed");
   });
@@ -217,14 +217,14 @@ test("a signed body that is not UTF-8 is malformed", async () => {
   assert.equal(await verdictOf({ body: bytes, headers: signed(bytes) }), "malformed");
 });
 
-test("members that later versions may add to an event are passed on", async () => {
+test("unknown members of an event are returned", async () => {
   const later = { ...event, api_version: "2", data: { nested: { list: [1, null] } } };
   const bytes = Buffer.from(JSON.stringify(later));
   const verification = await verify({ ...genuine, body: bytes, headers: signed(bytes) });
   assert.deepEqual(verification, { verdict: "valid", event: later });
 });
 
-test("whatever we sign verifies, and no longer once a bit of it changes", async () => {
+test("everything we sign verifies, and nothing with a bit changed does", async () => {
   const values = fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue());
   await fc.assert(
     fc.asyncProperty(values, fc.nat(), fc.nat(), async (data, time, place) => {
@@ -241,7 +241,7 @@ test("whatever we sign verifies, and no longer once a bit of it changes", async 
   );
 });
 
-test("what partners import needs neither Node.js nor any package", () => {
+test("the library needs neither Node.js nor any package", () => {
   const foreign =
     /^import .* from "(?!\.\/)|^export .* from "(?!\.\/)|\bimport\(|\brequire\(|\bBuffer\b|\bprocess\./m;
   const library = ["index", "verify", "handle-once", "memory-store"];
@@ -254,7 +254,7 @@ test("what partners import needs neither Node.js nor any package", () => {
   }
 });
 
-test("verify is one file, which a partner may copy", () => {
+test("verify is a single file without imports", () => {
   const compiled = new URL("../../src/webhook/verify.js", import.meta.url);
   assert.doesNotMatch(readFileSync(compiled, "utf8"), /^import\b|^export .* from\b/m);
 });

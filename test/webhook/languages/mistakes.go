@@ -1,4 +1,4 @@
-// Prints what examples/verify.go says of each mistake in a receiver's own program.
+// Prints the reaction of examples/verify.go to each mistake in a receiver.
 package main
 
 import (

@@ -1,6 +1,6 @@
 <?php
 
-// Prints what examples/verify.php says of each mistake in a receiver's own program.
+// Prints the reaction of examples/verify.php to each mistake in a receiver.
 
 [, $root, $signature, $timestamp, $body] = $argv;
 require "$root/examples/verify.php";

@@ -1,4 +1,4 @@
-"""Prints what examples/verify.py says of each mistake in a receiver's own program."""
+"""Prints the reaction of examples/verify.py to each mistake in a receiver."""
 
 import os, pathlib, sys
 

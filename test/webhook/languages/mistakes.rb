@@ -1,4 +1,4 @@
-# Prints what examples/verify.rb says of each mistake in a receiver's own program.
+# Prints the reaction of examples/verify.rb to each mistake in a receiver.
 root, signature, timestamp, body = ARGV
 require File.join(root, "examples/verify.rb")
 

@@ -1,4 +1,4 @@
-// Prints what examples/verify.go says of each vector.
+// Prints the verdict of examples/verify.go on each vector.
 package main
 
 import (

@@ -1,6 +1,6 @@
 <?php
 
-// Prints what examples/verify.php says of each vector.
+// Prints the verdict of examples/verify.php on each vector.
 
 $root = $argv[1];
 require "$root/examples/verify.php";

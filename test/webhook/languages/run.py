@@ -1,4 +1,4 @@
-"""Prints what examples/verify.py says of each vector."""
+"""Prints the verdict of examples/verify.py on each vector."""
 
 import base64, json, pathlib, sys
 

@@ -1,4 +1,4 @@
-# Prints what examples/verify.rb says of each vector.
+# Prints the verdict of examples/verify.rb on each vector.
 require "json"
 
 root = ARGV.fetch(0)

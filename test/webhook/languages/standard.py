@@ -1,4 +1,4 @@
-"""Says of each delivery on standard input what the Standard Webhooks library says of it."""
+"""Prints the verdict of the Standard Webhooks library on each delivery on standard input."""
 
 import base64, json, sys
 

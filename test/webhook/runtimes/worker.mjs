@@ -1,7 +1,7 @@
 import { verifySignature } from "partner-api/webhook";
 import receiver from "./fetch.mjs";
 
-/** The example, and a path that answers what the library says of each vector in this runtime. */
+/** The example and a path that returns the library's verdicts on the vectors in this runtime. */
 export default {
   async fetch(request, env) {
     if (new URL(request.url).pathname !== "/vectors") return receiver.fetch(request, env);

@@ -1,19 +1,19 @@
 import { createHmac } from "node:crypto";
 import type { Verdict } from "../../../src/webhook/verify.ts";
 
-/** One line of `vectors/signature.json`. */
+/** One entry of `vectors/signature.json`. */
 export interface Case {
   name: string;
   secrets: string[];
-  /** Names and values as they reach the verifier, neither trimmed nor joined. */
+  /** Names and values as received, neither trimmed nor joined. */
   headers: [name: string, value: string][];
-  /** Base64. The body is this, `repeat` times over. */
+  /** Base64, to be repeated `repeat` times. */
   body: string;
   repeat: number;
   /** The receiver's clock, in milliseconds since the Unix epoch. */
   now: number;
   verdict: Verdict;
-  /** Whether the body is an event as well: what a library says that also reads it. */
+  /** True if the body is an event. Libraries that read the body call any other body malformed. */
   event: boolean;
 }
 
@@ -25,7 +25,7 @@ export const EVENT =
   ',"subscription_id":"wh_01990000-0000-7000-8000-000000000001"' +
   ',"occurred_at":"2026-01-01T00:00:00.000Z","data":{"message":"integration test"}}';
 
-/** The event with something else in its place of `data`. */
+/** The event with other `data`. */
 export function anEventWith(data: string): string {
   return EVENT.replace('{"message":"integration test"}', data);
 }
@@ -41,7 +41,7 @@ interface Change {
   event?: boolean;
 }
 
-/** A genuine delivery but for the change; whatever the change leaves alone is signed to match it. */
+/** A genuine delivery with a change. Unless the change sets the signature, it matches the rest. */
 export function aCase(verdict: Verdict, name: string, change: Change = {}): Case {
   const { secrets = [SECRET], repeat = 1, now = NOW, event = change.body === undefined } = change;
   const { timestamp = String(NOW) } = change;
@@ -55,7 +55,7 @@ export function aCase(verdict: Verdict, name: string, change: Change = {}): Case
   return { name, secrets, headers, body: body.toString("base64"), repeat, now, verdict, event };
 }
 
-/** Not taken from what signs deliveries, so that the vectors can catch it out. */
+/** Does not use the service's signing code, so that the vectors can reveal its faults. */
 export function mac(key: string | Uint8Array, ...message: (string | Uint8Array)[]): string {
   const hmac = createHmac("sha256", key);
   for (const part of message) hmac.update(part);

@@ -4,7 +4,7 @@ import { ROOT } from "../../support/root.ts";
 import type { Case } from "./case.ts";
 import type { Vectors } from "./document.ts";
 
-/** The published vectors, with their bodies as bytes. */
+/** The published vectors with decoded bodies. */
 export function readVectors(): (Omit<Case, "body"> & { body: Buffer })[] {
   const { cases } = JSON.parse(readFileSync(join(ROOT, "vectors/signature.json"), "utf8")) as Vectors;
   return cases.map((one) => ({ ...one, body: bytesOf(one) }));

@@ -3,7 +3,7 @@ import { aCase, EVENT, mac, NOW, OTHER_SECRET, SECRET } from "./case.ts";
 const LATER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj9A";
 const DECODED = Buffer.from(SECRET.slice("whsec_".length), "base64");
 
-/** The key is the whole secret as issued, as UTF-8. Several may count while a partner changes them. */
+/** The key is the whole secret as issued, in UTF-8. Several secrets are valid during a rotation. */
 export const SECRETS = [
   aCase("valid", "two secrets, the first of which signed", { secrets: [SECRET, OTHER_SECRET] }),
   aCase("valid", "two secrets, the second of which signed", { secrets: [OTHER_SECRET, SECRET] }),
@@ -22,8 +22,8 @@ export const SECRETS = [
   aCase("forged", "a secret without its prefix", { secrets: [SECRET.slice("whsec_".length)] }),
   aCase("forged", "a secret with a line break after it", { secrets: [`${SECRET}\n`] }),
   aCase("forged", "a secret in lower case", { secrets: [SECRET.toLowerCase()] }),
-  aCase("forged", "a secret cut by a letter", { secrets: [SECRET.slice(0, -1)] }),
-  aCase("forged", "two secrets written as one", { secrets: [`${SECRET},${OTHER_SECRET}`] }),
+  aCase("forged", "a secret without its last letter", { secrets: [SECRET.slice(0, -1)] }),
+  aCase("forged", "two secrets joined", { secrets: [`${SECRET},${OTHER_SECRET}`] }),
   under("forged", "a signature under the decoded secret, as in Standard Webhooks", DECODED),
   under("forged", "a signature under an empty secret", ""),
   under("forged", "a signature under the prefix alone", "whsec_"),

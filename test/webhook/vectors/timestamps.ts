@@ -3,15 +3,15 @@ import { aCase, EVENT, mac, NOW, SECRET } from "./case.ts";
 const SIGNATURE = `sha256=${mac(SECRET, `${NOW}.`, EVENT)}`;
 const MINUTES_5 = 300_000;
 
-/** But where it says otherwise the text itself is signed, so that nothing but its form is wrong. */
+/** Unless a case says otherwise, the timestamp's text is signed, so that only its form is wrong. */
 export const TIMESTAMPS = [
   aCase("malformed", "no timestamp", { headers: [["X-VC-Signature", SIGNATURE]] }),
   malformed("an empty timestamp", ""),
   malformed("a timestamp with a plus sign", `+${NOW}`),
   malformed("a timestamp with a minus sign", `-${NOW}`),
-  malformed("a timestamp with a blank before it", ` ${NOW}`),
-  malformed("a timestamp with a blank after it", `${NOW} `),
-  malformed("a timestamp with a blank inside", "1767225600 123"),
+  malformed("a timestamp with a space before it", ` ${NOW}`),
+  malformed("a timestamp with a space after it", `${NOW} `),
+  malformed("a timestamp with a space inside", "1767225600 123"),
   malformed("a timestamp with a tab before it", `\t${NOW}`),
   malformed("a timestamp with a line break after it", `${NOW}\n`),
   malformed("a timestamp with a zero byte after it", `${NOW}\0`),
@@ -29,14 +29,14 @@ export const TIMESTAMPS = [
   malformed("a timestamp as a date", "2026-01-01T00:00:00.123Z"),
   malformed("a timestamp in words", "now"),
   malformed("a timestamp that is not a number", "NaN"),
-  malformed("a timestamp without end", "Infinity"),
+  malformed("an infinite timestamp", "Infinity"),
   malformed("a timestamp in quotes", `"${NOW}"`),
   malformed("a timestamp in Arabic digits", digitsFrom(0x660)),
   malformed("a timestamp in full-width digits", digitsFrom(0xff10)),
   malformed("a timestamp in microseconds", `${NOW}000`),
   malformed("a timestamp just over 2^53", "9007199254740993"),
   malformed("a timestamp just over 2^63", "9223372036854775808"),
-  malformed("a timestamp that 64 bits would wrap to now", String(2n ** 64n + BigInt(NOW))),
+  malformed("a timestamp that wraps to now in 64 bits", String(2n ** 64n + BigInt(NOW))),
   malformed("a timestamp of a thousand digits", "1".repeat(1_000)),
   malformed("two timestamps in one header", `${NOW}, ${NOW}`),
   aCase("malformed", "two headers with the same timestamp", {
@@ -46,22 +46,22 @@ export const TIMESTAMPS = [
       ["X-VC-Timestamp", String(NOW)],
     ],
   }),
-  aCase("malformed", "signature and timestamp in each other's place", {
+  aCase("malformed", "signature and timestamp swapped", {
     signature: String(NOW),
     timestamp: SIGNATURE,
   }),
 
-  at("valid", "a delivery that is exactly five minutes old", NOW + MINUTES_5),
-  at("valid", "a delivery from exactly five minutes ahead", NOW - MINUTES_5),
-  at("stale", "a delivery that is a millisecond more than five minutes old", NOW + MINUTES_5 + 1),
-  at("stale", "a delivery from a millisecond more than five minutes ahead", NOW - MINUTES_5 - 1),
+  at("valid", "a delivery exactly five minutes old", NOW + MINUTES_5),
+  at("valid", "a delivery exactly five minutes ahead", NOW - MINUTES_5),
+  at("stale", "a delivery one millisecond more than five minutes old", NOW + MINUTES_5 + 1),
+  at("stale", "a delivery one millisecond more than five minutes ahead", NOW - MINUTES_5 - 1),
   at("stale", "a delivery of yesterday", NOW + 86_400_000),
   at("stale", "a delivery of tomorrow", NOW - 86_400_000),
   aCase("stale", "a timestamp in seconds", { timestamp: "1767225600" }),
   aCase("stale", "a timestamp of zero", { timestamp: "0" }),
   aCase("stale", "a timestamp of fifteen nines", { timestamp: "9".repeat(15) }),
 
-  aCase("forged", "another time than was signed", {
+  aCase("forged", "another time than the signed one", {
     timestamp: String(NOW + 1),
     signature: SIGNATURE,
   }),
@@ -70,7 +70,7 @@ export const TIMESTAMPS = [
     signature: SIGNATURE,
     now: NOW + 86_400_000,
   }),
-  aCase("forged", "the time that was signed, with a zero before it", {
+  aCase("forged", "the signed time with a leading zero", {
     timestamp: `0${NOW}`,
     signature: SIGNATURE,
   }),

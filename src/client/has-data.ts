@@ -1,7 +1,7 @@
 import { isObject, type Operation } from "./problem.ts";
 
-/** Whether a good answer holds what the call answers, by a member that nobody else's answer would have. */
-export function isWhole(operation: Operation, data: unknown): boolean {
+/** Returns true if `data` has a member that only this call's response has. */
+export function hasData(operation: Operation, data: unknown): boolean {
   return TESTS[operation](data);
 }
 
