@@ -2,7 +2,8 @@
 import "./node-version.js";
 import { existsSync } from "node:fs";
 
-// A checkout brings its sources and makes itself ready. A published package has neither, and is.
+// A checkout installs and builds itself first. A published package has neither file and needs no
+// build.
 const checkout = ["../scripts/ready.js", "../src"].map((path) => new URL(path, import.meta.url));
 if (checkout.every((url) => existsSync(url))) {
   const { makeReady } = await import("../scripts/ready.js");

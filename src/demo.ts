@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, loadConfig } from "./config.ts";
-import { Story } from "./demo/story.ts";
-import { tell } from "./demo/tell.ts";
+import { Transcript } from "./demo/transcript.ts";
+import { runScenario } from "./demo/scenario.ts";
 import { systemClock } from "./domain/clock.ts";
 import { start } from "./main.ts";
 import { homeFolder } from "./postgres/embedded.ts";
@@ -15,13 +15,13 @@ const ADMIN_TOKEN = "demo-only-token-of-the-operator-0000";
 const ARRIVAL_TIMEOUT_MS = 20_000;
 
 /**
- * Shows the main job from end to end: the real service, its own PostgreSQL, a receiver, and nothing left behind,
- * also when `stop` tells it to end early.
+ * Shows the service end to end: the real service, its own PostgreSQL and a receiver. Removes
+ * everything afterwards, also after `stop`.
  */
 export async function demo(write: (text: string) => void, stop: AbortSignal): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-demo-"));
   try {
-    await perform(new Story(write, stop), folder, stop);
+    await perform(new Transcript(write, stop), folder, stop);
   } finally {
     await rm(homeFolder(dataDirIn(folder)), { recursive: true, force: true });
     await rm(folder, { recursive: true, force: true });
@@ -32,7 +32,7 @@ function dataDirIn(folder: string): string {
   return join(folder, "data");
 }
 
-async function perform(story: Story, folder: string, stop: AbortSignal): Promise<void> {
+async function perform(transcript: Transcript, folder: string, stop: AbortSignal): Promise<void> {
   const certificates = await makeLocalCertificates(systemClock());
   const arrivals = new Arrivals<Received>(ARRIVAL_TIMEOUT_MS);
   let status = 204;
@@ -44,10 +44,10 @@ async function perform(story: Story, folder: string, stop: AbortSignal): Promise
   const service = await start(demoConfig(folder));
 
   try {
-    story.chapter("The service is ready, on a PostgreSQL of its own");
-    story.fact("partners", service.partnerUrl);
-    story.fact("operators", service.operatorUrl);
-    await tell(story, {
+    transcript.step("The service is ready, with its own PostgreSQL");
+    transcript.field("partners", service.partnerUrl);
+    transcript.field("operators", service.operatorUrl);
+    await runScenario(transcript, {
       partnerUrl: service.partnerUrl ?? "",
       operatorUrl: service.operatorUrl,
       operatorToken: ADMIN_TOKEN,
@@ -61,7 +61,7 @@ async function perform(story: Story, folder: string, stop: AbortSignal): Promise
   }
 }
 
-/** A service for this machine alone, with short delays. Nothing of the caller's environment reaches it. */
+/** A service on the loopback interface with short delays. Ignores the caller's environment. */
 function demoConfig(folder: string): Config {
   return loadConfig({
     DATA_DIR: dataDirIn(folder),

@@ -14,29 +14,29 @@ import { isOpenToAll } from "./wiring/kept-file.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing, sealingKeysPath } from "./wiring/sealing-keys.ts";
 
-/** The oldest PostgreSQL that serves. */
+/** The oldest supported version of PostgreSQL. */
 const VERSION_MIN = 15;
 
-type Finding = [what: string, examine: () => Promise<string>];
+type Check = [what: string, check: () => Promise<string>];
 
-/** Examines the whole set-up, a line for each part. False when something is wrong. */
+/** Checks the installation and writes one line for each check. Returns false if one failed. */
 export async function doctor(config: Config, write: (text: string) => void): Promise<boolean> {
   line("ok", "configuration", describe(config));
-  let isWell = true;
-  for (const finding of besideDatabase(config)) isWell = (await report(finding)) && isWell;
+  let passed = true;
+  for (const check of besideDatabase(config)) passed = (await report(check)) && passed;
   try {
     const { db, close } = await openDatabase(config, note, { max: 2 });
-    for (const finding of inDatabase(config, db)) isWell = (await report(finding)) && isWell;
+    for (const check of inDatabase(config, db)) passed = (await report(check)) && passed;
     await close();
-    return isWell;
+    return passed;
   } catch (error) {
     line("FAULT", "database", (error as Error).message);
     return false;
   }
 
-  async function report([what, examine]: Finding): Promise<boolean> {
+  async function report([what, check]: Check): Promise<boolean> {
     try {
-      line("ok", what, await examine());
+      line("ok", what, await check());
       return true;
     } catch (error) {
       line("FAULT", what, (error as Error).message);
@@ -53,27 +53,27 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
   }
 }
 
-function besideDatabase(config: Config): Finding[] {
+function besideDatabase(config: Config): Check[] {
   return [
     ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
     ...filesWithModes(config),
-    ["name servers", () => examineNames(config)],
-    ["receivers' CA", () => examineCa(config)],
+    ["name servers", () => checkNames(config)],
+    ["receivers' CA", () => checkCa(config)],
   ];
 }
 
-function filesWithModes(config: Config): Finding[] {
-  return process.platform === "win32" ? [] : [["secret files", () => examineFiles(config)]];
+function filesWithModes(config: Config): Check[] {
+  return process.platform === "win32" ? [] : [["secret files", () => checkFiles(config)]];
 }
 
-function inDatabase(config: Config, db: Database): Finding[] {
+function inDatabase(config: Config, db: Database): Check[] {
   return [
-    ["database", () => examineDatabase(config, db)],
-    ["database role", () => examineRole(config, db)],
-    ["durability", () => examineDurability(db)],
-    ["history", () => examineHistory(config, db)],
-    ["clock", () => examineClock(db)],
-    ["sealing keys", () => examineRing(config, db)],
+    ["database", () => checkDatabase(config, db)],
+    ["database role", () => checkRole(config, db)],
+    ["durability", () => checkDurability(db)],
+    ["history", () => checkHistory(config, db)],
+    ["clock", () => checkClock(db)],
+    ["sealing keys", () => checkRing(config, db)],
   ];
 }
 
@@ -84,7 +84,7 @@ function describe({ role, retryDelaysMs, egress }: Config): string {
   return `role ${role}, ${attempts}${denied}${allowed}`;
 }
 
-async function examineFiles({ dataDir }: Config): Promise<string> {
+async function checkFiles({ dataDir }: Config): Promise<string> {
   const open: string[] = [];
   for (const path of [adminTokenPath(dataDir), sealingKeysPath(dataDir)]) {
     if (await isOpenToAll(path)) open.push(path);
@@ -93,10 +93,10 @@ async function examineFiles({ dataDir }: Config): Promise<string> {
   return "none is open to every user";
 }
 
-async function examineDatabase(config: Config, db: Database): Promise<string> {
+async function checkDatabase(config: Config, db: Database): Promise<string> {
   const { version } = await findServer(db);
   if (Number.parseInt(version) < VERSION_MIN) {
-    throw new Error(`PostgreSQL ${version}: ${VERSION_MIN} is the oldest that serves`);
+    throw new Error(`PostgreSQL ${version} is too old: ${VERSION_MIN} or newer is required`);
   }
   if (!(await takesWrites(db))) {
     throw new Error(
@@ -106,7 +106,7 @@ async function examineDatabase(config: Config, db: Database): Promise<string> {
   return `PostgreSQL ${version}, ${describeDatabase(config)}, schema up to date`;
 }
 
-async function examineRole(config: Config, db: Database): Promise<string> {
+async function checkRole(config: Config, db: Database): Promise<string> {
   const role = db.options.user;
   const missing = await findMissing(db, role);
   if (missing.length > 0) {
@@ -115,29 +115,29 @@ async function examineRole(config: Config, db: Database): Promise<string> {
     );
   }
   const excess = await findExcess(db, role);
-  if (excess === null) return `${role} has its rows and no more`;
+  if (excess === null) return `${role} has only the rights that it needs`;
   if (config.migrationDatabaseUrl === null) return `${role} owns the schema`;
   throw new Error(`${role} ${EXCESS[excess]}`);
 }
 
-async function examineHistory({ retentionMs }: Config, db: Database): Promise<string> {
+async function checkHistory({ retentionMs }: Config, db: Database): Promise<string> {
   const keptMs = await findRetention(db);
   if (keptMs === retentionMs) return `kept ${formatDuration(retentionMs)}`;
-  const kept = keptMs === null ? "for good" : formatDuration(keptMs);
+  const kept = keptMs === null ? "for ever" : formatDuration(keptMs);
   throw new Error(
-    `kept ${kept}, not ${formatDuration(retentionMs)}: run \`migrate\` with RETENTION`,
+    `kept ${kept} instead of ${formatDuration(retentionMs)}: run \`migrate\` with RETENTION`,
   );
 }
 
-async function examineDurability(db: Database): Promise<string> {
+async function checkDurability(db: Database): Promise<string> {
   const { fsync, synchronous_commit: commit } = await findServer(db);
   if (fsync !== "on" || commit === "off") {
     throw new Error(`fsync ${fsync}, synchronous_commit ${commit}: accepted events can be lost`);
   }
-  return "a commit is on disk";
+  return "commits are flushed to disk";
 }
 
-async function examineClock(db: Database): Promise<string> {
+async function checkClock(db: Database): Promise<string> {
   const clock = new DatabaseClock(db);
   await clock.measure();
   const verdict = `${Math.abs(Math.round(clock.skewMs))} ms off the database's`;
@@ -145,17 +145,17 @@ async function examineClock(db: Database): Promise<string> {
   return verdict;
 }
 
-async function examineRing(config: Config, db: Database): Promise<string> {
+async function checkRing(config: Config, db: Database): Promise<string> {
   const ring = await openRing(config, db);
   const { byKey, unreadable } = await surveySecrets({ db, ring });
   if (unreadable > 0) {
-    throw new Error(`no key of the ring opens ${unreadable} of the sealed secrets: add theirs`);
+    throw new Error(`no key of the ring opens ${unreadable} sealed secrets: add the missing keys`);
   }
   const sealed = [...byKey].map(([id, secrets]) => `${id} seals ${secrets}`);
   return `${ring.length} in the ring: ${sealed.join(", ")}`;
 }
 
-async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<string> {
+async function checkNames({ dnsServers, attemptTimeoutMs }: Config): Promise<string> {
   const names = createNameLookup({
     servers: dnsServers ?? undefined,
     timeoutMs: lookUpLimitMs(attemptTimeoutMs),
@@ -163,11 +163,11 @@ async function examineNames({ dnsServers, attemptTimeoutMs }: Config): Promise<s
   });
   const answer = await names.lookup("example.com");
   names.close();
-  if (answer.kind === "no-resolver") throw new Error("none answers: no delivery can be made");
+  if (answer.kind === "no-resolver") throw new Error("none answers: nothing can be delivered");
   return dnsServers?.join(", ") ?? "the system's";
 }
 
-async function examineCa(config: Config): Promise<string> {
+async function checkCa(config: Config): Promise<string> {
   const isExtended = (await readReceiversCa(config)) !== undefined;
-  return isExtended ? "the well-known ones and those of EGRESS_CA_FILE" : "the well-known ones";
+  return isExtended ? "the standard ones and those of EGRESS_CA_FILE" : "the standard ones";
 }

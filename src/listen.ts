@@ -10,16 +10,16 @@ import { textReporter } from "./listen/text-reporter.ts";
 import { startReceiver } from "./receiver/receiver.ts";
 import { cannotListen } from "./wiring/listener.ts";
 
-interface Surroundings {
+interface Environment {
   dataDir: string;
   isTerminal: boolean;
   stdout: (text: string) => void;
 }
 
-/** Receives deliveries, shows them and answers as told, until `stop`. */
+/** Receives deliveries, shows them and responds as the options say, until `stop`. */
 export async function listen(
   options: ListenOptions,
-  { dataDir, isTerminal, stdout }: Surroundings,
+  { dataDir, isTerminal, stdout }: Environment,
   stop: AbortSignal,
 ): Promise<void> {
   const report = options.json

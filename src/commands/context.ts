@@ -1,25 +1,25 @@
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { ListenOptions } from "./listen.ts";
 
-/** Everything a command reaches besides its arguments. Built once, in cli.ts or in a test. */
+/** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {
-  /** Opens the database, brings its schema up to date, runs, and closes whatever `run` does. */
+  /** Opens the database, updates its schema, calls `run` and closes the database in any case. */
   withDependencies<T>(run: (deps: Dependencies) => Promise<T>): Promise<T>;
-  /** What a command answers, and nothing else: it may be piped into the next program. */
+  /** For results only, because the output may be piped into another program. */
   stdout: (text: string) => void;
-  /** Faults, and remarks for whoever sits in front of it. */
+  /** For errors and remarks to the person at the terminal. */
   stderr: (text: string) => void;
   isTerminal: boolean;
-  /** Whether an unexpected error is shown with its stack. */
+  /** True to show the stack of an unexpected error. */
   showStack?: boolean;
-  /** What `--version` says. */
+  /** The output of `--version`. */
   version?: string;
 
   serve(): Promise<void>;
   migrate(): Promise<void>;
-  /** False when something is not in order; it says itself what. */
+  /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;
   demo(): Promise<void>;
-  /** Receives until it is told to stop. */
+  /** Receives deliveries until it is told to stop. */
   listen(options: ListenOptions): Promise<void>;
 }

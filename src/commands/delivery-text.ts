@@ -29,8 +29,7 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
     due: delivery.due_at ?? "-",
     finished: delivery.finished_at ?? "-",
   });
-  if (delivery.attempt_log.length === 0)
-    return `${facts}\nNo attempt has come to an outcome yet.\n`;
+  if (delivery.attempt_log.length === 0) return `${facts}\nNo finished attempts yet.\n`;
 
   const headings = ["ATTEMPT", "AT", "OUTCOME", "STATUS", "TOOK", "NEXT"];
   return `${facts}\n${table(headings, delivery.attempt_log.map(attemptLine), options)}`;

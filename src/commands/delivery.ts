@@ -7,21 +7,19 @@ import { viewDelivery } from "../actions/views/delivery.ts";
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import { parseId } from "../domain/ids.ts";
 import {
-  answer,
-  answerPage,
+  print,
+  printPage,
   cursorOption,
   type JsonOption,
   jsonOption,
   limitOption,
   type PageOptions,
-} from "./answer.ts";
+} from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { deliveryHeadings, deliveryLine, showDelivery } from "./delivery-text.ts";
 
 export function deliveryCommands(program: Command, context: CommandContext): void {
-  const delivery = program
-    .command("delivery")
-    .description("deliveries: events on their way to subscriptions");
+  const delivery = program.command("delivery").description("deliveries of events to subscriptions");
   listCommand(delivery, context);
   showCommand(delivery, context);
   redeliverCommand(delivery, context);
@@ -31,11 +29,11 @@ function listCommand(delivery: Command, context: CommandContext): void {
   delivery
     .command("list")
     .description("list deliveries, newest first")
-    .option("--organization <organization>", "only this one's: id or slug")
+    .option("--organization <organization>", "only of this organization: id or slug")
     .option("--subscription <id>", "only to this subscription")
     .option("--event <event>", "only of this event (evt_…) or event type")
-    .option("--state <state>", `only those that are ${DELIVERY_STATES.join(", ")}`)
-    .option("--reason <reason>", "only those that last failed for this reason, such as http_503")
+    .option("--state <state>", `only in this state: ${DELIVERY_STATES.join(", ")}`)
+    .option("--reason <reason>", "only with this reason of the last failure, such as http_503")
     .option("--since <time>", "created at or after, such as 2026-01-31T00:00:00Z")
     .option("--until <time>", "created before")
     .addOption(limitOption())
@@ -43,7 +41,7 @@ function listCommand(delivery: Command, context: CommandContext): void {
     .addOption(jsonOption())
     .action(async (options: PageOptions & DeliveryQuery) => {
       const page = await context.withDependencies((deps) => pageOfDeliveries(deps, options));
-      answerPage(context, options, page, {
+      printPage(context, options, page, {
         headings: deliveryHeadings,
         line: deliveryLine,
         empty: "No delivery matches.",
@@ -58,26 +56,26 @@ function showCommand(delivery: Command, context: CommandContext): void {
     .addOption(jsonOption())
     .action(async (id: string, options: JsonOption) => {
       const found = await context.withDependencies((deps) => getDelivery(deps, parseId("dlv", id)));
-      answer(context, options, found, (detail) => showDelivery(detail, context));
+      print(context, options, found, (detail) => showDelivery(detail, context));
     });
 }
 
 function redeliverCommand(delivery: Command, context: CommandContext): void {
   delivery
     .command("redeliver <id>")
-    .description("send the event of a dead-lettered or cancelled delivery once more")
-    .option("--to <subscription>", "to another active subscription of the organization")
+    .description("send the event of a dead-lettered or cancelled delivery again")
+    .option("--to <subscription>", "send it to another active subscription of the organization")
     .addOption(jsonOption())
     .action(async (id: string, options: JsonOption & { to?: string }) => {
       const to = options.to === undefined ? undefined : parseId("wh", options.to);
       const made = await context.withDependencies((deps) =>
         redeliver(deps, parseId("dlv", id), to),
       );
-      answer(
+      print(
         context,
         options,
         viewDelivery(made),
-        (made) => `${made.id} is on its way: ${made.event_id} to ${made.subscription_id}.\n`,
+        (made) => `Delivery ${made.id} is queued: ${made.event_id} to ${made.subscription_id}.\n`,
       );
     });
 }

@@ -2,18 +2,18 @@ import { CommanderError } from "commander";
 import { PartnerError } from "../domain/errors.ts";
 import { isUnavailable } from "../postgres/database.ts";
 
-/** Ends a command with one line of explanation. */
+/** An error with a one-line explanation. Ends the command. */
 export class CommandError extends Error {}
 
-/** The exit status of a command line that makes no sense; 1 is for one that was understood and failed. */
+/** The exit status of an invalid command line. A valid one that failed has 1. */
 const USAGE = 2;
 
-/** Says on `stderr` what went wrong and answers the exit status. */
+/** Prints the error to `stderr` and returns the exit status. */
 export function explain(
   error: unknown,
   { stderr, showStack = false }: { stderr: (text: string) => void; showStack?: boolean },
 ): number {
-  // Commander has said it already.
+  // Commander has printed it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
 
   stderr(`error: ${describe(error)}\n`);

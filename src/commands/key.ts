@@ -4,20 +4,20 @@ import { pageOfApiKeys } from "../actions/listings.ts";
 import { viewIssuedKey } from "../actions/views/api-key.ts";
 import { parseKeyId } from "../domain/api-key.ts";
 import {
-  answer,
-  answerPage,
+  print,
+  printPage,
   cursorOption,
   type JsonOption,
   jsonOption,
   limitOption,
   type PageOptions,
-} from "./answer.ts";
+} from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
 import { shortTime } from "./table.ts";
 
 export function keyCommands(program: Command, context: CommandContext): void {
-  const key = program.command("key").description("API keys: what partners sign in with");
+  const key = program.command("key").description("partners' API keys");
   createCommand(key, context);
   listCommand(key, context);
   revokeCommand(key, context);
@@ -26,10 +26,10 @@ export function keyCommands(program: Command, context: CommandContext): void {
 function createCommand(key: Command, context: CommandContext): void {
   key
     .command("create")
-    .description("make a key and print its token, this once")
-    .requiredOption("--organization <organization>", "whose key it is: id or slug")
-    .option("--scope <scope>", "what it may do besides identity:read; repeatable", append)
-    .option("--label <label>", "what operators call it")
+    .description("create a key and print its token, which is shown only once")
+    .requiredOption("--organization <organization>", "the key's organization: id or slug")
+    .option("--scope <scope>", "a scope besides identity:read; repeatable", append)
+    .option("--label <label>", "a name for operators")
     .addOption(jsonOption())
     .action(
       async (
@@ -39,11 +39,11 @@ function createCommand(key: Command, context: CommandContext): void {
         const issued = await context.withDependencies((deps) =>
           createApiKey(deps, { organization, scopes, label }),
         );
-        answer(context, options, viewIssuedKey(issued), ({ token }) => `${token}\n`);
+        print(context, options, viewIssuedKey(issued), ({ token }) => `${token}\n`);
         if (options.json) return;
         context.stderr(
-          `This is the token of key ${issued.keyId} (${issued.scopes.join(", ")}).\n` +
-            "It is shown this once and cannot be recovered: keep it where secrets are kept.\n",
+          `Token of key ${issued.keyId} (${issued.scopes.join(", ")}).\n` +
+            "It is shown only once and cannot be recovered: store it with your secrets.\n",
         );
       },
     );
@@ -56,9 +56,9 @@ function append(value: string, before: string[] = []): string[] {
 function listCommand(key: Command, context: CommandContext): void {
   key
     .command("list")
-    .description("list keys, newest first; never a token")
-    .option("--organization <organization>", "only this one's: id or slug")
-    .option("--include-revoked", "revoked keys too")
+    .description("list keys without their tokens, newest first")
+    .option("--organization <organization>", "only of this organization: id or slug")
+    .option("--include-revoked", "include revoked keys")
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
@@ -67,7 +67,7 @@ function listCommand(key: Command, context: CommandContext): void {
       const page = await context.withDependencies((deps) =>
         pageOfApiKeys(deps, { ...options, include_revoked }),
       );
-      answerPage(context, options, page, {
+      printPage(context, options, page, {
         headings: ["KEY ID", "CREATED", "LAST USED", "REVOKED", "LABEL"],
         line: (item) => ({
           cells: [
@@ -87,22 +87,22 @@ function listCommand(key: Command, context: CommandContext): void {
 function revokeCommand(key: Command, context: CommandContext): void {
   key
     .command("revoke <key_id>")
-    .description("revoke a key for good, from its next request on")
+    .description("revoke a key permanently, effective immediately")
     .addOption(jsonOption())
     .action(async (name: string, options: JsonOption) => {
       requireNoToken(name);
       const keyId = await context.withDependencies((deps) => revokeApiKey(deps, name));
-      answer(context, options, {}, () => `Key ${keyId} is revoked.\n`);
+      print(context, options, {}, () => `Key ${keyId} is revoked.\n`);
     });
 }
 
-/** Nobody should get used to pasting secrets: a command line lands in histories and process lists. */
+/** A command line is visible in shell histories and process lists, so it must not contain a token. */
 function requireNoToken(name: string): void {
   const [id = "", secret] = name.split(".");
   if (secret === undefined) return;
   throw new CommandError(
-    "this is a whole token: give the key id alone, the part before the dot" +
+    "this is a whole token. Give only the key id, the part before the dot" +
       (parseKeyId(id) === null ? "" : ` (${id})`) +
-      ". Nothing was revoked, and the token is in your shell's history now",
+      ". Nothing was revoked, and the token is now in your shell's history",
   );
 }

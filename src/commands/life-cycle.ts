@@ -5,23 +5,23 @@ import { CommandError } from "./errors.ts";
 export function lifeCycleCommands(program: Command, context: CommandContext): void {
   program
     .command("serve")
-    .description("run the service until it is told to stop")
+    .description("run the service")
     .action(() => context.serve());
 
   program
     .command("migrate")
-    .description("bring the database's schema up to date")
+    .description("update the database schema")
     .action(() => context.migrate());
 
   program
     .command("doctor")
-    .description("check the whole set-up")
+    .description("check the configuration, the database, the keys and DNS")
     .action(async () => {
-      if (!(await context.doctor())) throw new CommandError("not everything is in order");
+      if (!(await context.doctor())) throw new CommandError("some checks failed");
     });
 
   program
     .command("demo")
-    .description("show the main job end to end, on one screen")
+    .description("show the service end to end with a local receiver")
     .action(() => context.demo());
 }

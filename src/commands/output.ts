@@ -13,27 +13,28 @@ export interface PageOptions extends JsonOption {
 }
 
 export function jsonOption(): Option {
-  return new Option("--json", "answer with one JSON document, as the operator API does");
+  return new Option("--json", "print JSON in the form of the operator API");
 }
 
 export function limitOption(): Option {
   const { max, default: usual } = PAGE_LIMIT;
-  return new Option("--limit <n>", `how many to show, up to ${max} (default: ${usual})`).argParser(
-    wholeNumber,
-  );
+  return new Option(
+    "--limit <n>",
+    `the number of items, up to ${max} (default: ${usual})`,
+  ).argParser(wholeNumber);
 }
 
-/** NaN, which every range excludes, for what is not written in digits alone. */
+/** Returns NaN, which every range check refuses, unless the text consists of digits. */
 export function wholeNumber(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : NaN;
 }
 
 export function cursorOption(): Option {
-  return new Option("--cursor <cursor>", "go on where the page before ended");
+  return new Option("--cursor <cursor>", "continue after the previous page");
 }
 
-/** Prints `value` for programs, or `text` of it for people. */
-export function answer<Value>(
+/** Prints `value` as JSON with --json, otherwise as `text` formats it. */
+export function print<Value>(
   { stdout }: CommandContext,
   { json }: JsonOption,
   value: Value,
@@ -42,14 +43,14 @@ export function answer<Value>(
   stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text(value));
 }
 
-/** Prints one page of a list; `empty` is what to say of a list without items. */
-export function answerPage<Item>(
+/** Prints one page of a list, or `empty` if it has no items. */
+export function printPage<Item>(
   context: CommandContext,
   options: JsonOption,
   page: Page<Item>,
   { headings, line, empty }: { headings: string[]; line: (item: Item) => Line; empty: string },
 ): void {
-  answer(context, options, page, ({ items }) =>
+  print(context, options, page, ({ items }) =>
     items.length === 0
       ? `${empty}\n`
       : table(
@@ -59,6 +60,6 @@ export function answerPage<Item>(
         ),
   );
   if (page.next_cursor !== null && !options.json) {
-    context.stderr(`There are more: add --cursor ${page.next_cursor}\n`);
+    context.stderr(`More results: add --cursor ${page.next_cursor}\n`);
   }
 }

@@ -6,7 +6,7 @@ const STYLES = {
   yellow: [33, 39],
 } as const;
 
-/** Colours a text; leaves it alone where nobody would see them. */
+/** Colours a text if the output is a terminal. */
 export type Paint = (style: keyof typeof STYLES, text: string) => string;
 
 export function painter({ isTerminal }: { isTerminal: boolean }): Paint {

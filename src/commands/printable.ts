@@ -1,4 +1,4 @@
-/** Text that cannot make a terminal do anything, nor turn the rest of a line round. */
+/** Replaces control and format characters, so that the text cannot control a terminal. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }

@@ -11,7 +11,7 @@ import { subscriptionCommands } from "./subscription.ts";
 
 const WIDTH = 100;
 
-/** The whole command line. It never ends the process: what goes wrong is thrown. */
+/** Builds the command line. Errors are thrown and never end the process. */
 function buildProgram(context: CommandContext): Command {
   const program = new Command("partner-api")
     .description("A partner-facing HTTP API: identity, webhook subscriptions, signed deliveries.")
@@ -36,7 +36,10 @@ function buildProgram(context: CommandContext): Command {
   return program;
 }
 
-/** Runs one command line (without the program's name) and answers the exit status: 0, 1 failed, 2 misused. */
+/**
+ * Runs a command line, without the program's name. Returns the exit status: 0 for success, 1 for a
+ * failure, 2 for misuse.
+ */
 export async function runCommand(context: CommandContext, argv: string[]): Promise<number> {
   try {
     await buildProgram(context).parseAsync(argv, { from: "user" });

@@ -1,17 +1,19 @@
 import type { Command } from "commander";
 import { reseal, type Resealed } from "../actions/reseal.ts";
-import { answer, type JsonOption, jsonOption } from "./answer.ts";
+import { print, type JsonOption, jsonOption } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
 
 export function resealCommand(program: Command, context: CommandContext): void {
   program
     .command("reseal")
-    .description("seal every signing secret under the newest sealing key, while the service runs")
+    .description(
+      "reseal all signing secrets under the newest sealing key; the service may be running",
+    )
     .addOption(jsonOption())
     .action(async (options: JsonOption) => {
       const done = await context.withDependencies((deps) => reseal(deps));
-      answer(context, options, done, sentence);
+      print(context, options, done, sentence);
       if (done.unreadable > 0) throw new CommandError(complaint(done));
     });
 }
@@ -26,8 +28,8 @@ function complaint({ unreadable, unreadable_subscriptions: named }: Resealed): s
 
 function sentence({ sealing_key, resealed, unchanged }: Resealed): string {
   return (
-    `${count(resealed)} sealed anew under key ${sealing_key}; ` +
-    `${count(unchanged)} had that key already.\n`
+    `${count(resealed)} resealed under key ${sealing_key}; ` +
+    `${count(unchanged)} already had that key.\n`
   );
 }
 

@@ -3,33 +3,33 @@ import { pageOfSubscriptions } from "../actions/listings.ts";
 import { deleteSubscription } from "../actions/subscriptions.ts";
 import { parseId } from "../domain/ids.ts";
 import {
-  answer,
-  answerPage,
+  print,
+  printPage,
   cursorOption,
   type JsonOption,
   jsonOption,
   limitOption,
   type PageOptions,
-} from "./answer.ts";
+} from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { shortTime } from "./table.ts";
 
 export function subscriptionCommands(program: Command, context: CommandContext): void {
   const subscription = program
     .command("subscription")
-    .description("subscriptions: the URLs that partners want events at");
+    .description("partners' webhook subscriptions");
 
   subscription
     .command("list")
     .description("list subscriptions, newest first")
-    .option("--organization <organization>", "only this one's: id or slug")
+    .option("--organization <organization>", "only of this organization: id or slug")
     .option("--active <active>", "true: only active ones; false: only auto-disabled ones")
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
     .action(async (options: PageOptions & { organization?: string; active?: string }) => {
       const page = await context.withDependencies((deps) => pageOfSubscriptions(deps, options));
-      answerPage(context, options, page, {
+      printPage(context, options, page, {
         headings: ["ID", "CREATED", "AUTO-DISABLED", "FAILURES"],
         line: (item) => ({
           cells: [
@@ -46,10 +46,10 @@ export function subscriptionCommands(program: Command, context: CommandContext):
 
   subscription
     .command("delete <id>")
-    .description("delete a subscription, and cancel what is queued for it")
+    .description("delete a subscription and cancel its queued deliveries")
     .addOption(jsonOption())
     .action(async (id: string, options: JsonOption) => {
       await context.withDependencies((deps) => deleteSubscription(deps, null, parseId("wh", id)));
-      answer(context, options, {}, () => `Subscription ${id} is deleted.\n`);
+      print(context, options, {}, () => `Subscription ${id} is deleted.\n`);
     });
 }

@@ -1,7 +1,7 @@
 import { painter } from "./paint.ts";
 import { printable } from "./printable.ts";
 
-/** One line of a table; `note` stands below it, for what would make it too wide. */
+/** A line of a table. `note` stands below it and may be long. */
 export interface Line {
   cells: string[];
   note?: string;
@@ -9,7 +9,7 @@ export interface Line {
 
 const GAP = "  ";
 
-/** Columns of equal width below their headings. On a terminal the headings are bold. */
+/** Formats columns with headings, which are bold on a terminal. */
 export function table(
   headings: string[],
   lines: Line[],
@@ -32,7 +32,7 @@ export function table(
   return [painter({ isTerminal })("bold", head), ...noted].map((s) => `${s}\n`).join("");
 }
 
-/** One field of one thing to a line. */
+/** Formats fields, one per line. */
 export function fields(entries: Record<string, string>): string {
   const width = Math.max(...Object.keys(entries).map((name) => name.length));
   return Object.entries(entries)
@@ -40,7 +40,7 @@ export function fields(entries: Record<string, string>): string {
     .join("");
 }
 
-/** To the minute, in UTC: enough to find one's way in a list. */
+/** In UTC, to the minute. */
 export function shortTime(iso: string | null): string {
   return iso === null ? "-" : `${iso.slice(0, 10)} ${iso.slice(11, 16)}Z`;
 }

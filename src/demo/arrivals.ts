@@ -1,4 +1,4 @@
-/** A queue between a receiver and whoever waits for its deliveries. */
+/** A queue from a receiver to a waiting reader. */
 export class Arrivals<Item> {
   readonly #timeoutMs: number;
   readonly #items: Item[] = [];
@@ -13,7 +13,7 @@ export class Arrivals<Item> {
     this.#wake?.();
   }
 
-  /** The oldest item that nobody has taken. Throws when none comes in time, or when `stop` ends the wait. */
+  /** Removes and returns the oldest item. Throws if none arrives in time or if `stop` aborts. */
   async next(stop: AbortSignal): Promise<Item> {
     if (this.#items.length === 0) await this.#arrival(stop);
     stop.throwIfAborted();

@@ -1,10 +1,6 @@
-/** Calls an API as anybody outside would, and fails loudly on an answer that was not expected. */
+/** A client of the API that throws for every response but 2xx. */
 export function createClient(baseUrl: string, token: string) {
-  return async function call<Answer>(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<Answer> {
+  return async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const response = await fetch(baseUrl + path, {
       method,
       headers: {
@@ -15,6 +11,6 @@ export function createClient(baseUrl: string, token: string) {
     });
     if (!response.ok)
       throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Answer;
+    return (await response.json()) as Body;
   };
 }

@@ -4,7 +4,7 @@ import type { Received } from "../receiver/receiver.ts";
 
 type Delivery = Pick<Received, "headers" | "body">;
 
-/** Verdicts of verifiers that are not ours. */
+/** The verdicts of independent verifiers. */
 export async function verdicts(delivery: Delivery, secret: string): Promise<[string, string][]> {
   return [
     ["standardwebhooks", await byStandardWebhooks(delivery, secret)],
@@ -34,6 +34,6 @@ async function byOpenssl({ headers, body }: Delivery, secret: string): Promise<s
     return isSame ? "signature valid" : "signature NOT valid";
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return isMissing ? "this machine has no openssl" : `failed: ${(error as Error).message}`;
+    return isMissing ? "openssl is not installed" : `failed: ${(error as Error).message}`;
   }
 }

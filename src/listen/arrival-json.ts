@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Arrival } from "./arrival.ts";
 
-/** An arrival for programs. A body that is no text is there as base64. */
+/** An arrival as JSON. A body that is not UTF-8 is included as base64. */
 export function arrivalJson(arrival: Arrival): object {
   const { at, method, path, verdict, attempt, eventType, eventId, headers, body, reply } = arrival;
   return {

@@ -8,20 +8,24 @@ const INDENT = "   ";
 
 const RULE = "─".repeat(64);
 
-/** What each verdict looks like, and what a bad one comes from. */
+/** How each verdict is shown, with an explanation of the bad ones. */
 const VERDICTS = {
   valid: { sign: "✔", style: "green", why: null },
   unverified: { sign: "·", style: "yellow", why: null },
   malformed: {
     sign: "✘",
     style: "red",
-    why: "a header is missing, doubled or misshapen, or the body is no event",
+    why: "a header is missing, doubled or has the wrong form, or the body is not an event",
   },
-  stale: { sign: "✘", style: "red", why: "its timestamp is over 5 minutes from this clock" },
-  forged: { sign: "✘", style: "red", why: "not signed with the secret that was given" },
+  stale: {
+    sign: "✘",
+    style: "red",
+    why: "the timestamp is more than 5 minutes from this machine's clock",
+  },
+  forged: { sign: "✘", style: "red", why: "not signed with the given secret" },
 } as const;
 
-/** An arrival for people: what it came to in one line, then all that was sent. */
+/** An arrival as text: a summary line, then the whole request. */
 export function arrivalText(arrival: Arrival, paint: Paint): string {
   const { method, path, at, verdict, attempt, eventType, reply, body } = arrival;
   const { sign, style, why } = VERDICTS[verdict];
@@ -44,7 +48,7 @@ export function arrivalText(arrival: Arrival, paint: Paint): string {
   return ["", rule, ...lines.map((line) => (line === "" ? "" : INDENT + line)), ""].join("\n");
 }
 
-/** What the sender sees of the reply. */
+/** The reply as text. */
 export function replyText({ status, delayMs }: Reply, paint: Paint): string {
   const isSuccess = status !== null && status < 300;
   const what = paint(isSuccess ? "green" : "red", status === null ? "dropped" : String(status));
@@ -58,7 +62,7 @@ function headersOf({ rawHeaders }: Arrival): [string, string][] {
   ]);
 }
 
-/** JSON is laid out; the bytes themselves, which alone were signed, have no line breaks. */
+/** Indents JSON for reading. The signature covers the raw bytes. */
 function bodyLines(body: Buffer): string[] {
   const text = body.toString("utf8");
   try {

@@ -1,15 +1,15 @@
 import type { Received, Reply } from "../receiver/receiver.ts";
 import type { Verdict } from "../webhook/verify.ts";
 
-/** One attempt as the receiver saw it. */
+/** One attempt as it reached the receiver. */
 export interface Arrival extends Received {
   at: Date;
-  /** `unverified`: there was no secret to verify it with. */
+  /** `unverified`: no secret was given. */
   verdict: Verdict | "unverified";
-  /** What its body says, whether or not that is true. */
+  /** Read from the body, genuine or not. */
   eventType: string | null;
   eventId: string | null;
-  /** How many times its event has come to this receiver. */
+  /** How many times this receiver got the event. */
   attempt: number;
   reply: Reply;
 }

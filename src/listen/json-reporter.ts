@@ -1,7 +1,7 @@
 import { arrivalJson } from "./arrival-json.ts";
 import type { Reporter } from "./reporter.ts";
 
-/** One JSON document a line. */
+/** Writes one JSON document per line. */
 export function jsonReporter(write: (text: string) => void): Reporter {
   const line = (value: object) => write(`${JSON.stringify(value)}\n`);
   return {

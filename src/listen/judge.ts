@@ -3,7 +3,7 @@ import type { Received } from "../receiver/receiver.ts";
 import { verify } from "../webhook/verify.ts";
 import type { Arrival } from "./arrival.ts";
 
-/** Judges what arrives, counts the attempts of each event, and settles the reply. */
+/** Verifies arrivals, counts the attempts of each event and decides the reply. */
 export class Judge {
   readonly #secrets: readonly string[];
   readonly #behaviour: Behaviour;
@@ -15,8 +15,8 @@ export class Judge {
   }
 
   async judge(received: Received, at: Date): Promise<Arrival> {
-    const { event: eventType, id: eventId, subscription_id } = claims(received.body);
-    // One event goes to several subscriptions, and each counts attempts of its own.
+    const { event: eventType, id: eventId, subscription_id } = readIds(received.body);
+    // An event may go to several subscriptions, each with attempts of its own.
     const attempt = this.#count(JSON.stringify([subscription_id, eventId]));
     return {
       ...received,
@@ -41,7 +41,7 @@ export class Judge {
   }
 }
 
-function claims(body: Buffer): Record<"event" | "id" | "subscription_id", string | null> {
+function readIds(body: Buffer): Record<"event" | "id" | "subscription_id", string | null> {
   const envelope = parse(body);
   const text = (name: string) => (typeof envelope[name] === "string" ? envelope[name] : null);
   return { event: text("event"), id: text("id"), subscription_id: text("subscription_id") };

@@ -13,13 +13,13 @@ const PEM = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
 const DAY_MS = 86_400_000;
 
 export interface KeptCertificates extends LocalCertificates {
-  /** What EGRESS_CA_FILE of a service on this machine has to name. */
+  /** The file for EGRESS_CA_FILE of a service on this machine. */
   caFile: string;
 }
 
 /**
- * The certificates in the folder, made anew when there are none or they are about to expire. The authority's
- * private key is not among them: it is forgotten once it has signed, so that nobody can sign with it again.
+ * Returns the certificates in the folder. Issues new ones if there are none or if they expire soon.
+ * The authority's private key is never stored, so that nobody can sign with it again.
  */
 export async function openCertificates(folder: string, now: Date): Promise<KeptCertificates> {
   const file = join(folder, "receiver.pem");
@@ -31,11 +31,11 @@ export async function openCertificates(folder: string, now: Date): Promise<KeptC
   return { ...certificates, caFile };
 }
 
-/** What somebody else has issued is not ours to replace. */
+/** Never replaces a certificate of another authority. */
 async function requireOurs(path: string): Promise<void> {
   const issuer = issuerOf((await readKept(path)) ?? "");
   if (issuer !== null && issuer !== `CN=${AUTHORITY}`) {
-    throw new Error(`${path} holds a certificate that is not ours: name another folder`);
+    throw new Error(`${path} holds a certificate of another authority: choose another folder`);
   }
 }
 
@@ -47,7 +47,7 @@ function issuerOf(pem: string): string | null {
   }
 }
 
-/** Null when there are none. Those that are of no more use are gone then. */
+/** Returns null if there are none. Deletes unusable ones. */
 async function findGood(file: string, now: Date): Promise<LocalCertificates | null> {
   const text = await readKept(file);
   if (text === null) return null;

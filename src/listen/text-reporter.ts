@@ -5,7 +5,7 @@ import { ACCEPTED, replyTo } from "../receiver/behaviour.ts";
 import { arrivalText, replyText } from "./arrival-text.ts";
 import type { Reporter } from "./reporter.ts";
 
-/** What a person wants to read. */
+/** Writes text for people. */
 export function textReporter(
   write: (text: string) => void,
   paint: Paint,
@@ -21,14 +21,14 @@ export function textReporter(
           fact("URL", paint("bold", url)) +
           fact("Verifies", verifies()) +
           fact("Answers", answers()) +
-          `\nA service on this machine delivers here when it is started with\n\n` +
+          `\nTo deliver here, start a service on this machine with\n\n` +
           `  EGRESS_ALLOW=127.0.0.1/32,::1/128 \\\n  EGRESS_CA_FILE=${quoted(caFile)}\n`,
       );
     },
     arrived: (arrival) => write(arrivalText(arrival, paint)),
     gone: ({ eventId, attempt }, waitedMs) =>
       remark(
-        `the sender hung up after ${(waitedMs / 1000).toFixed(1)} s: ` +
+        `the sender closed the connection after ${(waitedMs / 1000).toFixed(1)} s: ` +
           `attempt ${attempt} of ${printable(eventId ?? "no event")}`,
       ),
     noRequest: (code) => remark(explain(code)),
@@ -49,9 +49,9 @@ export function textReporter(
 }
 
 function explain(code: string | null): string {
-  if (code === "ERR_SSL_HTTP_REQUEST") return "somebody spoke HTTP: the URL is an https one";
+  if (code === "ERR_SSL_HTTP_REQUEST") return "got a request over plain HTTP: the URL is https";
   const how = code === null ? "" : ` (${code})`;
-  return `a connection brought no request${how}: is the sender's EGRESS_CA_FILE the one above?`;
+  return `a connection brought no request${how}: does the sender's EGRESS_CA_FILE name the file above?`;
 }
 
 function quoted(path: string): string {

@@ -30,7 +30,7 @@ before(async () => {
   subscription = (await aSubscription(deps, organizationId)).id;
 });
 
-/** The one delivery of a new event that the receiver answers as told. */
+/** Publishes an event and returns its only delivery. The receiver responds with `answers`. */
 async function aDelivery(...answers: (typeof refused)[]): Promise<DeliveryView> {
   const [event = ""] = await publish(deps, organizationId);
   for (const answer of answers) {
@@ -44,11 +44,11 @@ async function aDelivery(...answers: (typeof refused)[]): Promise<DeliveryView> 
 
 const sevenTimes = Array.from({ length: 7 }, () => refused);
 
-test("a list without deliveries says so in a sentence", async () => {
+test("an empty list of deliveries is a sentence", async () => {
   assert.equal((await run("delivery", "list")).stdout, "No delivery matches.\n");
 });
 
-test("a delivery is listed with its state, and shown with all its attempts", async () => {
+test("a delivery is listed with its state and shown with all attempts", async () => {
   const { id, event_id } = await aDelivery(refused, acknowledged);
   assert.equal(
     (await run("delivery", "list")).stdout,
@@ -100,7 +100,7 @@ test("a delivery is listed with its state, and shown with all its attempts", asy
   assert.match(stdout, /\n2 +.*Z +delivered +200 +0 ms +-\n$/);
 });
 
-test("the widest line of a list fits into 100 columns", async () => {
+test("no line of a list is wider than 100 columns", async () => {
   const { event_id } = await aDelivery(
     ...sevenTimes.map(() => ({ kind: "unreachable", reason: "address_not_public" }) as const),
   );
@@ -109,7 +109,7 @@ test("the widest line of a list fits into 100 columns", async () => {
   for (const line of stdout.split("\n")) assert.ok(line.length <= 100, line);
 });
 
-test("the list is cut down by every filter, alone and together", async () => {
+test("each filter narrows the list, alone and combined", async () => {
   const dead = await aDelivery(...sevenTimes);
   const waiting = await aDelivery();
   const elsewhere = await aSubscription(deps);
@@ -142,7 +142,7 @@ test("the list is cut down by every filter, alone and together", async () => {
   assert.deepEqual(await ids("--since", dead.created_at, "--until", waiting.created_at), [dead.id]);
 });
 
-test("a list goes on where the page before ended, though deliveries come in and finish", async () => {
+test("pages continue where the previous one ended while deliveries are added and finished", async () => {
   const before = (await list()).map((item) => item.id);
   const read: string[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
@@ -157,7 +157,7 @@ test("a list goes on where the page before ended, though deliveries come in and 
   assert.deepEqual(read, before);
 });
 
-test("a delivery that was given up goes out once more, as a new one of the same event", async () => {
+test("a dead-lettered delivery is sent again as a new delivery of the same event", async () => {
   const dead = await aDelivery(...sevenTimes);
   const again = await json<DeliveryView>("delivery", "redeliver", dead.id);
   assert.notEqual(again.id, dead.id);
@@ -173,29 +173,29 @@ test("a delivery that was given up goes out once more, as a new one of the same 
   });
   assert.match(
     (await run("delivery", "show", again.id)).stdout,
-    /\n\nNo attempt has come to an outcome yet\.\n$/,
+    /\n\nNo finished attempts yet\.\n$/,
   );
   await deliverDue(() => acknowledged);
   const shown = await json<DeliveryDetail>("delivery", "show", again.id);
   assert.deepEqual([shown.state, shown.attempts], ["delivered", 1]);
 });
 
-test("it may go to another subscription of the organization, and to nobody else's", async () => {
+test("it may go to another subscription, but only of the same organization", async () => {
   const dead = await aDelivery(...sevenTimes);
   const other = await aSubscription(deps, organizationId);
   const foreign = await aSubscription(deps);
   const to = (id: string) => run("delivery", "redeliver", dead.id, "--to", id);
 
   const { stdout } = await to(publicId("wh", other.id));
-  assert.match(stdout, /^dlv_\S+ is on its way: evt_\S+ to wh_\S+\.\n$/);
+  assert.match(stdout, /^Delivery dlv_\S+ is queued: evt_\S+ to wh_\S+\.\n$/);
   assert.ok(stdout.includes(`${dead.event_id} to wh_${other.id}`));
 
   const refusal = { status: 1, stdout: "", stderr: "error: There is no such subscription.\n" };
   assert.deepEqual(await to(publicId("wh", foreign.id)), refusal);
-  assert.deepEqual(await to(other.id), refusal); // Without its prefix it is no id.
+  assert.deepEqual(await to(other.id), refusal); // An id without its prefix is invalid.
 });
 
-test("what is on its way or arrived is not sent once more", async () => {
+test("a waiting or delivered delivery cannot be redelivered", async () => {
   const waiting = await aDelivery();
   const { status, stderr } = await run("delivery", "redeliver", waiting.id);
   assert.deepEqual(
@@ -210,7 +210,7 @@ test("what is on its way or arrived is not sent once more", async () => {
 const refusals = [
   ["a delivery that does not exist", ["show", "dlv_x"], "error: There is no such delivery.\n"],
   [
-    "filters that cannot be read, all of them named",
+    "invalid filters, all listed",
     [
       ...["list", "--subscription", "x", "--event", "toString", "--state", "lost"],
       ...["--reason", "'", "--since", "yesterday", "--until", "0000-01-01T00:00:00Z"],
@@ -234,7 +234,7 @@ for (const [what, argv, stderr] of refusals) {
   });
 }
 
-test("a delivery says what has become of its subscription, and whose it is", async () => {
+test("a delivery shows its organization and the state of its subscription", async () => {
   const { id: ended, organization_id: foreign } = await aSubscription(deps);
   const [event = ""] = await publish(deps, foreign);
   const [{ id } = { id: "" }] = await list("--event", publicId("evt", event));

@@ -17,7 +17,7 @@ before(async () => {
   await createOrganization(deps, { slug: "globex" });
 });
 
-test("a new key's token is all of the standard output, and works", async () => {
+test("standard output is only the new key's token, and the token works", async () => {
   const { status, stdout, stderr } = await run(
     ...["key", "create", "--organization", "acme", "--scope", "webhooks:manage"],
   );
@@ -25,8 +25,8 @@ test("a new key's token is all of the standard output, and works", async () => {
   const [, keyId = ""] = TOKEN.exec(stdout.trimEnd()) ?? [];
   assert.equal(
     stderr,
-    `This is the token of key ${keyId} (identity:read, webhooks:manage).\n` +
-      "It is shown this once and cannot be recovered: keep it where secrets are kept.\n",
+    `Token of key ${keyId} (identity:read, webhooks:manage).\n` +
+      "It is shown only once and cannot be recovered: store it with your secrets.\n",
   );
 
   const { caller } = await admit(deps, `Bearer ${stdout.trimEnd()}`);
@@ -50,7 +50,7 @@ test("with --json a new key is one document with its token, and nothing is said 
   assert.equal(stderr, "");
 });
 
-test("the list shows keys of one organization or of all, never a token", async () => {
+test("the list shows keys of one or all organizations, without tokens", async () => {
   clock.advance(60_000);
   const token = (await run("key", "create", "--organization", "globex")).stdout.trimEnd();
   await admit(deps, token);
@@ -82,7 +82,7 @@ test("the list shows keys of one organization or of all, never a token", async (
   ]);
 });
 
-test("a revoked key is refused from then on, and is listed only on request", async () => {
+test("a revoked key is refused and listed only on request", async () => {
   const token = (await run("key", "create", "--organization", "acme")).stdout.trimEnd();
   const keyId = TOKEN.exec(token)?.[1] ?? "";
   assert.deepEqual(await run("key", "revoke", keyId), {
@@ -96,22 +96,22 @@ test("a revoked key is refused from then on, and is listed only on request", asy
     (await json<Page<ApiKeyView>>("key", "list", ...options)).items.map((item) => item.key_id);
   assert.equal((await ids()).includes(keyId), false);
   assert.equal((await ids("--include-revoked")).includes(keyId), true);
-  assert.deepEqual(await json("key", "revoke", `vck_${keyId}`), {}); // Again, and with its prefix.
+  assert.deepEqual(await json("key", "revoke", `vck_${keyId}`), {});
 });
 
-test("a whole token is not revoked but explained, and never repeated", async () => {
+test("revoking a whole token is explained, without repeating it", async () => {
   const token = (await run("key", "create", "--organization", "acme")).stdout.trimEnd();
   const { status, stdout, stderr } = await run("key", "revoke", token);
   assert.equal(status, 1);
   assert.equal(stdout, "");
-  assert.match(stderr, /^error: this is a whole token: give the key id alone/);
+  assert.match(stderr, /^error: this is a whole token\. Give only the key id/);
   assert.equal(stderr.includes(token.split(".")[1] ?? ""), false);
   await admit(deps, token);
 });
 
 const refusals = [
   [
-    "scopes that are reserved or unknown, all of them named",
+    "reserved and unknown scopes, all listed",
     ["create", "--organization", "acme", "--scope", "leads:read", "--scope", "everything"],
     "error: Unknown scope.\n" +
       "  scopes/0: is reserved and cannot be granted yet\n" +
@@ -123,13 +123,13 @@ const refusals = [
     "error: There is no such organization.\n",
   ],
   [
-    "a label that would move the cursor",
+    "a label with a control character",
     ["create", "--organization", "acme", "--label", "\u001b[2J"],
     "error: The request does not have the expected shape.\n" +
       "  label: must be at most 200 characters, none of them a control character\n",
   ],
   ["a key that does not exist", ["revoke", "0".repeat(20)], "error: There is no such key.\n"],
-  ["what is no key id", ["revoke", "vck_"], "error: There is no such key.\n"],
+  ["an invalid key id", ["revoke", "vck_"], "error: There is no such key.\n"],
 ] as const;
 
 for (const [what, argv, stderr] of refusals) {

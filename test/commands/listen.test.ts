@@ -4,7 +4,7 @@ import type { Dependencies } from "../../src/actions/dependencies.ts";
 import type { ListenOptions } from "../../src/commands/listen.ts";
 import { createCommandLine } from "../support/command-line.ts";
 
-/** What a command line asks of the receiver; undefined when it makes no sense. */
+/** Returns the options of a command line, or undefined if it is invalid. */
 async function asked(...argv: string[]): Promise<ListenOptions | undefined> {
   let options: ListenOptions | undefined;
   const { run } = createCommandLine({} as Dependencies, {
@@ -31,13 +31,13 @@ const BEHAVIOURS: [line: string, status: number | null, delayMs: number, attempt
 ];
 
 for (const [line, status, delayMs, attempts] of BEHAVIOURS) {
-  test(`listen ${line} answers as told`, async () => {
+  test(`listen ${line} sets the behaviour`, async () => {
     const options = await asked(...line.split(" ").filter(Boolean));
     assert.deepEqual(options?.behaviour, { status, delayMs, attempts });
   });
 }
 
-test("without more words the listener keeps one port, so that its URL stays", async () => {
+test("the default port is fixed, so that the URL stays the same", async () => {
   const { port, folder, secrets, json } = (await asked()) ?? {};
   assert.deepEqual(
     { port, folder, secrets, json },
@@ -86,7 +86,7 @@ for (const line of [
   "--port 65536",
   "--secret vck_x",
 ]) {
-  test(`listen ${line} makes no sense`, async () => {
+  test(`listen ${line} is refused`, async () => {
     assert.equal(await asked(...line.split(" ")), undefined);
   });
 }

@@ -9,7 +9,7 @@ import { createEngine } from "../support/engine.ts";
 const { deps } = await createEngine(await createDatabase());
 const { run, json } = createCommandLine(deps);
 
-test("a list without organizations says so in a sentence", async () => {
+test("an empty list of organizations is a sentence", async () => {
   assert.deepEqual(await run("org", "list"), {
     status: 0,
     stdout: "There are no organizations yet.\n",
@@ -18,7 +18,7 @@ test("a list without organizations says so in a sentence", async () => {
   assert.deepEqual(await json("org", "list"), { items: [], next_cursor: null });
 });
 
-test("an organization is made with 600 requests a minute, or with as many as it is given", async () => {
+test("an organization gets 600 requests per minute or the given limit", async () => {
   const acme = await json<OrganizationView>("org", "create", "acme");
   assert.match(acme.id, /^org_[0-9a-f-]{36}$/);
   assert.deepEqual(acme, {
@@ -30,17 +30,17 @@ test("an organization is made with 600 requests a minute, or with as many as it 
 
   const { status, stdout } = await run("org", "create", "globex", "--rate-limit", "50");
   assert.equal(status, 0);
-  assert.match(stdout, /^Organization globex \(org_[0-9a-f-]{36}\) has 50 requests a minute\.\n$/);
+  assert.match(stdout, /^Organization globex \(org_[0-9a-f-]{36}\): 50 requests per minute\.\n$/);
 });
 
-test("a limit is changed by slug or by id", async () => {
+test("a limit is changed by slug or id", async () => {
   const bySlug = await json<OrganizationView>("org", "set-limit", "acme", "1000000");
   assert.equal(bySlug.rate_limit_per_minute, 1_000_000);
   const byId = await json<OrganizationView>("org", "set-limit", bySlug.id, "1");
   assert.equal(byId.rate_limit_per_minute, 1);
 });
 
-test("a list is a table of plain text, in order of slug", async () => {
+test("a list is a plain text table, ordered by slug", async () => {
   const { stdout } = await run("org", "list");
   const [head = "", ...lines] = stdout.trimEnd().split("\n");
   assert.equal(head.replace(/ +/g, " "), "ID PER MINUTE CREATED SLUG");
@@ -50,7 +50,7 @@ test("a list is a table of plain text, in order of slug", async () => {
   );
 });
 
-test("a list goes on where the page before ended", async () => {
+test("pages continue where the previous one ended", async () => {
   const first = await json<Page<OrganizationView>>("org", "list", "--limit", "1");
   assert.deepEqual(
     first.items.map((item) => item.slug),
@@ -66,26 +66,26 @@ test("a list goes on where the page before ended", async () => {
 
   const { stdout, stderr } = await run("org", "list", "--limit", "1");
   assert.equal(stdout.trimEnd().split("\n").length, 2);
-  assert.equal(stderr, `There are more: add --cursor ${cursor}\n`);
+  assert.equal(stderr, `More results: add --cursor ${cursor}\n`);
 });
 
 const refusals = [
   ["a slug that is taken", ["create", "acme"], "error: An organization has this slug already.\n"],
   [
-    "a slug and a limit that are none, both named at once",
+    "an invalid slug and limit, both listed",
     ["create", "Acme!", "--rate-limit", "many"],
     "error: The request does not have the expected shape.\n" +
       "  slug: must be 2 to 63 of a-z, 0-9 and -, starting with a letter or a digit\n" +
       "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
   ],
   [
-    "a limit of nothing",
+    "a limit of 0",
     ["set-limit", "acme", "0"],
     "error: The request does not have the expected shape.\n" +
       "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
   ],
   [
-    "a limit that is not written in digits",
+    "a limit that is not a number",
     ["set-limit", "acme", "1e3"],
     "error: The request does not have the expected shape.\n" +
       "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
@@ -96,7 +96,7 @@ const refusals = [
     "error: There is no such organization.\n",
   ],
   [
-    "an overlong page",
+    "a page limit over the maximum",
     ["list", "--limit", "201"],
     "error: The request does not have the expected shape.\n" +
       "  limit: must be an integer from 1 to 200\n",

@@ -4,7 +4,7 @@ import type { Dependencies } from "../../src/actions/dependencies.ts";
 import type { CommandContext } from "../../src/commands/context.ts";
 import { createCommandLine } from "../support/command-line.ts";
 
-/** None of these tests gets as far as the database. */
+/** These tests never use the database. */
 const nowhere = {} as Dependencies;
 
 function failingWith(error: unknown): Partial<CommandContext> {
@@ -15,7 +15,7 @@ function failingWith(error: unknown): Partial<CommandContext> {
   };
 }
 
-test("a command line that makes no sense is explained, with status 2", async () => {
+test("an invalid command line is explained, with status 2", async () => {
   const { run } = createCommandLine(nowhere);
   for (const argv of [
     ["orgg"],
@@ -31,7 +31,7 @@ test("a command line that makes no sense is explained, with status 2", async () 
   assert.equal((await run()).status, 2);
 });
 
-test("help goes to the standard output with status 0, and no line of it is wider than 100 columns", async () => {
+test("help goes to standard output with status 0, at most 100 columns wide", async () => {
   const { run } = createCommandLine(nowhere);
   for (const argv of [[], ["org"], ["key", "create"], ["delivery", "list"], ["reseal"]]) {
     const { status, stdout, stderr } = await run(...argv, "--help");
@@ -42,12 +42,12 @@ test("help goes to the standard output with status 0, and no line of it is wider
   }
 });
 
-test("the version is what the program brings", async () => {
+test("--version prints the program's version", async () => {
   const { run } = createCommandLine(nowhere, { version: "1.2.3" });
   assert.deepEqual(await run("--version"), { status: 0, stdout: "1.2.3\n", stderr: "" });
 });
 
-test("an unexpected error is one line, and a stack only for who asked for it", async () => {
+test("an unexpected error is one line, with a stack only on request", async () => {
   const broken = failingWith(new Error("the disk is on fire"));
   assert.deepEqual(await createCommandLine(nowhere, broken).run("org", "list"), {
     status: 1,
@@ -59,7 +59,7 @@ test("an unexpected error is one line, and a stack only for who asked for it", a
   assert.match((await debugging.run("org", "list")).stderr, /\n {4}at /);
 });
 
-test("a database that is away is called that", async () => {
+test("an unreachable database is reported as such", async () => {
   const away = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   const { run } = createCommandLine(nowhere, failingWith(away));
   assert.equal(
@@ -68,7 +68,7 @@ test("a database that is away is called that", async () => {
   );
 });
 
-test("serve, migrate, doctor and demo are handed on, each to its own", async () => {
+test("serve, migrate, doctor and demo call their functions", async () => {
   const called: string[] = [];
   const note = (name: string) => () => {
     called.push(name);
@@ -85,11 +85,11 @@ test("serve, migrate, doctor and demo are handed on, each to its own", async () 
   assert.deepEqual(called, names);
 });
 
-test("a doctor that finds something wrong ends with status 1", async () => {
+test("doctor ends with status 1 if a check fails", async () => {
   const { run } = createCommandLine(nowhere, { doctor: () => Promise.resolve(false) });
   assert.deepEqual(await run("doctor"), {
     status: 1,
     stdout: "",
-    stderr: "error: not everything is in order\n",
+    stderr: "error: some checks failed\n",
   });
 });

@@ -19,7 +19,7 @@ async function sealedUnder(keyId: string, ids: string[]): Promise<boolean> {
   return rows.length === ids.length && rows.every((row) => keyIdOf(row.sealed_secret) === keyId);
 }
 
-test("every secret is sealed anew under the newest key and stays what it was", async () => {
+test("every secret is resealed under the newest key and stays the same", async () => {
   const organizationId = await anOrganization(deps);
   const made = [];
   for (let i = 0; i < 101; i++) made.push(await aSubscription(deps, organizationId));
@@ -31,7 +31,7 @@ test("every secret is sealed anew under the newest key and stays what it was", a
   const { run, json } = resealUnder([newKey, oldKey]);
   assert.deepEqual(await run("reseal"), {
     status: 0,
-    stdout: "101 secrets sealed anew under key new; 0 secrets had that key already.\n",
+    stdout: "101 secrets resealed under key new; 0 secrets already had that key.\n",
     stderr: "",
   });
   assert.equal(await sealedUnder("new", ids), true);
@@ -50,13 +50,13 @@ test("every secret is sealed anew under the newest key and stays what it was", a
   });
 });
 
-test("a secret that no key of the ring opens is named and left as it was", async () => {
+test("a secret that no key opens is reported and left unchanged", async () => {
   const [before, again] = await Promise.all([aSubscription(deps), aSubscription(deps)]);
   const lost = [before.id, again.id].sort();
 
   const { status, stdout, stderr } = await resealUnder([newKey]).run("reseal");
   assert.equal(status, 1);
-  assert.equal(stdout, "0 secrets sealed anew under key new; 101 secrets had that key already.\n");
+  assert.equal(stdout, "0 secrets resealed under key new; 101 secrets already had that key.\n");
   assert.equal(
     stderr,
     `error: no key of the ring opens the secrets of wh_${lost.join(", wh_")}: ` +
@@ -65,7 +65,7 @@ test("a secret that no key of the ring opens is named and left as it was", async
   assert.equal(await sealedUnder("old", lost), true);
 });
 
-test("a key that bears the newest one's name but is another is found out", async () => {
+test("a different key with the newest key's id is detected", async () => {
   const impostor = { id: "new", key: randomBytes(32) };
   const { status, stderr } = await resealUnder([impostor]).run("reseal");
   assert.equal(status, 1);
@@ -73,10 +73,10 @@ test("a key that bears the newest one's name but is another is found out", async
   assert.match(stderr, / and 3 more: /);
 });
 
-test("a secret that is erased or replaced meanwhile is left alone", async () => {
+test("a secret that is erased or replaced meanwhile is left unchanged", async () => {
   const made = await aSubscription(deps);
   const { db } = deps;
-  // Another one replaces the secret between our reading and our writing.
+  // Replaces the secret between the read and the write of reseal.
   const racing = new Proxy(db, {
     apply: (target, self, args: Parameters<typeof db>) => {
       const go = () => Reflect.apply(target, self, args) as unknown;

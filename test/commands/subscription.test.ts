@@ -19,11 +19,11 @@ const { run, json } = createCommandLine(deps);
 const list = async (...options: string[]) =>
   (await json<Page<SubscriptionView>>("subscription", "list", ...options)).items;
 
-test("a list without subscriptions says so in a sentence", async () => {
+test("an empty list of subscriptions is a sentence", async () => {
   assert.equal((await run("subscription", "list")).stdout, "No subscription matches.\n");
 });
 
-test("a subscription is shown as the partner sees it, never with its secret", async () => {
+test("a subscription is shown as the partner sees it, without its secret", async () => {
   const made = await aSubscription(deps);
   const { stdout } = await run("subscription", "list", "--json");
   assert.equal(stdout.includes(made.secret), false);
@@ -50,7 +50,7 @@ test("a subscription is shown as the partner sees it, never with its secret", as
   );
 });
 
-test("the list is cut down to an organization, and to active or auto-disabled ones", async () => {
+test("the list is filtered by organization and by active or auto-disabled", async () => {
   const organizationId = await anOrganization(deps);
   const { slug } = await getOrganization(deps, publicId("org", organizationId));
   const made = await aSubscription(deps, organizationId);
@@ -72,7 +72,7 @@ test("the list is cut down to an organization, and to active or auto-disabled on
   assert.ok(active.every((item) => item.active && item.id !== disabled.id));
 });
 
-test("a deleted subscription is gone, with everything queued for it", async () => {
+test("a deleted subscription is gone and its queued deliveries are cancelled", async () => {
   const made = await aSubscription(deps);
   await publish(deps, made.organization_id);
   const id = publicId("wh", made.id);
@@ -86,13 +86,9 @@ test("a deleted subscription is gone, with everything queued for it", async () =
 });
 
 const refusals = [
+  ["deleting an unknown subscription", ["delete", "wh_x"], "error: There is no such resource.\n"],
   [
-    "the deletion of what does not exist",
-    ["delete", "wh_x"],
-    "error: There is no such resource.\n",
-  ],
-  [
-    "what is neither true nor false",
+    "a filter that is neither true nor false",
     ["list", "--active", "constructor"],
     "error: The request does not have the expected shape.\n  active: must be true or false\n",
   ],

@@ -4,21 +4,21 @@ import { table } from "../../src/commands/table.ts";
 
 const lines = [{ cells: ["1", "one"] }, { cells: ["22", "two"], note: "a note" }];
 
-test("columns line up, and a note stands below its line", () => {
+test("columns are aligned, and a note stands below its line", () => {
   assert.equal(
     table(["N", "NAME"], lines, { isTerminal: false }),
     "N   NAME\n1   one\n22  two\n  a note\n",
   );
 });
 
-test("on a terminal, and only there, the headings are bold", () => {
+test("headings are bold only on a terminal", () => {
   assert.equal(
     table(["N", "NAME"], lines, { isTerminal: true }).split("\n")[0],
     "\u001b[1mN   NAME\u001b[22m",
   );
 });
 
-test("what somebody else wrote cannot make a terminal do anything", () => {
+test("control characters in a cell do not reach the terminal", () => {
   const evil = "\u001b]0;owned\u0007\r\n\u009b2J";
   const shown = table(["NAME"], [{ cells: [evil], note: evil }], { isTerminal: true });
   const [, ...body] = shown.split("\n");

@@ -24,7 +24,7 @@ function anArrival(changes: Partial<Arrival> = {}): Arrival {
 
 const plain = painter({ isTerminal: false });
 
-test("a delivery shows verdict, attempt, answer, headers as sent, and the body laid out", () => {
+test("a delivery shows verdict, attempt, reply, headers as sent and the indented body", () => {
   assert.equal(
     arrivalText(anArrival(), plain).replace(/─+/g, "─"),
     `
@@ -44,7 +44,7 @@ test("a delivery shows verdict, attempt, answer, headers as sent, and the body l
   );
 });
 
-test("nothing that a sender sends makes the terminal do anything", () => {
+test("control characters of a delivery do not reach the terminal", () => {
   const evil = "\u001b[2J\u009b31m\u0007";
   for (const body of [evil, JSON.stringify({ evil })].map((text) => Buffer.from(text))) {
     const sent = { path: evil, rawHeaders: ["X", evil], eventType: evil, body };
@@ -53,18 +53,18 @@ test("nothing that a sender sends makes the terminal do anything", () => {
   }
 });
 
-test("an empty body and one that is no JSON are shown as they are", () => {
+test("an empty body and one that is not JSON are shown unchanged", () => {
   assert.match(arrivalText(anArrival({ body: Buffer.from("") }), plain), /1795222800123\n\n\n$/);
   assert.match(arrivalText(anArrival({ body: Buffer.from("a=b") }), plain), /\n {3}a=b\n$/);
 });
 
-test("colours are for terminals only", () => {
+test("colours are used only on a terminal", () => {
   const green = "\u001b[32m✔ valid\u001b[39m";
   assert.ok(!arrivalText(anArrival(), plain).includes("\u001b"));
   assert.ok(arrivalText(anArrival(), painter({ isTerminal: true })).includes(green));
 });
 
-test("for programs a body that is no text is base64", () => {
+test("JSON output has a body that is not UTF-8 as base64", () => {
   const body = Buffer.from([0xff, 0xfe]);
   assert.deepEqual(arrivalJson(anArrival({ body })), {
     type: "delivery",

@@ -32,7 +32,7 @@ const judgeWith = (secrets: string[], behaviour = ALWAYS_204) => {
   return (delivery: Received) => judge.judge(delivery, new Date());
 };
 
-test("any of the secrets may have signed; another one is forged; with none nothing is verified", async () => {
+test("any of the secrets may have signed, another one is forged, and without secrets nothing is verified", async () => {
   for (const [secrets, verdict] of [
     [[SECRET], "valid"],
     [["whsec_old", SECRET], "valid"],
@@ -43,7 +43,7 @@ test("any of the secrets may have signed; another one is forged; with none nothi
   }
 });
 
-test("attempts are counted for each event and each of its subscriptions", async () => {
+test("attempts are counted for each event and subscription", async () => {
   const judge = judgeWith([]);
   const attempts = [];
   for (const delivery of [
@@ -58,7 +58,7 @@ test("attempts are counted for each event and each of its subscriptions", async 
   assert.deepEqual(attempts, [1, 2, 1, 1, 3]);
 });
 
-test("the first attempts of each event meet the behaviour, the rest are accepted", async () => {
+test("the first attempts of each event fail and the rest are accepted", async () => {
   const judge = judgeWith([], { status: 500, delayMs: 7, attempts: 1 });
   for (const id of ["evt_1", "evt_2"]) {
     assert.deepEqual((await judge(aDelivery({ id }))).reply, { status: 500, delayMs: 7 });
@@ -66,7 +66,7 @@ test("the first attempts of each event meet the behaviour, the rest are accepted
   }
 });
 
-test("a body that is no event is shown all the same", async () => {
+test("a body that is not an event is shown too", async () => {
   const judge = judgeWith([SECRET]);
   for (const body of ["", "null", "[]", '"text"', "{", '{"event":1}', "\u{1f600}"]) {
     const { verdict, eventType, eventId } = await judge(received(Buffer.from(body)));

@@ -16,7 +16,7 @@ async function aFolder(t: TestContext): Promise<string> {
   return join(folder, "listen");
 }
 
-test("a service goes on trusting a receiver that is started again", async (t) => {
+test("a restarted receiver keeps its certificates", async (t) => {
   const folder = await aFolder(t);
   const first = await openCertificates(folder, now);
   assert.deepEqual(await openCertificates(folder, inDays(300)), first);
@@ -24,7 +24,7 @@ test("a service goes on trusting a receiver that is started again", async (t) =>
   assert.ok(new X509Certificate(first.cert).verify(new X509Certificate(first.ca).publicKey));
 });
 
-test("certificates that are about to expire or damaged are made anew", async (t) => {
+test("certificates that expire soon or are damaged are replaced", async (t) => {
   const folder = await aFolder(t);
   const { ca } = await openCertificates(folder, now);
   const renewed = await openCertificates(folder, inDays(364.5));
@@ -35,7 +35,7 @@ test("certificates that are about to expire or damaged are made anew", async (t)
   assert.notEqual((await openCertificates(folder, inDays(364.5))).ca, renewed.ca);
 });
 
-test("only we read the receiver's key, and nobody has the authority's", async (t) => {
+test("only the owner can read the receiver's key, and the authority's key is not stored", async (t) => {
   const folder = await aFolder(t);
   await openCertificates(folder, now);
   assert.deepEqual(await readdir(folder), ["ca.pem", "receiver.pem"]);
@@ -47,7 +47,7 @@ test("only we read the receiver's key, and nobody has the authority's", async (t
   assert.doesNotMatch(await readFile(join(folder, "ca.pem"), "utf8"), /PRIVATE/);
 });
 
-test("two receivers that start at once in an empty folder come to share one authority", async (t) => {
+test("two receivers that start at once in an empty folder share one authority", async (t) => {
   const folder = await aFolder(t);
   const [one, other] = await Promise.all([
     openCertificates(folder, now),
@@ -56,14 +56,14 @@ test("two receivers that start at once in an empty folder come to share one auth
   assert.equal(one.ca, other.ca);
 });
 
-test("another's certificates are left as they are", async (t) => {
+test("certificates of another authority are left unchanged", async (t) => {
   const folder = await aFolder(t);
   await mkdir(folder);
   const { key, cert } = await certificate({ hosts: ["localhost"], addresses: [], kind: "good" });
   for (const name of ["receiver.pem", "ca.pem"]) {
     const file = join(folder, name);
     await writeFile(file, key + cert);
-    await assert.rejects(openCertificates(folder, now), new RegExp(`${name} .* not ours`));
+    await assert.rejects(openCertificates(folder, now), new RegExp(`${name} .* another authority`));
     assert.equal(await readFile(file, "utf8"), key + cert);
     await rm(file);
   }

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { Story } from "../../src/demo/story.ts";
-import { tell } from "../../src/demo/tell.ts";
+import { runScenario } from "../../src/demo/scenario.ts";
+import { Transcript } from "../../src/demo/transcript.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
@@ -23,9 +23,9 @@ test("after the whole demo no secret is anywhere but in the answer that issued i
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   const { program, dataDir, env } = await aService(t, receiver.ca);
   const operatorToken = await kept(dataDir, "admin-token");
-  const told = await playDemo(program, receiver, operatorToken);
-  const token = issued(told, "key, shown once");
-  const signingSecret = issued(told, "secret, shown once");
+  const output = await runDemo(program, receiver, operatorToken);
+  const token = issued(output, "key, shown once");
+  const signingSecret = issued(output, "secret, shown once");
   const [, sealingKey = ""] = (await kept(dataDir, "sealing-keys")).split(":");
 
   const secrets: Record<string, (string | Buffer)[]> = {
@@ -41,7 +41,7 @@ test("after the whole demo no secret is anywhere but in the answer that issued i
   const { db, close } = await openBuiltIn(dataDir);
   const places: Place[] = [
     {
-      name: "what was delivered",
+      name: "the deliveries",
       content: jsonOf(receiver.requests.map(({ headers, body }) => [headers, body.toString()])),
     },
   ];
@@ -60,7 +60,7 @@ test("after the whole demo no secret is anywhere but in the answer that issued i
     for (const command of commands) {
       places.push({ name: command.join(" "), content: jsonOf(await runProgram(command, env)) });
     }
-    await db`checkpoint`; // Writes to the files what is in memory alone.
+    await db`checkpoint`; // Writes everything from memory to the files.
     places.push(...(await tablesOf(db)));
     places.push(...(await filesBelow(dataDir, KEPT_FILES, before)));
     if (homeFolder(dataDir) !== dataDir) {
@@ -83,7 +83,7 @@ test("after the whole demo no secret is anywhere but in the answer that issued i
   t.diagnostic(`${Object.keys(secrets).length} secrets in ${places.length} places, ${bytes} bytes`);
 });
 
-/** The real program with a database of its own, tokens and keys that it makes itself, and everything logged. */
+/** Starts the program with its own database, generated tokens and keys, and full logging. */
 async function aService(t: TestContext, ca: string) {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   const dataDir = join(folder, "data");
@@ -103,15 +103,15 @@ async function aService(t: TestContext, ca: string) {
   return { program: await startProgram(t, env), dataDir, env };
 }
 
-/** Plays the demo on a running program, and answers what it showed. */
-async function playDemo(
+/** Runs the demo on a running program and returns its output. */
+async function runDemo(
   { partnerUrl, operatorUrl }: Program,
   receiver: Receiver,
   operatorToken: string,
 ): Promise<string> {
-  let told = "";
-  const story = new Story((text) => (told += text), new AbortController().signal);
-  await tell(story, {
+  let output = "";
+  const transcript = new Transcript((text) => (output += text), new AbortController().signal);
+  await runScenario(transcript, {
     partnerUrl,
     operatorUrl,
     operatorToken,
@@ -121,14 +121,14 @@ async function playDemo(
       receiver.answer(status(code));
     },
   });
-  return told;
+  return output;
 }
 
-/** What was told under this name, and told once alone. */
-function issued(told: string, name: string): string {
-  const value = new RegExp(`${name} +(\\S+)`).exec(told)?.[1] ?? "";
+/** Returns the value of this name in the output, which must contain it once. */
+function issued(output: string, name: string): string {
+  const value = new RegExp(`${name} +(\\S+)`).exec(output)?.[1] ?? "";
   assert.ok(value.length > 40, name);
-  assert.equal(told.split(value).length, 2, name);
+  assert.equal(output.split(value).length, 2, name);
   return value;
 }
 
@@ -136,7 +136,7 @@ async function kept(dataDir: string, name: string): Promise<string> {
   return (await readFile(join(dataDir, name), "utf8")).trim();
 }
 
-/** As text, and as the bytes that it stands for. */
+/** As text and as decoded bytes. */
 function inBothForms(text: string, encoding: "base64" | "base64url"): (string | Buffer)[] {
   return [text, Buffer.from(text, encoding)];
 }
@@ -153,7 +153,7 @@ async function openBuiltIn(dataDir: string): Promise<{ db: Database; close: () =
   };
 }
 
-/** Every page and every answer to GET that the two listeners have, for whoever may see it. */
+/** Fetches every page and GET route of both listeners, with the credentials that each needs. */
 async function everyPage(
   t: TestContext,
   { partnerUrl, operatorUrl }: Program,

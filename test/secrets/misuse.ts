@@ -4,7 +4,7 @@ const ME = "/api/v1/partner/me";
 const WEBHOOKS = "/api/v1/partner/webhooks";
 const KEYS = "/api/v1/admin/keys";
 
-/** What comes back when a secret is put everywhere that it does not belong. */
+/** Sends a secret in every wrong place and returns the responses. */
 export async function misuse(
   base: string,
   secret: string,

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Database } from "../../src/postgres/database.ts";
 
-/** Somewhere that a secret could have got to. */
+/** A place where a secret could leak to. */
 export interface Place {
   name: string;
   content: Buffer;
 }
 
-/** What `COPY` shows of every table and every view of statistics that holds texts. */
+/** Copies every table and the statistics views that contain text. */
 export async function tablesOf(db: Database): Promise<Place[]> {
   const tables = await db<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name
@@ -29,7 +29,7 @@ export async function tablesOf(db: Database): Promise<Place[]> {
   return places;
 }
 
-/** Every file below a folder, but for those of these names, and those that have not been written to since. */
+/** Reads every file below a folder that changed since `since`, except the names in `but`. */
 export async function filesBelow(folder: string, but: string[], since: Date): Promise<Place[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -48,7 +48,7 @@ async function read(path: string, since: Date): Promise<Place | null> {
     const { mtime } = await stat(path);
     return mtime < since ? null : { name: path, content: await readFile(path) };
   } catch (error) {
-    // The server makes and removes files of its own all the time.
+    // The server removes files at any time.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { spellingsOf } from "./spellings.ts";
 
-test("a secret is found however it is written, and whatever stands around it", () => {
+test("a secret is found in every encoding and any surroundings", () => {
   for (let round = 0; round < 50; round++) {
     const secret = randomBytes(32 + (round % 3));
     const spellings = spellingsOf(secret);

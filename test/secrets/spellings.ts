@@ -1,4 +1,7 @@
-/** Every way in which these bytes may stand in a text or a file: as they are, in hex, and in base64 at any offset. */
+/**
+ * Every encoding in which these bytes may stand in a text or a file: raw, URL-encoded, hex, and
+ * base64 at any offset.
+ */
 export function spellingsOf(secret: string | Buffer): Buffer[] {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString("hex");
@@ -12,7 +15,7 @@ export function spellingsOf(secret: string | Buffer): Buffer[] {
   return [...new Set(spellings)].map((spelling) => Buffer.from(spelling, "latin1"));
 }
 
-/** The letters that these bytes alone decide when `offset` others come before them, modulo 3. */
+/** The base64 characters that depend only on these bytes if they start at `offset`, modulo 3. */
 function inBase64(bytes: Buffer, offset: number): string[] {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
   const first = Math.ceil((offset * 8) / 6);
