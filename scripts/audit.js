@@ -2,8 +2,8 @@ import "../bin/node-version.js";
 import { spawnSync } from "node:child_process";
 import { findNpm } from "./packages.js";
 
-// Asks the registry whether any package of package-lock.json, for production or for development, has a known hole.
-// One that cannot say is no reason to stop. But it has not said that all is well, and that must be seen.
+// Checks all packages of package-lock.json for known vulnerabilities. A registry without audits does not
+// fail the check, but prints a warning.
 
 const audit = (...options) =>
   spawnSync(process.execPath, [findNpm(), "audit", ...options], { encoding: "utf8" });
@@ -11,10 +11,10 @@ const audit = (...options) =>
 const { stdout, stderr } = audit("--json");
 const { vulnerabilities, metadata, message } = parse(stdout);
 if (vulnerabilities && metadata.vulnerabilities.total === 0) {
-  console.log(`${metadata.dependencies.total} packages, none with a known hole`);
+  console.log(`${metadata.dependencies.total} packages without known vulnerabilities`);
 } else if (message && !vulnerabilities) {
-  console.log(`NOT AUDITED, since the registry gives no answer to go by: ${message}`);
-  console.log("Run `npm audit` with one that does before a release.");
+  console.log(`NOT AUDITED, because the registry has no usable answer: ${message}`);
+  console.log("Before a release, run `npm audit` with another registry.");
 } else {
   console.log(vulnerabilities ? audit().stdout : stdout + stderr);
   process.exitCode = 1;

@@ -7,16 +7,16 @@ import { findNpm } from "./packages.js";
 const FORMAT = ["--sbom-format=cyclonedx", "--sbom-type=application"];
 const BYTES_MAX = 16 * 1024 * 1024;
 
-/** Every package that runs in production, with version, licence and hash, by package-lock.json (CycloneDX). */
+/** Lists every package that runs in production, with version, licence and hash, in CycloneDX format. */
 export async function billOfMaterials(root) {
   const args = [findNpm(), "sbom", ...FORMAT, "--package-lock-only"];
   const options = { cwd: root, maxBuffer: BYTES_MAX };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   const bill = JSON.parse(stdout);
   const { name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  bill.metadata.component.name = name; // npm takes the folder's.
+  bill.metadata.component.name = name; // npm uses the folder's name.
 
-  // With --omit=dev npm leaves out what we name for development and our dependencies need, too.
+  // --omit=dev would also omit development packages that our dependencies need.
   bill.components = bill.components.filter((component) => !isForDevelopment(component));
   const kept = new Set([bill.metadata.component, ...bill.components].map((one) => one["bom-ref"]));
   bill.dependencies = bill.dependencies

@@ -7,7 +7,7 @@ import { makeReady, ROOT } from "./ready.js";
 
 const FILE = join(ROOT, "src/client/schema.ts");
 
-/** The source text of what `partner-api/client` knows of the API: types, and the error codes of each operation. */
+/** Generates the source of src/client/schema.ts: the API's types and the error codes of each operation. */
 export async function clientTypes(document) {
   const types = astToString(await openapiTypescript(withoutErrors(document)));
   const text =
@@ -18,7 +18,7 @@ export async function clientTypes(document) {
   return prettier.format(text, { ...(await prettier.resolveConfig(FILE)), filepath: FILE });
 }
 
-/** Errors have one form, and need not be written down once for each status of each operation. */
+/** Drops error responses, which all have the same type. */
 function withoutErrors(document) {
   const copy = structuredClone(document);
   for (const operation of operationsOf(copy)) {

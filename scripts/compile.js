@@ -4,25 +4,25 @@ import { join } from "node:path";
 import { runNode } from "./run.js";
 
 const FOLDERS = ["src", "test", "bench", "site"];
-/** Where the documentation takes what it shows beside its own folder. */
-const SHOWN = "examples";
-/** Written by a run of the bench. */
+/** The documentation includes these files. */
+const EXAMPLES = "examples";
+/** The bench writes this file. */
 const RESULTS = "bench/results.json";
 const STAMP = "dist/.stamp";
 const TSC_STATE = "dist/.tsbuildinfo";
-/** What else decides what is built. */
-const ALONE = ["CHANGELOG.md", "tsconfig.json", "package-lock.json"];
+/** Other files that the build depends on. */
+const OTHER_FILES = ["CHANGELOG.md", "tsconfig.json", "package-lock.json"];
 const DOCS = "dist/docs/site.json";
 
-/** Whether dist was made from exactly these sources. Contents count, not dates: a clone has new ones. */
+/** Returns true if dist was built from these sources. Compares contents, because a clone has new dates. */
 export function isBuilt(root) {
   const stamp = join(root, STAMP);
   return existsSync(stamp) && readFileSync(stamp, "utf8") === contentsOf(root) && hasAll(root);
 }
 
-/** Compiles the sources into dist, where nothing of former sources is left, and writes the documentation. */
+/** Compiles the sources into dist, removes leftovers of deleted sources and writes the documentation. */
 export async function build(root, signal) {
-  const stamp = contentsOf(root); // Before compiling: what is edited meanwhile is built next time.
+  const stamp = contentsOf(root); // Read before compiling, so that an edit meanwhile causes a new build.
   rmSync(join(root, STAMP), { force: true });
   const compiler = join(root, "node_modules/typescript/lib/tsc.js");
   const compile = () => runNode("tsc", [compiler], { cwd: root, signal });
@@ -30,14 +30,14 @@ export async function build(root, signal) {
   await compile();
   removeLeftovers(root);
   if (!isComplete(root)) {
-    rmSync(join(root, TSC_STATE), { force: true }); // It takes outputs for granted that are gone.
+    rmSync(join(root, TSC_STATE), { force: true }); // With this state, tsc would not write the missing outputs again.
     await compile();
   }
   await runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal });
   writeFileSync(join(root, STAMP), stamp);
 }
 
-/** The tests as they lie in dist. */
+/** The paths of the compiled tests. */
 export function compiledTests(root) {
   return outputsOf(root).filter((path) => path.endsWith(".test.js"));
 }
@@ -57,7 +57,7 @@ function filesBelow(root, folder) {
 
 function contentsOf(root) {
   const hash = createHash("sha256");
-  for (const path of [...sourcesOf(root), ...filesBelow(root, SHOWN), ...ALONE]) {
+  for (const path of [...sourcesOf(root), ...filesBelow(root, EXAMPLES), ...OTHER_FILES]) {
     const content = readFileSync(join(root, path));
     hash.update(`${path} ${content.length}\n`).update(content);
   }

@@ -1,5 +1,6 @@
-// Loaded into what scripts/run.js starts. Our end of its standard input closes when we are gone, even
-// if we were killed, and an install that nobody waits for must not go on beside the next one.
+// Preloaded into programs that scripts/run.js starts. Standard input closes when the parent process
+// ends, even if it was killed. The program then ends too, so that no orphaned install runs beside
+// the next one.
 process.stdin
   .on("end", () => process.exit(1))
   .resume()

@@ -16,20 +16,20 @@ const HEARTBEAT_MS = 500;
 const DEAD_AFTER_MS = 10_000;
 
 /**
- * Runs `work` while nobody else runs work under the same path; calls `onWait` once if it has to wait
- * for that. A holder that died without a word is found out after ten seconds.
+ * Runs `work` under an exclusive lock at `path`. Calls `onWait` once if it has to wait. Takes the
+ * lock from a holder that has been dead for ten seconds.
  *
- * The lock is a folder with one file in it, whose name is unique and which its holder touches. It is
- * taken by renaming such a folder onto the path, which succeeds only while that is absent or empty.
- * A dead holder's file is removed by name, so nobody can remove a lock that has just changed hands.
- * (Process ids would not do: two containers that share the folder do not share those.)
+ * The lock is a folder with one file. The file has a unique name, and its holder keeps touching it.
+ * To take the lock, a process renames such a folder to the path, which succeeds only if the path is
+ * absent or empty. A dead holder's file is removed by name, so a lock that has just changed hands
+ * stays. Process ids would not work, because two containers can share the folder but not the ids.
  */
 export async function underLock(path, work, { onWait, signal }) {
   const name = randomUUID();
   await take(path, name, { onWait, signal });
 
   const file = join(path, name);
-  // Throws when the file is gone: taken for dead (stopped for long, say), we must not go on.
+  // Throws if the file is gone. Another process then took this one for dead and has the lock.
   const heart = setInterval(() => utimesSync(file, new Date(), new Date()), HEARTBEAT_MS);
   try {
     return await work();
@@ -67,7 +67,7 @@ function tryRename(from, to) {
   }
 }
 
-/** A function that names the holder once it has not moved for a while, by no clock but our own. */
+/** Returns a function that returns the holder's name if its heartbeat stopped, measured by our clock. */
 function watchHolder(path) {
   let seen = "";
   let since = performance.now();
@@ -87,7 +87,7 @@ function look(path) {
     const [holder] = readdirSync(path);
     return holder === undefined ? [] : [holder, statSync(join(path, holder)).mtimeMs];
   } catch {
-    return []; // Released while we looked.
+    return []; // Released meanwhile.
   }
 }
 
@@ -96,6 +96,6 @@ function release(path, name) {
   try {
     rmdirSync(path);
   } catch {
-    // Somebody has it already.
+    // Another process has it already.
   }
 }

@@ -10,9 +10,9 @@ import { ROOT } from "./ready.js";
 let endedBy = null;
 let runner = null;
 
-/** Runs Node.js with these arguments as tests, on a PostgreSQL for them alone, and answers the exit status. */
+/** Runs Node.js with these arguments and a PostgreSQL of its own. Returns the exit status. */
 export async function runOnDatabase(args) {
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => end(name));
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => endRunner(name));
   const database = await openDatabase();
   try {
     return await run(args, database.url);
@@ -27,15 +27,15 @@ async function run(args, databaseUrl) {
       cwd: ROOT,
       env: environment(databaseUrl),
       stdio: ["ignore", "inherit", "inherit"],
-      detached: true, // A process group: what the tests have started ends with them.
+      detached: true, // A process group, so that children of the tests end too.
     });
     await once(runner, "close");
   }
   return endedBy === null ? (runner.exitCode ?? 1) : 128 + constants.signals[endedBy];
 }
 
-function end(signal) {
-  if (endedBy !== null) return; // Ctrl-C comes twice: from the terminal, and passed on by npm.
+function endRunner(signal) {
+  if (endedBy !== null) return; // Ctrl-C arrives twice: from the terminal and from npm.
   endedBy = signal;
   if (runner === null) return;
   signalGroup("SIGTERM");
@@ -46,11 +46,11 @@ function signalGroup(signal) {
   try {
     process.kill(-runner.pid, signal);
   } catch {
-    // All of it is gone.
+    // The group has ended.
   }
 }
 
-/** The operator's database if there is one, else one for this run that nothing is left of. */
+/** Returns the database of DATABASE_URL, or a temporary one that is removed afterwards. */
 async function openDatabase() {
   if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
 
@@ -68,7 +68,7 @@ async function openDatabase() {
   }
 }
 
-/** Ours, without what would bend the tests: the service's configuration and what libpq adds to a URL. */
+/** Removes variables that would affect the tests: the service's settings and libpq's. */
 function environment(databaseUrl) {
   const env = { ...process.env, TEST_DATABASE_URL: databaseUrl };
   const isBuiltIn = !env.DATABASE_URL;

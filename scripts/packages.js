@@ -3,8 +3,8 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { runNode } from "./run.js";
 
 /**
- * Whether node_modules holds what package-lock.json asks for, by the list that npm leaves there at
- * the very end of an install. Packages for development count only when `dev` is true.
+ * Returns true if node_modules matches package-lock.json, judged by the list that npm writes at the
+ * end of an install. Checks packages for development only if `dev` is true.
  */
 export function areInstalled(root, { dev }) {
   const wanted = packagesIn(join(root, "package-lock.json"));
@@ -28,7 +28,7 @@ function isForThisMachine({ os = [process.platform], cpu = [process.arch] }) {
   return os.includes(process.platform) && cpu.includes(process.arch);
 }
 
-/** Installs exactly what package-lock.json says, development included whatever NODE_ENV says. */
+/** Installs exactly package-lock.json, with packages for development even if NODE_ENV is production. */
 export async function install(root, signal) {
   const options = [
     "--include=dev",
@@ -41,7 +41,7 @@ export async function install(root, signal) {
   await runNode("npm ci", args, { cwd: root, signal });
 }
 
-/** The npm that started us, else the one beside this Node.js, else the one on the path. */
+/** Returns the npm that started this process, or the one next to Node.js, or the one on the path. */
 export function findNpm() {
   const folder = dirname(process.execPath);
   const candidates = [
@@ -54,5 +54,5 @@ export function findNpm() {
     const path = realpathSync(candidate);
     if (basename(path) === "npm-cli.js") return path;
   }
-  throw new Error("needs npm, which is neither beside Node.js nor on the path");
+  throw new Error("npm was found neither next to Node.js nor on the path");
 }

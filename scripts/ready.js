@@ -5,20 +5,20 @@ import { build, isBuilt } from "./compile.js";
 import { underLock } from "./lock.js";
 import { areInstalled, install } from "./packages.js";
 
-/** The checkout that these scripts lie in. */
+/** The root folder of the checkout. */
 export const ROOT = realpathSync(fileURLToPath(new URL("..", import.meta.url)));
 
 /**
- * Installs and builds the checkout if that is not done yet; ends the process with a message if it
- * cannot. Writes nothing when all is done, so that somebody else's checkout will do.
+ * Installs and builds the checkout if necessary. Ends the process with a message if it cannot.
+ * Writes nothing if everything is ready, so that a read-only checkout works.
  *
- * `dev` asks for the packages for development even when nothing is to be built.
+ * With `dev`, it also installs the packages for development if no build is necessary.
  */
 export async function makeReady({ dev = false } = {}) {
   try {
     if (isReady(dev)) return;
     await stoppable((signal) => {
-      const onWait = () => say("waiting for another process that prepares this folder");
+      const onWait = () => say("waiting for another process to prepare this folder");
       return underLock(join(ROOT, "dist.lock"), () => prepare(dev, signal), { onWait, signal });
     });
   } catch (error) {
@@ -32,7 +32,7 @@ function isReady(dev) {
 }
 
 async function prepare(dev, signal) {
-  const built = isBuilt(ROOT); // Asked again: whoever had the lock before us may have done it.
+  const built = isBuilt(ROOT); // Checked again, because the lock's previous holder may have built it.
   if (!areInstalled(ROOT, { dev: dev || !built })) {
     say("installing packages");
     await install(ROOT, signal);
@@ -43,16 +43,16 @@ async function prepare(dev, signal) {
   }
 }
 
-/** Lets `work` clean up after a signal to end, and ends by that signal then. */
+/** On a signal, lets `work` clean up and then ends the process by that signal. */
 async function stoppable(work) {
   const stop = new AbortController();
-  const heard = (name) => stop.abort(name);
+  const onSignal = (name) => stop.abort(name);
   const names = ["SIGINT", "SIGTERM", "SIGHUP"];
-  for (const name of names) process.on(name, heard);
+  for (const name of names) process.on(name, onSignal);
   try {
     await work(stop.signal);
   } finally {
-    for (const name of names) process.off(name, heard);
+    for (const name of names) process.off(name, onSignal);
     if (stop.signal.aborted) process.kill(process.pid, stop.signal.reason);
   }
 }

@@ -4,6 +4,6 @@ import { makeReady } from "./ready.js";
 await makeReady({ dev: true });
 const { runOnDatabase } = await import("./on-database.js");
 
-// Not through the test runner, which would not pass the arguments on.
+// Run directly, because the test runner does not pass arguments on.
 const simulation = ["--test-reporter=spec", "dist/test/simulation/simulation.test.js"];
 process.exitCode = await runOnDatabase([...simulation, ...process.argv.slice(2)]);

@@ -10,7 +10,7 @@ const files = compiledTests(ROOT).filter(
   (path) => wanted.length === 0 || wanted.some((part) => path.includes(part)),
 );
 if (files.length === 0) {
-  console.error(`no test file has ${wanted.join(" or ")} in its path`);
+  console.error(`no test file path contains ${wanted.join(" or ")}`);
   process.exit(1);
 }
 

@@ -14,7 +14,7 @@ const { billOfMaterials } = (await import(script.href)) as {
   billOfMaterials: (root: string) => Promise<Bill>;
 };
 
-/** The packages of package-lock.json that are not for development alone, each as name@version. */
+/** The packages of package-lock.json that run in production, as name@version. */
 async function runTimePackages(): Promise<string[]> {
   const text = await readFile(new URL("package-lock.json", root), "utf8");
   const { packages } = JSON.parse(text) as {
@@ -24,7 +24,7 @@ async function runTimePackages(): Promise<string[]> {
   return wanted.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")}@${version}`);
 }
 
-test("the bill of materials names each package that runs in production, with its hash, and no other", async () => {
+test("the bill of materials lists exactly the packages that run in production, with hashes", async () => {
   const { metadata, components } = await billOfMaterials(fileURLToPath(root));
   assert.equal(metadata.component.name, "partner-api");
   assert.deepEqual(

@@ -14,7 +14,7 @@ const script = new URL("../../../scripts/lock.js", import.meta.url);
 const { underLock } = (await import(script.href)) as { underLock: UnderLock };
 const { signal } = new AbortController();
 
-test("who prepares a checkout does so alone, and leaves no lock behind", async (t) => {
+test("only one process prepares a checkout, and it leaves no lock behind", async (t) => {
   const folder = await aFolder(t);
   const path = join(folder, "lock");
   const order: string[] = [];
@@ -35,7 +35,7 @@ test("who prepares a checkout does so alone, and leaves no lock behind", async (
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("who gives up waiting leaves nothing but the holder's lock", async (t) => {
+test("a process that stops waiting leaves only the holder's lock", async (t) => {
   const folder = await aFolder(t);
   const path = join(folder, "lock");
   const giveUp = new AbortController();

@@ -20,8 +20,8 @@ const locked = {
 const complete = without(locked, "", "node_modules/database-elsewhere");
 
 const CASES: [what: string, present: object | null, forUse: boolean, forWork: boolean][] = [
-  ["all that can be installed here is", complete, true, true],
-  ["nothing is installed, or an install was cut short", null, false, false],
+  ["everything that this machine supports is installed", complete, true, true],
+  ["nothing is installed, or an install was interrupted", null, false, false],
   [
     "a package has another version",
     { ...complete, "node_modules/web": { version: "2.0.1" } },
@@ -42,7 +42,7 @@ const CASES: [what: string, present: object | null, forUse: boolean, forWork: bo
     true,
   ],
   [
-    "an optional package for this machine got lost",
+    "an optional package for this machine is missing",
     without(complete, "node_modules/database-here"),
     false,
     false,

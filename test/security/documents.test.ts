@@ -6,7 +6,7 @@ import { test } from "node:test";
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFile(new URL(path, root), "utf8");
 
-test("every test file that SECURITY.md calls as a witness is there", async () => {
+test("every test file that SECURITY.md names exists", async () => {
   const named = (await read("SECURITY.md")).matchAll(/`(test\/[^`]+)`/g);
   const paths = [...named].map(([, path = ""]) => path);
   assert.ok(paths.length > 20);
@@ -16,7 +16,7 @@ test("every test file that SECURITY.md calls as a witness is there", async () =>
   );
 });
 
-test("every sentence that SECURITY.md quotes of a witness is what that one says", async () => {
+test("every test title that SECURITY.md quotes exists in its file", async () => {
   const quoted = [...(await read("SECURITY.md")).matchAll(/`(test\/[^`]+)`[^"`|]*: "([^"]+)"/g)];
   assert.equal(quoted.length, 5);
   for (const [, path = "", sentence = ""] of quoted) {
@@ -24,7 +24,7 @@ test("every sentence that SECURITY.md quotes of a witness is what that one says"
   }
 });
 
-test("every bound in docs/bounds.md is set where it says", async () => {
+test("every bound in docs/bounds.md is in the file that it names", async () => {
   const clauses = (await read("docs/bounds.md")).matchAll(/((?:`[^`]+`,? ?)+) in `(src\/[^`]+)`/g);
   const bounds = [...clauses].flatMap(([, names = "", path = ""]) =>
     [...names.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => ({ name, path })),

@@ -10,7 +10,7 @@ interface Package {
   optionalDependencies: Record<string, string>;
 }
 
-test("docs/dependencies.md gives a reason for each package that runs in production, and for no other", async () => {
+test("docs/dependencies.md has a reason for exactly the packages that run in production", async () => {
   const { dependencies, optionalDependencies } = JSON.parse(await read("package.json")) as Package;
   const rows = (await read("docs/dependencies.md")).matchAll(/^\| `([^`]+)` \|.*\| .{20,} \|$/gm);
   assert.deepEqual(
@@ -19,7 +19,7 @@ test("docs/dependencies.md gives a reason for each package that runs in producti
   );
 });
 
-test("the lock file pins every package by its hash and names no registry", async () => {
+test("the lock file pins every package by hash and names no registry", async () => {
   const { packages } = JSON.parse(await read("package-lock.json")) as {
     packages: Record<string, { integrity?: string; resolved?: string }>;
   };
@@ -31,14 +31,14 @@ test("the lock file pins every package by its hash and names no registry", async
   }
 });
 
-test("no package's install script runs, in CI or anywhere else", async () => {
+test("no package's install script runs, neither in CI nor elsewhere", async () => {
   assert.match(await read(".npmrc"), /^ignore-scripts=true$/m);
   for (const path of [".ci/run", "scripts/packages.js"]) {
     assert.match(await read(path), /--ignore-scripts/, path);
   }
 });
 
-test("what is written of the built-in PostgreSQL is its version", async () => {
+test("docs name the version of the built-in PostgreSQL", async () => {
   const { packages } = JSON.parse(await read("package-lock.json")) as {
     packages: Record<string, { version: string }>;
   };
@@ -48,7 +48,7 @@ test("what is written of the built-in PostgreSQL is its version", async () => {
   assert.match(await read("docs/dependencies.md"), new RegExp(`carries PostgreSQL ${release}\\.`));
 });
 
-test("the gate asks for known holes, among what is there for development, too", async () => {
+test("CI checks all packages for known vulnerabilities", async () => {
   assert.match(await read(".ci/run"), /^step node scripts\/audit\.js/m);
   assert.doesNotMatch(await read("scripts/audit.js"), /omit/);
 });

@@ -1,8 +1,8 @@
-/** Everything that is made anew for each world: ids, secrets, cursors, and what an organization is called. */
+/** Everything that differs between runs: ids, secrets, cursors and slugs. */
 const MADE =
   /(?:wh|evt|att|dlv|org)_[0-9a-f-]{36}|org-[0-9a-f-]{36}|whsec_[\w+/]{44}|"next_cursor":"[\w-]+"|"key_id":"\w+"/g;
 
-/** The same text with such things numbered in the order of their appearance, so that two worlds can be compared. */
+/** Numbers such values in order of appearance, so that two runs can be compared. */
 export function renamed(value: unknown): unknown {
   const names = new Map<string, string>();
   const text = JSON.stringify(value).replace(MADE, (made) => {

@@ -10,11 +10,11 @@ interface Known {
 
 const WEBHOOKS = "/api/v1/partner/webhooks";
 
-/** One organization's program: it asks, and remembers what it was answered. */
+/** The program of one organization. It sends requests and keeps the responses. */
 export class Partner {
   readonly key: TestKey;
   readonly answers: unknown[] = [];
-  /** The subscriptions that it was given. */
+  /** Its subscriptions. */
   readonly made: Known[] = [];
   readonly #api: PartnerApi;
   readonly #cursors: Record<string, string | null> = {};
@@ -24,7 +24,7 @@ export class Partner {
     this.key = key;
   }
 
-  /** `other` is absent in a world without one: then its ids are ids of nothing. */
+  /** `other` is null in a run with one organization. Its ids are then unknown ids. */
   async do(step: Ask, other: Partner | null): Promise<void> {
     const request = this.#requestFor(step, other);
     const { statusCode, headers, body } = await this.#api.inject({

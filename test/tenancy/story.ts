@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Something that a partner asks. Numbers pick one of what there is at the time, whatever their size. */
+/** A request of a partner. Numbers select one of the existing things, modulo their number. */
 export type Ask =
   | { ask: "me" | "list" }
   | { ask: "subscribe"; path: number }
@@ -8,14 +8,14 @@ export type Ask =
   | { ask: "failures"; of: Whose; pick: number; limit: number }
   | { ask: "delete"; of: Whose; pick: number };
 
-/** A partner may try ids that are somebody else's. */
+/** A partner may also try the other's ids. */
 export type Whose = "mine" | "theirs";
 
-/** What both partners do at one moment, and then what becomes of everything that is due. */
+/** Simultaneous requests of both partners, followed by the attempts that are due. */
 export interface Moment {
   ours: Ask | null;
   others: Ask | null;
-  /** Whether receivers of ours refuse; the others' then do not. Null: nothing is attempted. */
+  /** True if our receivers refuse and the others' accept, false for the reverse. Null: no attempts. */
   refuses: boolean | null;
 }
 

@@ -13,7 +13,10 @@ import { renamed } from "./names.ts";
 import { Partner } from "./partner.ts";
 import { type Moment, story } from "./story.ts";
 
-/** Stories told; `TENANCY_RUNS=1000 TENANCY_SEED=1 npm test -- tenancy` tells others, and more of them. */
+/**
+ * The number of stories. `TENANCY_RUNS=1000 TENANCY_SEED=1 npm test -- tenancy` runs more and
+ * different ones.
+ */
 const RUNS = Number(process.env["TENANCY_RUNS"] ?? 20);
 const SEED = Number(process.env["TENANCY_SEED"] ?? 8);
 
@@ -33,12 +36,15 @@ test("no answer, count or audit of an organization depends on what another one h
   t.diagnostic(`${answers} answers compared`);
 });
 
-/** What tells a story to two new organizations, or to one alone, and answers all that the first one sees. */
+/**
+ * Returns a function that plays a story for two new organizations, or for one, and returns
+ * everything that the first one sees.
+ */
 async function aWorld(t: TestContext) {
   const db = await createDatabase();
   const api = startPartnerApi(t, db, {
     rules: {
-      retryDelaysMs: [1_300, 3_700], // Never due at the same moment as something else.
+      retryDelaysMs: [1_300, 3_700], // Never due at the same time as anything else.
       autoDisableAfter: 4,
       maxSubscriptions: 3,
       leaseMs: 30_000,
@@ -48,13 +54,13 @@ async function aWorld(t: TestContext) {
   const operators = startOperatorApi(t, deps);
 
   return async (moments: Moment[], { withOthers }: { withOthers: boolean }) => {
-    await db`delete from waiting_deliveries`; // Of the world before.
+    await db`delete from waiting_deliveries`; // From the previous run.
     clock.advance(ERA.getTime() - clock().getTime());
     const us = await aPartner();
     const others = withOthers ? await aPartner() : null;
 
     for (const { ours, others: theirs, refuses } of moments) {
-      // At the same moment, so that both are in the same statements.
+      // Simultaneous, so that both are in the same statements.
       await Promise.all([
         ours && us.do(ours, others),
         theirs && others ? others.do(theirs, us) : null,
@@ -74,7 +80,7 @@ async function aWorld(t: TestContext) {
     return new Partner(api, await api.aKeyOf(organization, "webhooks:manage"));
   }
 
-  /** One attempt for each subscription that has something due, all recorded in one batch. */
+  /** Makes one attempt for each subscription with a due delivery, and records all in one batch. */
   async function deliver(ours: string, refuses: boolean): Promise<void> {
     const { due } = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
     const shares = due.map((subscription_id) => ({ subscription_id, share: 1 }));
