@@ -9,7 +9,7 @@ import { renderPage } from "./page.ts";
 import { searchIndex } from "./search-index.ts";
 import { readSource } from "./source.ts";
 
-/** Writes the documentation and the console into `folder`: the files, and the list by which they are served. */
+/** Writes the documentation, the console and the manifest of their files into `folder`. */
 export async function buildSite(folder: URL): Promise<void> {
   const outputs = [...(await render()), ...consoleFiles()];
   await rm(folder, { recursive: true, force: true });
@@ -55,7 +55,7 @@ async function render(): Promise<Output[]> {
   ];
 }
 
-/** A file whose name changes with its content. */
+/** A file with a digest of its content in its name. */
 function asset(name: string, type: string, content: string): Output {
   const file = name.replace(".", `.${digestOf(content)}.`);
   return { path: `/docs/assets/${file}`, file, type, content };

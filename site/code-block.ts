@@ -17,7 +17,7 @@ import { readSource } from "./source.ts";
 const LANGUAGES = { bash, go, http, javascript, json, php, python, ruby, typescript };
 for (const [name, grammar] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, grammar);
 
-/** A block of code, coloured. One that names a file shows that file, which the tests run. */
+/** A highlighted block of code. With `file`, it shows that file, which the tests run. */
 export function codeBlock(token: Tokens.Code): string {
   const { language, file } = infoOf(token);
   const text = file === undefined ? token.text : readSource(file).trimEnd();

@@ -4,8 +4,8 @@ import { readSource, sourcesIn } from "./source.ts";
 const FOLDER = "site/assets/console";
 
 /**
- * The operators' page and what it loads. All of that lies in one folder named after all of its content, so that the
- * modules import each other as they are written, and none meets one of another build.
+ * The operators' page and its assets. The assets' folder is named after their content, so that
+ * modules can import each other by name and never load one of another build.
  */
 export function consoleFiles(): Output[] {
   const sources = sourcesIn(FOLDER).map((name) => [name, readSource(`${FOLDER}/${name}`)] as const);
@@ -30,7 +30,7 @@ function typeOf(name: string): string {
   return name.endsWith(".css") ? TYPES.css : TYPES.svg;
 }
 
-/** The page before anybody has signed in. Its modules ask the operator API for everything else. */
+/** The page before sign-in. Its modules load everything else from the operator API. */
 function consolePage(root: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -57,7 +57,7 @@ function consolePage(root: string): string {
 </header>
 <p id="notice" role="status"></p>
 <main id="content" tabindex="-1">
-<noscript><p>The console needs JavaScript. The command line has the same verbs.</p></noscript>
+<noscript><p>The console needs JavaScript. The command line has the same functions.</p></noscript>
 </main>
 </body>
 </html>

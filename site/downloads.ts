@@ -1,9 +1,9 @@
 import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
 import { readCompiled, readSource } from "./source.ts";
 
-/** Files that partners may fetch as they are, by their names below /docs/files/. */
+/** Files that partners can download from /docs/files/, by name. */
 const FILES: Record<string, () => string> = {
-  // The whole library: its modules import only types of each other, so that they make one that imports nothing.
+  // The library as a single module. Its modules import only types from each other.
   "webhook.mjs": () =>
     ["verify", "handle-once", "memory-store"]
       .map((name) => readCompiled(`src/webhook/${name}.js`))
@@ -24,7 +24,7 @@ export function downloads(): { name: string; content: string }[] {
   return Object.entries(FILES).map(([name, read]) => ({ name, content: read() }));
 }
 
-/** The name under which a file of the checkout may be fetched, if it may. */
+/** The download name of a file of the checkout, if it has one. */
 export function downloadOf(file: string): string | undefined {
   const name = file.slice(file.lastIndexOf("/") + 1);
   return name in FILES ? name : undefined;

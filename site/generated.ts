@@ -5,7 +5,7 @@ import { reference } from "./generated/reference.ts";
 import { retryPicture } from "./generated/retry-picture.ts";
 import { retryTable } from "./generated/retry-table.ts";
 
-/** What pages take from the code itself, as Markdown, by the name that they call it. */
+/** Generated Markdown for `{{name}}` in pages, by name. */
 export const GENERATED: Record<string, () => string | Promise<string>> = {
   changelog,
   errors,

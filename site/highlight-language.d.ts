@@ -1,3 +1,3 @@
-/** How highlight.js colours a language. */
+/** A language definition of highlight.js. */
 declare const grammar: object;
 export default grammar;

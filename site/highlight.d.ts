@@ -1,8 +1,9 @@
-// What we use of highlight.js. Its own declarations pull in the DOM's types, and with them a second `fetch`.
+// The part of highlight.js that we use. Its own declarations import the DOM's types, which declare
+// `fetch` again.
 
 export interface Highlighter {
   registerLanguage(name: string, grammar: object): void;
-  /** HTML, with the text escaped. */
+  /** Returns HTML with escaped text. */
   highlight(code: string, options: { language: string }): { value: string };
 }
 

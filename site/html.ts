@@ -4,15 +4,15 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** What a reader sees of some HTML, in one line. */
+/** The visible text of HTML, in one line. */
 export function textOf(html: string): string {
   const text = html
-    .replace(/<\/?(?:a|code|em|small|span|strong)\b[^>]*>/g, "") // Within words, or beside a full stop.
+    .replace(/<\/?(?:a|code|em|small|span|strong)\b[^>]*>/g, "") // These occur within words or before a full stop.
     .replace(/<[^>]+>/g, " ")
     .replace(/\s+/g, " ")
-    .replace(/&#(?:39|x27);/g, "'"); // As the renderer and the colourist write it.
+    .replace(/&#(?:39|x27);/g, "'"); // As marked and highlight.js escape it.
   return Object.entries(ENTITIES)
-    .reverse() // `&amp;` last, or `&amp;lt;` would be undone twice.
+    .reverse() // `&amp;` last, so that `&amp;lt;` is not unescaped twice.
     .reduce((done, [character, entity]) => done.replaceAll(entity, character), text)
     .trim();
 }

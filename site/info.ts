@@ -1,6 +1,6 @@
 import type { Tokens } from "marked";
 
-/** What stands behind a fence: `python title="Python" file=examples/verify.py`. */
+/** The info string of a fence: `python title="Python" file=examples/verify.py`. */
 export interface Info {
   language: string;
   title?: string;

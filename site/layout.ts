@@ -10,7 +10,7 @@ export interface AssetPaths {
   index: string;
 }
 
-/** The whole document around a page. It holds no script, no style and no address but our own. */
+/** The document around a page. All scripts, styles and addresses are our own. */
 export function layout(page: Page, assets: AssetPaths): string {
   const title = page.name === "index" ? "Partner API" : `${page.title} · Partner API`;
   return `<!doctype html>
@@ -66,7 +66,7 @@ function navigation(current: PageSource): string {
     .join("\n");
 }
 
-/** The page's own headings, where there are enough to need a list: its chapters, or where those are few, all. */
+/** A list of the page's headings: second-level ones, or all if there are few. Empty if there are too few. */
 function contents(headings: readonly Heading[]): string {
   const chapters = headings.filter(({ depth }) => depth === 2);
   const shown = chapters.length < 3 ? headings : chapters;

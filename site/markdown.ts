@@ -9,7 +9,10 @@ export interface Heading {
   text: string;
 }
 
-/** HTML from our Markdown: headings get anchors, code is coloured or read from its file, `:::tabs` makes tabs. */
+/**
+ * Renders Markdown. Headings get anchors, code is highlighted or read from its file, and `:::tabs`
+ * makes tabs.
+ */
 export function renderMarkdown(markdown: string): { html: string; headings: Heading[] } {
   const renderer = new DocsRenderer();
   const html = new Marked({ extensions: [tabs] }).parse(markdown, { renderer, async: false });
@@ -28,13 +31,13 @@ class DocsRenderer extends Renderer {
     const text = textOf(html);
     const id = this.#unusedId(text);
     this.headings.push({ depth, id, text });
-    // For the mouse: on the way of the keyboard, and in the heading's name, it would be noise.
+    // Only for the mouse. It would add noise to the tab order and to the heading's name.
     const link = `<a class="anchor" href="#${id}" tabindex="-1" aria-hidden="true">#</a>`;
     return `<h${depth} id="${id}">${html} ${link}</h${depth}>\n`;
   }
 
   override table(token: Tokens.Table): string {
-    // A wide table scrolls by itself, and not the page with it.
+    // A wide table scrolls instead of the page.
     return `<div class="scroll">${super.table(token)}</div>\n`;
   }
 

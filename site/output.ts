@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SiteFile } from "../src/http/docs/manifest.ts";
 
-/** A file to be written, and where readers find it. */
+/** A file to write, with its path for readers. */
 export interface Output extends SiteFile {
   path: string;
   content: string;
@@ -18,7 +18,7 @@ export const TYPES = {
 
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2450c8"/><path d="M8 17l5 5 11-12" fill="none" stroke="#fff" stroke-width="3.5"/></svg>`;
 
-/** What stands in a path for its content, so that a page meets no file of another build. */
+/** A digest for paths, so that a page never loads a file of another build. */
 export function digestOf(content: string): string {
   return createHash("sha256").update(content).digest("hex").slice(0, 10);
 }

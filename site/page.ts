@@ -4,15 +4,15 @@ import type { PageSource } from "./pages.ts";
 import { readSource } from "./source.ts";
 
 export interface Page extends PageSource {
-  /** What stands below the title. */
+  /** The content below the title. */
   html: string;
   headings: Heading[];
 }
 
-/** A page from its Markdown file, in which `{{name}}` on a line of its own stands for generated content. */
+/** Renders a page from its Markdown file. A line `{{name}}` stands for generated content. */
 export async function renderPage(source: PageSource): Promise<Page> {
   const written = readSource(`site/pages/${source.name}.md`);
-  const parts = written.split(/^\{\{([a-z-]+)\}\}$/m); // Text and names in turn.
+  const parts = written.split(/^\{\{([a-z-]+)\}\}$/m); // Text and names alternate.
   let markdown = "";
   for (const [i, part] of parts.entries()) markdown += i % 2 === 0 ? part : await generate(part);
   return { ...source, ...renderMarkdown(markdown) };

@@ -1,11 +1,11 @@
-/** One page of the documentation, and the Markdown file that it is written in. */
+/** A page of the documentation. Its text is in site/pages/<name>.md. */
 export interface PageSource {
   name: string;
   path: string;
   title: string;
   /** One sentence for search engines, link previews and the page's head. */
   summary: string;
-  /** The heading that it stands under in the navigation. */
+  /** Its heading in the navigation. */
   group: string;
 }
 
@@ -19,55 +19,50 @@ const page = (group: string, name: string, title: string, summary: string): Page
 
 const START = "Get started";
 const BUILD = "Build";
-const LOOK_UP = "Look up";
+const REFERENCE = "Reference";
 
-/** Every page, in the order in which a newcomer reads. */
+/** All pages in reading order. */
 export const PAGES: readonly PageSource[] = [
   {
-    ...page(START, "index", "Overview", "What the Partner API does, and where to begin."),
+    ...page(START, "index", "Overview", "What the Partner API does and where to start."),
     path: "/docs",
   },
-  page(
-    START,
-    "quickstart",
-    "Quickstart",
-    "From a key to a verified event in your own code, in ten minutes.",
-  ),
+  page(START, "quickstart", "Quickstart", "Receive and verify an event in ten minutes."),
   page(
     START,
     "local-testing",
     "Test on your laptop",
-    "Rehearse every success and every failure without leaving your machine.",
+    "Simulate successful and failed deliveries on your own machine.",
   ),
   page(START, "going-live", "Going live", "What to check before your first real event."),
-  page(BUILD, "authentication", "Authentication", "API keys, scopes, and how to change a key."),
-  page(BUILD, "subscriptions", "Subscriptions", "Say where events go, and which."),
+  page(BUILD, "authentication", "Authentication", "API keys, scopes, and how to rotate a key."),
+  page(BUILD, "subscriptions", "Subscriptions", "Choose which events we send and where."),
   page(
     BUILD,
     "deliveries",
     "Deliveries and retries",
-    "What we send, what counts as success, and what happens when it fails.",
+    "What we send, what counts as success, and how we retry.",
   ),
   page(
     BUILD,
     "verifying",
     "Verifying deliveries",
-    "Make sure that a delivery is ours, fresh and unchanged, in five languages.",
+    "Check that a delivery is genuine, unchanged and recent, in five languages.",
   ),
   page(
-    LOOK_UP,
+    REFERENCE,
     "reference",
     "API reference",
-    "The six calls: what they take and what they answer.",
+    "The six calls with their parameters, responses and errors.",
   ),
-  page(LOOK_UP, "events", "Events", "Every event type, with what its data holds."),
-  page(LOOK_UP, "errors", "Errors", "Every error code, its cause and its cure."),
-  page(LOOK_UP, "limits", "Limits", "Every limit in one place."),
-  page(LOOK_UP, "changelog", "Changelog", "What changed for partners, version by version."),
+  page(REFERENCE, "events", "Events", "Every event type with an example."),
+  page(REFERENCE, "errors", "Errors", "Every error code with its cause and solution."),
+  page(REFERENCE, "limits", "Limits", "All limits on one page."),
+  page(REFERENCE, "changelog", "Changelog", "What changed for partners in each version."),
 ];
 
-/** Shown in place of a page that does not exist. */
+/** Shown for a page that does not exist. */
 export const NOT_FOUND: PageSource = {
-  ...page("", "not-found", "Page not found", "There is no such page."),
+  ...page("", "not-found", "Page not found", "This page does not exist."),
   path: "/docs/not-found",
 };

@@ -1,19 +1,18 @@
 import { textOf } from "./html.ts";
 import type { Page } from "./page.ts";
 
-/** A section as the search knows it. */
 interface Section {
-  /** Below `/docs`, with the anchor. */
+  /** Relative to `/docs`, with the anchor. */
   href: string;
   page: string;
   title: string;
   text: string;
 }
 
-/** What the search box looks through: every section of every page, cut at its headings. */
+/** The search index: every page, split at its headings. */
 export function searchIndex(pages: readonly Page[]): Section[] {
   return pages.flatMap((page) => {
-    // The line break keeps the place of the intro where a page begins with a heading.
+    // With the line break, the intro comes first even if the page begins with a heading.
     const [intro = "", ...sections] = `\n${page.html}`.split(/(?=<h[23] id=")/);
     const href = page.path.slice("/docs".length);
     const head = { href, page: page.title, title: page.title };

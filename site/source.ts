@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The checkout, seen from dist/site. */
+/** The checkout, relative to dist/site. */
 const ROOT = new URL("../../", import.meta.url);
 
-/** The text of a file of the checkout. */
+/** Reads a file of the checkout. */
 export function readSource(path: string): string {
   return readFileSync(new URL(path, ROOT), "utf8");
 }
 
-/** Every file below a folder of the checkout, by its path from there. */
+/** Lists the files below a folder of the checkout, relative to it. */
 export function sourcesIn(folder: string): string[] {
   const found = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" });
   return found.filter((path) => path.includes(".")).sort();
 }
 
-/** The text of a compiled module, wherever this build lies. */
+/** Reads a compiled module. */
 export function readCompiled(path: string): string {
   return readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 }

@@ -4,8 +4,8 @@ import { escapeHtml } from "./html.ts";
 import { infoOf } from "./info.ts";
 
 /**
- * Code in several languages: fences between `:::tabs <what it is>` and `:::`, each with a title. Without script
- * they stand one below the other under their titles; docs.js makes tabs of them.
+ * Code in several languages: fences with titles between `:::tabs <label>` and `:::`. Without
+ * scripts they stand below each other; docs.js makes tabs.
  */
 export const tabs: TokenizerAndRendererExtension = {
   name: "tabs",

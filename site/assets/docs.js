@@ -1,8 +1,8 @@
-// Makes the pages handier. They read well without it.
+// Enhances the pages. They work without it.
 
 for (const build of [searchBox, menu, copyButtons, languageTabs, scrollers]) build();
 
-/** Finds sections as one types. The index is fetched when the box is first entered. */
+/** Searches sections while the reader types. Fetches the index at the first focus. */
 function searchBox() {
   const input = document.getElementById("search");
   const results = document.getElementById("results");
@@ -43,7 +43,7 @@ function searchBox() {
     return sections;
   }
 
-  /** What could not be loaded is asked for again at the next letter. */
+  /** After an error, the next letter fetches the index again. */
   function forget() {
     sections = null;
     return [];
@@ -72,7 +72,7 @@ function searchBox() {
   }
 }
 
-/** What was typed, without the endings in which one word differs from the next: retry, retries. */
+/** The typed words without endings, so that "retries" finds "retry". */
 function wordsOf(typed) {
   const words = typed
     .toLowerCase()
@@ -81,7 +81,7 @@ function wordsOf(typed) {
   return words.map((word) => word.replace(/(?<=...)(ies|ing|ied|es|ed|s|y)$/, ""));
 }
 
-/** Sections that hold every word, those that have them in their titles first. */
+/** Sections that contain every word, matches in titles first. */
 function ranked(sections, words) {
   return sections
     .map((section) => ({ section, score: scoreOf(section, words) }))
@@ -97,7 +97,7 @@ function scoreOf({ title, page, text }, words) {
     const hit =
       (inTitle === word ? 40 : 0) +
       (inTitle.includes(word) ? 20 : 0) +
-      (inText.startsWith(word) ? 10 : 0) + // An error's status.
+      (inText.startsWith(word) ? 10 : 0) + // The status of an error.
       (inPage.includes(word) ? 2 : 0) +
       (inText.includes(word) ? 3 : 0);
     if (hit === 0) return 0;
@@ -108,10 +108,10 @@ function scoreOf({ title, page, text }, words) {
 
 function snippet(text, words) {
   const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-  const rest = text.slice(at).replace(/^\S*\s/, at > 0 ? "…" : "$&"); // At the next whole word.
+  const rest = text.slice(at).replace(/^\S*\s/, at > 0 ? "…" : "$&"); // Start at a whole word.
   const cut = rest.length > 130 ? rest.slice(0, 130).replace(/\s\S*$/, "…") : rest;
   const line = element("span", "");
-  const parts = cut.split(new RegExp(`((?:${words.join("|")})\\w*)`, "i")); // Text and hits in turn.
+  const parts = cut.split(new RegExp(`((?:${words.join("|")})\\w*)`, "i")); // Text and matches alternate.
   line.append(...parts.map((part, i) => (i % 2 === 0 ? part : element("mark", part))));
   return line;
 }
@@ -126,7 +126,7 @@ function menu() {
 }
 
 function copyButtons() {
-  if (!navigator.clipboard) return; // Only where the page came by a safe way.
+  if (!navigator.clipboard) return; // Missing without HTTPS.
   for (const figure of document.querySelectorAll(".code")) {
     const button = element("button", "Copy");
     button.className = "copy";
@@ -140,7 +140,7 @@ function copyButtons() {
   }
 }
 
-/** Turns panels into tabs that all show, of what they have, what the reader chose last: a language, a framework. */
+/** Turns panels into tabs. All tabs follow the language or framework that the reader chose last. */
 function languageTabs() {
   const KEY = "partner-api-docs-chosen";
   let chosen = JSON.parse(localStorage.getItem(KEY) ?? "[]");
@@ -193,13 +193,13 @@ function languageTabs() {
     tab.addEventListener("click", () => {
       const before = tab.getBoundingClientRect().top;
       choose(title);
-      scrollBy(0, tab.getBoundingClientRect().top - before); // What was clicked stays where it is.
+      scrollBy(0, tab.getBoundingClientRect().top - before); // Keep the clicked tab in place.
     });
     return tab;
   }
 }
 
-/** What scrolls by itself can be scrolled by keyboard. */
+/** Makes scrolling boxes usable by keyboard. */
 function scrollers() {
   for (const box of document.querySelectorAll("pre, .scroll")) {
     const update = () => {

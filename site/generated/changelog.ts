@@ -1,10 +1,10 @@
 import { readSource } from "../source.ts";
 
-/** What concerns those alone who run the service: an entry with the lines that it goes on in. */
+/** An entry that is not for partners, with its continuation lines. */
 const FOR_OTHERS = /^- (?!For partners: ).*\n(?: {2}.*\n)*/gm;
 const FOR_PARTNERS = /^- For partners: (.)/gm;
 
-/** The versions of CHANGELOG.md, with what changed for partners. */
+/** The versions of CHANGELOG.md with their entries for partners. */
 export function changelog(): string {
   const written = readSource("CHANGELOG.md");
   const versions = written.slice(written.indexOf("## "));

@@ -4,7 +4,7 @@ const EXAMPLE_EVENT = "019bd1f1-0a00-7000-9b1c-5d6e7f809a1b";
 const EXAMPLE_SUBSCRIPTION = "0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11";
 const EXAMPLE_TIME = new Date("2026-01-31T09:30:00.000Z");
 
-/** Every event type there is, with an envelope as it would arrive. */
+/** Lists every event type with an example envelope. */
 export function events(): string {
   return Object.entries(EVENT_TYPES)
     .map(([type, { summary, example }]) =>

@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000;
 
-/** A duration as people say it: `2 hours`, `36 minutes`, `32 h 36 min`. */
+/** Formats a duration for people: `2 hours`, `36 minutes`, `32 h 36 min`. */
 export function inWords(ms: number): string {
   const minutes = Math.round(ms / MINUTE_MS);
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];

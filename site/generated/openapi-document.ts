@@ -42,7 +42,10 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** The document as the partners' listener publishes it. No request of ours reaches what the routes depend on. */
+/**
+ * The document that the partners' listener publishes. It is requested without a database, since
+ * this route needs none.
+ */
 export async function openApiDocument(): Promise<OpenApiDocument> {
   const app = buildPartnerApp({} as Dependencies, {
     logger: pino({ level: "silent" }),

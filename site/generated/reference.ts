@@ -3,7 +3,7 @@ import { exampleOf, type Member, members, remarks, typeOf } from "./schema.ts";
 
 const JSON_TYPE = "application/json";
 
-/** The six calls, from the OpenAPI document that the service publishes. */
+/** The six calls, from the published OpenAPI document. */
 export async function reference(): Promise<string> {
   const { info, paths } = await openApiDocument();
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
@@ -11,7 +11,7 @@ export async function reference(): Promise<string> {
       call(`${method.toUpperCase()} ${path}`, operation),
     ),
   );
-  // The first paragraph says what the service is, which whoever is here knows.
+  // Without the first paragraph, which introduces the service.
   const [, ...ofAllCalls] = info.description.split("\n\n");
   return [...ofAllCalls, ...calls].join("\n\n");
 }
@@ -33,11 +33,11 @@ function call(line: string, operation: Operation): string {
     `\`${line}\``,
     description,
     examples(operationId),
-    ...table("It takes", [...outside, ...(body ? members(body.schema) : [])]),
-    `### It answers ${status}`,
+    ...table("Parameters", [...outside, ...(body ? members(body.schema) : [])]),
+    `### Response ${status}`,
     answer?.description ?? "",
-    ...answerOf(answer?.content?.[JSON_TYPE]),
-    "### Or an error",
+    ...responseOf(answer?.content?.[JSON_TYPE]),
+    "### Errors",
     errorsOf(responses),
   ].join("\n\n");
 }
@@ -52,7 +52,7 @@ function examples(operationId: string): string {
   ].join("\n");
 }
 
-function answerOf(media: Media | undefined): string[] {
+function responseOf(media: Media | undefined): string[] {
   if (!media) return [];
   const example = media.example ?? exampleOf(media.schema);
   return [
@@ -66,13 +66,13 @@ function table(title: string | null, rows: readonly Member[]): string[] {
   const lines = rows.map(([name, type, text]) => `| \`${name}\` | ${type} | ${text} |`);
   return [
     ...(title === null ? [] : [`### ${title}`]),
-    '<div class="members">', // On a phone each member has two lines.
+    '<div class="members">', // On a phone, each member takes two lines.
     ["| name | type | meaning |", "|---|---|---|", ...lines].join("\n"),
     "</div>",
   ];
 }
 
-/** Links to the codes that the descriptions of the error statuses name. */
+/** Links to the error codes in the descriptions of the statuses. */
 function errorsOf(responses: Operation["responses"]): string {
   const links = Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)

@@ -6,7 +6,7 @@ const AXIS = 132;
 const TOP = 24;
 const RADIUS = 13;
 
-/** The schedule as a picture, from top to bottom, so that a phone can show it. Longer waits are longer lines. */
+/** Draws the retry schedule from top to bottom, so that it fits a phone. Longer delays have longer lines. */
 export function retryPicture(): string {
   const all = attempts();
   const steps = placed(all);
@@ -22,11 +22,11 @@ export function retryPicture(): string {
       `<text class="elapsed" x="${AXIS + 26}" y="${y + 4.5}">${elapsed(attempt)}</text>`,
     ]),
     `<rect x="${AXIS - 5}" y="${last + 45}" width="10" height="10" rx="2"/>`,
-    `<text class="end" x="${AXIS + 26}" y="${last + 54.5}">given up</text>`,
+    `<text class="end" x="${AXIS + 26}" y="${last + 54.5}">dead-lettered</text>`,
   ];
   return (
     `<figure class="picture"><svg viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="retry-title">` +
-    `<title id="retry-title">${all.length} attempts over ${total}; the table below has the same in words.</title>` +
+    `<title id="retry-title">${all.length} attempts over ${total}; the table below has the same data.</title>` +
     `${parts.join("")}</svg></figure>\n`
   );
 }
@@ -37,7 +37,7 @@ function placed(
   let y = TOP;
   return all.map((attempt, i) => {
     const previous = i === 0 ? null : y;
-    // By the logarithm: 24 hours are 1,440 times as long as a minute.
+    // Logarithmic, because 24 hours are 1,440 times as long as a minute.
     if (i > 0) y += Math.round(42 + 6 * Math.log2(attempt.waitMs / 60_000));
     return { attempt, y, previous };
   });
@@ -48,5 +48,5 @@ function wait({ waitMs }: Attempt, y: number): string {
 }
 
 function elapsed({ elapsedMs }: Attempt): string {
-  return elapsedMs === 0 ? "at once" : `after ${inWords(elapsedMs)}`;
+  return elapsedMs === 0 ? "immediately" : `after ${inWords(elapsedMs)}`;
 }

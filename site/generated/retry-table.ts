@@ -1,20 +1,20 @@
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import { inWords } from "./in-words.ts";
 
-/** The schedule as a table: each attempt, how long it waits for the one before, and how long that is in all. */
+/** The retry schedule as a table: each attempt with its delay and the total time. */
 export function retryTable(): string {
   const rows = attempts().map(
     ({ number, waitMs, elapsedMs }) =>
-      `| ${number} | ${waitMs === 0 ? "at once" : inWords(waitMs)} | ${elapsedMs === 0 ? "0" : inWords(elapsedMs)} |`,
+      `| ${number} | ${waitMs === 0 ? "none" : inWords(waitMs)} | ${elapsedMs === 0 ? "0" : inWords(elapsedMs)} |`,
   );
-  return ["| attempt | waits | since the first |", "|---|---|---|", ...rows].join("\n") + "\n";
+  return ["| attempt | delay | time since the first |", "|---|---|---|", ...rows].join("\n") + "\n";
 }
 
 export interface Attempt {
   number: number;
-  /** After the end of the attempt before. */
+  /** After the end of the previous attempt. */
   waitMs: number;
-  /** Since the first, if attempts took no time. */
+  /** Since the first attempt, without the duration of attempts. */
   elapsedMs: number;
 }
 

@@ -1,9 +1,9 @@
 import type { Schema } from "./openapi-document.ts";
 
-/** A member of an object: its name, its type and what there is to say about it. */
+/** A member of an object. */
 export type Member = readonly [name: string, type: string, description: string];
 
-/** The members of an object, of a list's items, or of a page's items, as `items[].id`. */
+/** The members of an object or of the items of a list. Nested items are named like `items[].id`. */
 export function members(schema: Schema, prefix = ""): Member[] {
   if (schema.items) return members(schema.items, prefix === "" ? "" : `${prefix}[].`);
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]): Member[] => {
@@ -18,7 +18,7 @@ export function typeOf({ type = [], items }: Schema): string {
   return [type].flat().join(" or ");
 }
 
-/** What its description says, and the bounds that it does not. */
+/** The description with values, bounds and default. */
 export function remarks({
   description = "",
   enum: values,
@@ -34,7 +34,7 @@ export function remarks({
   return [description, ...bounds].filter((text) => text !== "").join(" ");
 }
 
-/** A value that fits the schema: its own example, or one put together from those of its parts. */
+/** An example value: the schema's own, or one built from its parts. */
 export function exampleOf({ examples, type, items, properties }: Schema): unknown {
   if (examples) return examples[0];
   if (items) return [exampleOf(items)];

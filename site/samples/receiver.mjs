@@ -6,9 +6,9 @@ import { verify } from "./webhook.mjs";
 const { PARTNER_SECRET: secret, PORT = "3000", TLS_PEM } = process.env;
 if (!secret) throw new Error("PARTNER_SECRET is not set");
 const seen = new Set(); // In production: a table with a unique key on the id.
-const MAX_BYTES = 1024 * 1024; // Anybody may send more; we do not.
+const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 
-/** The status to answer with. */
+/** Returns the status of the response. */
 async function receive(request) {
   const { headers } = request;
   const body = await readBody(request);
@@ -19,17 +19,17 @@ async function receive(request) {
     return 400;
   }
 
-  if (seen.has(event.id)) return 204; // A delivery may arrive twice.
+  if (seen.has(event.id)) return 204; // A duplicate.
   seen.add(event.id);
   console.log(`received ${event.event} ${event.id}: ${event.data.message}`);
-  return 204; // Once it is stored, within 10 seconds. Work on it afterwards.
+  return 204; // Store the event, respond within 10 seconds, process it later.
 }
 
-/** The raw bytes. Null if there are too many. */
+/** Returns the raw bytes, or null if there are too many. */
 async function readBody(request) {
   const chunks = [];
   let bytes = 0;
-  // Not destroyed by the return: it is still to be answered.
+  // Keep the request open after the return, so that it can be answered.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
     if (bytes > MAX_BYTES) return null;
@@ -40,14 +40,14 @@ async function readBody(request) {
 
 async function answer(request, response) {
   const status = await receive(request).catch((error) => {
-    console.error(error); // A sender who breaks off must not end the program.
+    console.error(error); // An aborted request must not end the program.
     return 500;
   });
-  if (!request.complete) response.setHeader("connection", "close"); // Read no more.
+  if (!request.complete) response.setHeader("connection", "close"); // The rest is not read.
   response.writeHead(status).end();
 }
 
-// TLS is the business of a proxy or a tunnel, except for tests on your machine.
+// TLS is for local tests. Otherwise a proxy or tunnel terminates it.
 const pem = TLS_PEM && readFileSync(TLS_PEM);
 const createServer = pem ? createHttpsServer : createHttpServer;
 const server = createServer({ key: pem, cert: pem }, answer);

@@ -4,14 +4,14 @@ from verify import verify
 
 SECRET = os.environ.get("PARTNER_SECRET") or exit("PARTNER_SECRET is not set")
 seen = set()  # In production: a table with a unique key on the event's id.
-MAX_BYTES = 1024 * 1024  # Anybody may send more; we do not.
+MAX_BYTES = 1024 * 1024  # Deliveries are smaller.
 
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         try:
             status = self.receive()
-        except Exception:  # One bad request must not end in silence.
+        except Exception:  # Respond even if this fails.
             traceback.print_exc()
             status = 500
         self.send_response(status)
@@ -19,7 +19,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def receive(self):
         length = self.headers.get("Content-Length", "")
-        if not re.fullmatch("[0-9]{1,15}", length):  # Chunks have none, say.
+        if not re.fullmatch("[0-9]{1,15}", length):  # Chunked, for example.
             return 411
         if int(length) > MAX_BYTES:
             return 413
@@ -32,19 +32,19 @@ class Receiver(BaseHTTPRequestHandler):
             return 400
 
         event = json.loads(body)
-        if event["id"] in seen:  # A delivery may arrive twice.
+        if event["id"] in seen:  # A duplicate.
             return 204
         seen.add(event["id"])
         message = event["data"]["message"]
         print(f'received {event["event"]} {event["id"]}: {message}', flush=True)
-        return 204  # Once it is stored, within 10 seconds. Work on it afterwards.
+        return 204  # Store the event, respond within 10 seconds, process it later.
 
     def log_message(self, *args):
         pass
 
 
 server = ThreadingHTTPServer(("", int(os.environ.get("PORT", "3000"))), Receiver)
-if os.environ.get("TLS_PEM"):  # TLS is the business of a proxy, except for tests.
+if os.environ.get("TLS_PEM"):  # For local tests. Otherwise a proxy terminates TLS.
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(os.environ["TLS_PEM"])
     server.socket = tls.wrap_socket(server.socket, server_side=True)

@@ -1,2 +1,2 @@
-export SUBSCRIPTION_ID=wh_…      # "id" of the answer
-export PARTNER_SECRET=whsec_…    # "secret" of the answer, shown this once
+export SUBSCRIPTION_ID=wh_…      # "id" of the response
+export PARTNER_SECRET=whsec_…    # "secret" of the response, shown only once

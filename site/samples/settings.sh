@@ -1,3 +1,3 @@
 export PARTNER_API=https://partners.example.com
-export PARTNER_TOKEN=vck_…       # the token that you were given
-export RECEIVER_URL=https://…    # where deliveries are to go
+export PARTNER_TOKEN=vck_…       # your token
+export RECEIVER_URL=https://…    # where we send deliveries

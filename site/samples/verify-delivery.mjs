@@ -1,11 +1,11 @@
 import { verify } from "./webhook.mjs";
 
-/** Answers 204 or 400, and the event if it is to be trusted. */
+/** Returns 204 and the event, or 400 and the verdict. */
 export async function check(headers, rawBody) {
   const { verdict, event } = await verify({
-    secret: [process.env.PARTNER_SECRET], // Several while you change secrets.
-    headers, // Fetch's Headers, or Node's request.headers.
-    body: rawBody, // Bytes, not a parsed object.
+    secret: [process.env.PARTNER_SECRET], // Several during a rotation.
+    headers, // Fetch Headers or Node.js request.headers.
+    body: rawBody, // The raw bytes, not a parsed object.
   });
   return verdict === "valid" ? { status: 204, event } : { status: 400, verdict };
 }

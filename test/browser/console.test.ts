@@ -5,13 +5,13 @@ import { axeFindings } from "../support/axe.ts";
 import { DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
 import { aServedConsole, HOSTILE, signIn, TOKEN } from "../support/console.ts";
 
-/** Everything that is in a page, or outlives it. */
+/** Everything in the page and everything that outlives it. */
 const KEPT = `JSON.stringify([
   { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,
   document.documentElement.outerHTML,
 ])`;
 
-/** Another page of the console, as by the browser's own means; over when the console has taken notice. */
+/** Opens another page of the console by changing the address. Resolves when the console has reacted. */
 const ELSEWHERE = `new Promise((resolve) => {
   addEventListener("hashchange", () => resolve(), { once: true });
   location.hash = "#/organizations";
@@ -32,7 +32,7 @@ describe("the console in a browser", { skip }, async () => {
     return { ...served, ...(await served.site.open(t, view)) };
   };
 
-  test("a wrong token is refused, the right one let in, and one that holds no more sent out", async (t) => {
+  test("a wrong token is refused, the right one accepted, and an invalidated one signed out", async (t) => {
     const { page } = await open(t);
     const refusal = page.getByRole("alert").getByText("The operator token is missing or wrong.");
     await signIn(page, "", "wrong");
@@ -47,10 +47,10 @@ describe("the console in a browser", { skip }, async () => {
     );
     await page.getByRole("link", { name: "Subscriptions" }).click();
     await refusal.waitFor();
-    assert.equal(await page.getByRole("table").count(), 0, "what was shown is gone");
+    assert.equal(await page.getByRole("table").count(), 0, "the page is empty");
   });
 
-  test("the token is in the header of every call, and in no other place", async (t) => {
+  test("the token is only in the header of calls", async (t) => {
     const { page } = await open(t);
     const seen: string[] = [];
     page.on("request", (request) => {
@@ -82,7 +82,7 @@ describe("the console in a browser", { skip }, async () => {
     assert.ok(await page.getByRole("heading", { name: "Sign in" }).isVisible());
   });
 
-  test("what happened to an event is found, and what failed is sent again", async (t) => {
+  test("an event's deliveries are found, and a failed one is redelivered", async (t) => {
     const { page, failedEvent } = await open(t);
     await signIn(page);
     const others = row(page, "delivered").first();
@@ -97,10 +97,10 @@ describe("the console in a browser", { skip }, async () => {
     await button(page, "Redeliver now").click();
     await page.getByText("waiting", { exact: true }).waitFor();
     assert.notEqual(page.url(), failed);
-    assert.equal(await button(page, "Redeliver").count(), 0, "it is on its way");
+    assert.equal(await button(page, "Redeliver").count(), 0, "it is waiting");
   });
 
-  test("a list goes on page by page, and ends", async (t) => {
+  test("a list continues page by page to its end", async (t) => {
     const { page, organization } = await open(t);
     const query = `organization=${organization}&until=2026-01-01T00:00:01Z&state=delivered`;
     await signIn(page, `#/deliveries?${query}&limit=3`);
@@ -114,7 +114,7 @@ describe("the console in a browser", { skip }, async () => {
     assert.equal(await links.count(), 4);
   });
 
-  test("a subscription is deleted once the operator has said yes", async (t) => {
+  test("a subscription is deleted after confirmation", async (t) => {
     const { page, ask, aSubscription } = await open(t);
     const id = await aSubscription();
     const isThere = async () => (await ask({ url: "subscriptions" })).text.includes(id);
@@ -133,24 +133,24 @@ describe("the console in a browser", { skip }, async () => {
     assert.ok(!(await isThere()));
   });
 
-  test("an organization is made, and given a limit of its own", async (t) => {
+  test("an organization is created and gets a limit", async (t) => {
     const { page, ask } = await open(t);
     await signIn(page, "#/organizations");
-    await page.getByLabel("Slug, for good").fill("globex");
+    await page.getByLabel("Slug (permanent)").fill("globex");
     await button(page, "Create").click();
-    await page.getByLabel("Requests a minute of globex").fill("1200");
+    await page.getByLabel("Requests per minute of globex").fill("1200");
     await row(page, "globex").getByRole("button", { name: "Set" }).click();
-    await page.getByText("globex may make 1200 requests a minute.").waitFor();
+    await page.getByText("globex may make 1200 requests per minute.").waitFor();
     const { text } = await ask({ url: "organizations" });
     assert.match(text, /"slug":"globex","rate_limit_per_minute":1200/);
   });
 
-  test("what was made just now stands first, and is not shown again in its place", async (t) => {
+  test("a new item stands first and is shown once", async (t) => {
     const { page, ask } = await open(t);
     await ask({ method: "POST", url: "organizations", body: { slug: "yoyodyne" } });
     await signIn(page, "#/organizations?limit=1");
     await button(page, "More").waitFor();
-    await page.getByLabel("Slug, for good").fill("zorg");
+    await page.getByLabel("Slug (permanent)").fill("zorg");
     await button(page, "Create").click();
     await row(page, "zorg").waitFor();
     assert.match((await page.getByRole("row").nth(1).textContent()) ?? "", /^zorg/);
@@ -163,15 +163,15 @@ describe("the console in a browser", { skip }, async () => {
     assert.equal(await row(page, "zorg").count(), 1);
   });
 
-  test("a new key's token is shown once, and a revoked key says so", async (t) => {
+  test("a new key's token is shown once, and a revoked key is marked", async (t) => {
     const { page, ask, organization } = await open(t);
     await signIn(page, `#/keys?organization=${organization}`);
     await page.getByLabel("Label").fill("integration");
-    await page.getByLabel("Further scope").selectOption("webhooks:manage");
+    await page.getByLabel("Additional scope").selectOption("webhooks:manage");
     await button(page, "Create key").dblclick();
     const token = await page.locator(".issued code").textContent();
     assert.match(token ?? "", /^vck_[0-9a-z]{20}\.[\w-]{43}$/);
-    assert.equal(await row(page, "integration").count(), 1, "a double click makes one key");
+    assert.equal(await row(page, "integration").count(), 1, "a double click creates one key");
 
     await page.evaluate("dispatchEvent(new Event('hashchange'))");
     await row(page, "integration").getByRole("button", { name: "Revoke" }).click();
@@ -186,16 +186,16 @@ describe("the console in a browser", { skip }, async () => {
     assert.match(text, /"scopes":\["identity:read","webhooks:manage"\]/);
   });
 
-  test("what is shown is read anew when the operator asks for it", async (t) => {
+  test("Refresh reads the page again", async (t) => {
     const { page, ask } = await open(t);
     await signIn(page, "#/organizations");
-    await page.getByLabel("Slug, for good").waitFor();
+    await page.getByLabel("Slug (permanent)").waitFor();
     await ask({ method: "POST", url: "organizations", body: { slug: "initech" } });
     await button(page, "Refresh").click();
     await row(page, "initech").waitFor();
   });
 
-  test("nothing is said of a page that was left", async (t) => {
+  test("errors of a page that was left are not shown", async (t) => {
     const { page } = await open(t);
     await signIn(page);
     await row(page, "dead_lettered").waitFor();
@@ -204,19 +204,19 @@ describe("the console in a browser", { skip }, async () => {
       fail = () => route.abort();
     });
     await page.getByRole("link", { name: "Organizations" }).click();
-    await page.getByLabel("Slug, for good").waitFor();
+    await page.getByLabel("Slug (permanent)").waitFor();
     await page.getByRole("link", { name: "Deliveries" }).click();
     await row(page, "dead_lettered").waitFor();
     const failed = page.waitForEvent("requestfailed");
     await fail();
     await failed;
-    await page.evaluate("fetch('/healthz').then(() => undefined)"); // Enough time to say it.
+    await page.evaluate("fetch('/healthz').then(() => undefined)"); // Enough time to show the error.
     assert.equal(await page.getByRole("status").textContent(), "");
     await page.evaluate(`location.hash = "#/delivery"`);
     await page.getByRole("status").getByText("There is no such delivery.").waitFor();
   });
 
-  test("what goes wrong is said in the service's words, or in the console's if there are none", async (t) => {
+  test("errors are shown in the service's words, or in the console's if there was no response", async (t) => {
     const { page } = await open(t);
     await signIn(page, "#/deliveries?since=yesterday&limit=0");
     const faults = /since must be a time from 1970 on.*; limit must be an integer/;
@@ -226,11 +226,11 @@ describe("the console in a browser", { skip }, async () => {
     await page.getByRole("status").getByText("There is no such organization.").waitFor();
     await page.context().setOffline(true);
     await page.getByRole("link", { name: "Subscriptions" }).click();
-    await page.getByRole("status").getByText("The service cannot be reached.").waitFor();
+    await page.getByRole("status").getByText("The service is unreachable.").waitFor();
   });
 
   for (const view of VIEWS) {
-    test(`what others wrote is text, and axe finds nothing, ${view.viewport?.width} wide`, async (t) => {
+    test(`partners' text is not markup, and axe finds nothing, ${view.viewport?.width} wide`, async (t) => {
       const { page, complaints, organization, failedEvent } = await open(t, view);
       const look = async (name: string) => {
         const excess = await page.evaluate("document.documentElement.scrollWidth - innerWidth");

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { aServedSite, DESKTOP, PHONE, skip } from "../support/browser.ts";
 
-/** What has the focus: its text or label, and where it leads. */
+/** The focused element: its text or label, and whether the focus is visible. */
 const FOCUSED = `(() => {
   const { activeElement: at } = document;
   const style = getComputedStyle(at);
@@ -20,14 +20,17 @@ interface Focused {
   isSeen: boolean;
 }
 
-/** Presses Tab through the page and names what gets the focus. What scrolls by itself depends on the fonts. */
+/**
+ * Presses Tab through the page and returns the names of focused elements. Skips scrolling boxes,
+ * which depend on fonts.
+ */
 async function tabThrough(page: Page): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
     await page.keyboard.press("Tab");
     const { name, isScroller, isSeen } = await page.evaluate<Focused>(FOCUSED);
     if (await page.evaluate("document.activeElement === document.body")) return names;
-    assert.ok(isSeen, `${name} shows that it has the focus`);
+    assert.ok(isSeen, `${name} shows its focus`);
     if (!isScroller) names.push(name);
   }
 }
@@ -39,7 +42,7 @@ describe("in a browser", { skip }, async () => {
     return (await site.open(...args)).page;
   };
 
-  test("Tab goes through the page as it is read, and shows where it is", async (t) => {
+  test("Tab follows the reading order, and the focus is visible", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs/events");
     assert.deepEqual(await tabThrough(page), [
@@ -52,7 +55,7 @@ describe("in a browser", { skip }, async () => {
     ]);
   });
 
-  test("the first key press leads past the navigation", async (t) => {
+  test("the first Tab offers to skip the navigation", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs/events");
     await page.keyboard.press("Tab");
@@ -62,7 +65,7 @@ describe("in a browser", { skip }, async () => {
     assert.equal(name, "envelope");
   });
 
-  test("the search finds a section by keyboard alone", async (t) => {
+  test("the search works with the keyboard alone", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs");
     await page.keyboard.press("/");
@@ -79,17 +82,21 @@ describe("in a browser", { skip }, async () => {
     await page.locator("#search").fill("retry");
     const first = page.locator("#results strong").first();
     await first.waitFor();
-    assert.equal(await first.textContent(), "Deliveries and retries", "whatever the word's ending");
+    assert.equal(
+      await first.textContent(),
+      "Deliveries and retries",
+      "with any ending of the word",
+    );
   });
 
-  test("the search says so when there is nothing, and takes what is typed for text", async (t) => {
+  test("the search reports no results, and treats its input as text", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs");
     await page.locator("#search").fill("<img src=x> (.*");
     await page.locator("#results p", { hasText: "Nothing found." }).waitFor();
   });
 
-  test("the search knows statuses and the words of newcomers, and asks again for an index that it did not get", async (t) => {
+  test("the search knows statuses and common synonyms, and fetches a failed index again", async (t) => {
     const page = await open(t, DESKTOP);
     const index = "**/search.*.json";
     await page.route(index, (route) => route.abort());
@@ -100,7 +107,7 @@ describe("in a browser", { skip }, async () => {
     for (const [typed, title] of [
       ["429", "rate_limited"],
       ["idempotency", "Drop duplicates"],
-      ["rotation", "Change the signing secret"],
+      ["rotation", "Rotate the signing secret"],
       ["unsubscribe", "Delete"],
       ["sdk", "API reference"],
     ] as const) {
@@ -110,7 +117,7 @@ describe("in a browser", { skip }, async () => {
     }
   });
 
-  test("on a phone the list of pages opens and closes", async (t) => {
+  test("on a phone, the list of pages opens and closes", async (t) => {
     const page = await open(t, PHONE);
     await page.goto("/docs");
     const pages = page.locator("#pages");
@@ -123,7 +130,7 @@ describe("in a browser", { skip }, async () => {
     assert.equal(await pages.isVisible(), false);
   });
 
-  test("a language that was chosen once is shown everywhere, and arrow keys change it", async (t) => {
+  test("a chosen language is used everywhere, and arrow keys change it", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs/verifying");
     await page.getByRole("tab", { name: "JavaScript" }).focus();
@@ -134,14 +141,18 @@ describe("in a browser", { skip }, async () => {
 
     const chosen = page.getByRole("tab", { selected: true });
     await page.getByRole("tab", { name: "Hono" }).click();
-    assert.deepEqual(await chosen.allTextContents(), ["Python", "Hono"], "each to its own");
+    assert.deepEqual(
+      await chosen.allTextContents(),
+      ["Python", "Hono"],
+      "one choice for each kind of tabs",
+    );
     await page.goto("/docs/quickstart");
     assert.deepEqual(await chosen.allTextContents(), ["Python", "Python", "Python"]);
     await page.goto("/docs/verifying");
     assert.deepEqual(await chosen.allTextContents(), ["Python", "Hono"]);
   });
 
-  test("without script everything can be read, on a phone too", async (t) => {
+  test("everything is readable without scripts, also on a phone", async (t) => {
     const page = await open(t, { ...PHONE, javaScriptEnabled: false });
     await page.goto("/docs/verifying");
     for (const title of ["JavaScript", "Python", "Go", "PHP", "Ruby"]) {

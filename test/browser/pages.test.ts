@@ -19,7 +19,7 @@ describe("in a browser", { skip }, async () => {
   const site = skip === false ? await aServedSite() : undefined;
 
   for (const [name, view] of Object.entries(VIEWS)) {
-    test(`every page, ${name}: complete, not too wide, and nothing that axe finds`, async (t) => {
+    test(`every page, ${name}: fits the screen, loads only our own files, and axe finds nothing`, async (t) => {
       assert.ok(site);
       const { page, complaints } = await site.open(t, view);
       for (const { path } of PAGES) {
@@ -27,25 +27,32 @@ describe("in a browser", { skip }, async () => {
         const excess = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
         assert.equal(excess, 0, `${path} is too wide`);
         assert.deepEqual(await axeFindings(page), [], path);
-        assert.deepEqual(complaints, [], `${path} keeps to its policy and to our own files`);
+        assert.deepEqual(
+          complaints,
+          [],
+          `${path} keeps to its content security policy and our own files`,
+        );
       }
     });
   }
 
   for (const { name, path } of ALL) {
-    test(`assistive technology meets ${path} as before`, async (t) => {
+    test(`the accessibility tree of ${path} is unchanged`, async (t) => {
       assert.ok(site);
       const { page } = await site.open(t, DESKTOP);
       await page.goto(path);
       const tree = outline(await page.locator("body").ariaSnapshot(), site.base);
       const file = join(ROOT, "test/browser/trees", `${name}.yaml`);
       if (process.env["UPDATE_TREES"]) writeFileSync(file, tree);
-      assert.equal(tree, readFileSync(file, "utf8"), "UPDATE_TREES=1 writes it anew");
+      assert.equal(tree, readFileSync(file, "utf8"), "to update it: UPDATE_TREES=1");
     });
   }
 });
 
-/** The landmarks, headings and controls of a tree. Its text changes with every sentence, and says nothing of roles. */
+/**
+ * The landmarks, headings and controls of a tree. Plain text is dropped, because it changes often
+ * and has no roles.
+ */
 function outline(tree: string, base: string): string {
   const KEPT =
     /^\s*- '?(banner|main|navigation|search|heading|link|button|tab|tablist|tabpanel|searchbox|img|status|table)\b/;

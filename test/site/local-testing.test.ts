@@ -5,7 +5,7 @@ import { requireProgram } from "../support/required.ts";
 import { aRig } from "../support/rig.ts";
 import { aShell } from "../support/shell.ts";
 
-test("a partner with listener and service on one machine sees an event arrive, and then in their own receiver", async (t) => {
+test("listener and service on one machine show an event, and then the partner's own receiver does", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
   const { DATABASE_URL = "" } = await aRig(t);
   const shell = await aShell(t, { DATABASE_URL, ADMIN_TOKEN });

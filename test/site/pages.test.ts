@@ -16,24 +16,24 @@ const page = (name: string) => {
 };
 const ids = (name: string) => page(name).headings.map(({ id }) => id);
 
-test("the errors page explains every code there is under its own anchor, and no other", () => {
+test("the errors page explains exactly the existing codes, each under its anchor", () => {
   const explained = page("errors").headings.filter(({ depth }) => depth === 3);
   assert.deepEqual(explained.map(({ id }) => id).sort(), Object.keys(PROBLEMS).sort());
   for (const [code, { status, title }] of Object.entries(PROBLEMS)) {
     const section = page("errors").html.split(`<h3 id="${code}">`)[1]?.split("<h3")[0] ?? "";
     assert.ok(section.includes(`<strong>${status} ${title}.</strong>`), code);
-    assert.ok(section.includes("<strong>Cure.</strong>"), code);
+    assert.ok(section.includes("<strong>Solution.</strong>"), code);
   }
 });
 
-test("the events page lists every type there is", () => {
+test("the events page lists every type", () => {
   for (const type of Object.keys(EVENT_TYPES)) {
     assert.ok(ids("events").includes(type.replaceAll(".", "-")), type);
     assert.ok(page("events").html.includes(`&quot;${type}&quot;`), type);
   }
 });
 
-test("the reference has the six calls, each with the errors that it may answer", async () => {
+test("the reference has the six calls, each with its errors", async () => {
   const { paths } = await openApiDocument();
   const calls = Object.values(paths).flatMap((methods) => Object.values(methods));
   assert.equal(calls.length, 6);
@@ -51,19 +51,19 @@ test("the reference has the six calls, each with the errors that it may answer",
   }
 });
 
-test("the changelog tells partners what changed for them", () => {
+test("the changelog page has only changes for partners", () => {
   const { html } = page("changelog");
   assert.ok(html.includes("<li>The identity check, webhook subscriptions"));
   assert.doesNotMatch(html, /For partners|For operators|EGRESS_DENY/);
 });
 
-test("the reference says of every member what it means", () => {
+test("the reference explains every member", () => {
   const { html } = page("reference");
   assert.ok(html.includes("<td>"));
   assert.doesNotMatch(html, /<td><\/td>/);
 });
 
-test("every link within the documentation leads to a page and to an anchor that exist", () => {
+test("every link within the documentation leads to an existing page and anchor", () => {
   const paths = new Map(pages.map((each) => [each.path, each.headings.map(({ id }) => id)]));
   for (const { name } of downloads()) paths.set(`/docs/files/${name}`, []);
   for (const { html, path } of pages) {
@@ -84,7 +84,7 @@ test("no page has an anchor twice", () => {
   }
 });
 
-test("the search knows every section of every page", () => {
+test("the search index has every section of every page", () => {
   const index = searchIndex(pages);
   for (const { path, headings } of pages) {
     const base = path.slice("/docs".length);
@@ -97,7 +97,7 @@ test("the search knows every section of every page", () => {
     );
   }
   const raw = index.filter(({ text, title }) => /&#?\w+;/.test(title + text));
-  assert.deepEqual(raw, [], "as it is read, not as it is written");
+  assert.deepEqual(raw, [], "text, not HTML");
   const headers = index.filter(({ text }) => text.includes("X-VC-Signature"));
-  assert.ok(headers.length > 1, "the text of code can be found, too");
+  assert.ok(headers.length > 1, "code is searchable");
 });

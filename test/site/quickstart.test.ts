@@ -16,7 +16,7 @@ const LANGUAGES = [
   { language: "Python", program: "python3", ending: "py" },
 ] as const;
 
-/** A newcomer: a key, an https address, and an empty folder. */
+/** A newcomer with a key, a public HTTPS address and an empty folder. */
 async function aNewcomer(t: TestContext) {
   const service = await startProgram(t, await aRig(t));
   const partner = await aPartner(service, "acme");
@@ -80,43 +80,39 @@ const TOO_MANY_BYTES = 1024 * 1024 + 1;
 const LENGTH = `Content-Length: ${TOO_MANY_BYTES}`;
 const tooMuch = "x".repeat(TOO_MANY_BYTES);
 
-const anybodys = {
+const INVALID = {
   mjs: [
     { what: "nothing", headers: [], body: "", status: 400 },
-    { what: "a length below 0", headers: ["Content-Length: -1"], body: "", status: 400 },
-    { what: "too much", headers: [LENGTH], body: tooMuch, status: 413 },
+    { what: "a negative length", headers: ["Content-Length: -1"], body: "", status: 400 },
+    { what: "too many bytes", headers: [LENGTH], body: tooMuch, status: 413 },
   ],
   py: [
     { what: "nothing", headers: [], body: "", status: 411 },
-    { what: "a length below 0", headers: ["Content-Length: -1"], body: "", status: 411 },
+    { what: "a negative length", headers: ["Content-Length: -1"], body: "", status: 411 },
     { what: "chunks", headers: ["Transfer-Encoding: chunked"], body: "", status: 411 },
-    { what: "too much", headers: [LENGTH], body: "", status: 413 },
+    { what: "too many bytes", headers: [LENGTH], body: "", status: 413 },
   ],
 };
 
 for (const { language, program, ending } of LANGUAGES) {
-  test(
-    `the receiver in ${language} refuses what anybody may send`,
-    { timeout: 60_000 },
-    async (t) => {
-      if (!(await requireProgram(t, "curl", ["--version"]))) return;
-      if (!(await requireProgram(t, program, ["--version"]))) return;
-      const { shell } = await aNewcomer(t);
-      await shell.run(`get-receiver-${ending}.sh`);
-      const settings = { PORT: "0", PARTNER_SECRET: "whsec_x" };
-      const receiver = await shell.start(`start-receiver-${ending}.sh`, settings);
-      const [, port = ""] = await receiver.heard(/^receiving on port (\d+)$/);
-      for (const { what, headers, body, status } of anybodys[ending]) {
-        const head = ["Host: localhost", "Connection: close", ...headers];
-        const bytes = rawRequest("POST /hooks HTTP/1.1", head, body);
-        const [answer] = await converse(`http://127.0.0.1:${port}`, bytes);
-        assert.equal(answer?.status, status, what);
-      }
-    },
-  );
+  test(`the receiver in ${language} refuses invalid requests`, { timeout: 60_000 }, async (t) => {
+    if (!(await requireProgram(t, "curl", ["--version"]))) return;
+    if (!(await requireProgram(t, program, ["--version"]))) return;
+    const { shell } = await aNewcomer(t);
+    await shell.run(`get-receiver-${ending}.sh`);
+    const settings = { PORT: "0", PARTNER_SECRET: "whsec_x" };
+    const receiver = await shell.start(`start-receiver-${ending}.sh`, settings);
+    const [, port = ""] = await receiver.heard(/^receiving on port (\d+)$/);
+    for (const { what, headers, body, status } of INVALID[ending]) {
+      const head = ["Host: localhost", "Connection: close", ...headers];
+      const bytes = rawRequest("POST /hooks HTTP/1.1", head, body);
+      const [answer] = await converse(`http://127.0.0.1:${port}`, bytes);
+      assert.equal(answer?.status, status, what);
+    }
+  });
 }
 
-test("a receiver that gets an event twice acts on it once, and acknowledges both, whoever broke off in between", async (t) => {
+test("a receiver handles a repeated event once and acknowledges both, despite an aborted request in between", async (t) => {
   const { shell, tunnel } = await aNewcomer(t);
   await shell.run("get-receiver-mjs.sh");
   await subscribe(shell);
@@ -137,7 +133,7 @@ test("a receiver that gets an event twice acts on it once, and acknowledges both
   assert.equal(receiver.lines.all.filter((line) => line.startsWith("received")).length, 1);
 });
 
-test("a delivery looks as the documentation shows it", async (t) => {
+test("a delivery looks as in the documentation", async (t) => {
   const { shell, tunnel } = await aNewcomer(t);
   await subscribe(shell);
   await shell.json("reference/sendTestEvent.sh");
@@ -148,14 +144,14 @@ test("a delivery looks as the documentation shows it", async (t) => {
     .slice(1)
     .map((line) => line.split(":")[0]?.toLowerCase() ?? "");
   const arrived = await tunnel.passed.until(([one]) => one);
-  const UNTOLD = ["connection", "content-length"];
-  const actual = Object.keys(arrived.headers).filter((name) => !UNTOLD.includes(name));
+  const OMITTED = ["connection", "content-length"];
+  const actual = Object.keys(arrived.headers).filter((name) => !OMITTED.includes(name));
   assert.deepEqual(names.sort(), actual.sort());
   const envelope = JSON.parse(arrived.body.toString()) as object;
   assert.deepEqual(Object.keys(JSON.parse(body) as object), Object.keys(envelope));
 });
 
-test("the calls of the reference list and delete what the quickstart has made", async (t) => {
+test("the reference's calls list and delete the quickstart's subscription", async (t) => {
   const { shell } = await aNewcomer(t);
   await subscribe(shell);
   const list = async () =>
@@ -165,7 +161,7 @@ test("the calls of the reference list and delete what the quickstart has made", 
   assert.deepEqual(await list(), []);
 });
 
-test("the reference shows each call with our client, and each works", async (t) => {
+test("the reference's example of each call with our client works", async (t) => {
   const { shell } = await aNewcomer(t);
   await subscribe(shell);
   const run = (call: string) => shell.runModule(`reference/${call}.mjs`);

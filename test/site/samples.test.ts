@@ -17,7 +17,7 @@ const PAGES = join(ROOT, "site/pages");
 const SAMPLES = join(ROOT, "site/samples");
 const read = (name: string) => readFile(join(SAMPLES, name), "utf8");
 
-/** A sample beside the library as partners fetch it. */
+/** A folder with a sample and the library as partners download it. */
 async function aFolderWithLibrary(t: TestContext, sample: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ async function aFolderWithLibrary(t: TestContext, sample: string): Promise<strin
   return folder;
 }
 
-/** Every block of code that is written in a page. */
+/** Every code block of the pages. */
 async function codeBlocks() {
   const names = await readdir(PAGES);
   const texts = await Promise.all(names.map((name) => readFile(join(PAGES, name), "utf8")));
@@ -40,10 +40,10 @@ async function codeBlocks() {
   });
 }
 
-test("every sample that can be run is a file, and every file is shown somewhere", async () => {
+test("every runnable sample is a file, and every file is shown", async () => {
   const blocks = await codeBlocks();
   for (const { page, language, file } of blocks) {
-    assert.ok(file !== undefined || language === "text", `${page} has ${language} of its own`);
+    assert.ok(file !== undefined || language === "text", `${page} has ${language} without a file`);
   }
   const shown = new Set(blocks.map(({ file }) => file));
   const files = await readdir(SAMPLES, { recursive: true });
@@ -55,7 +55,7 @@ test("every sample that can be run is a file, and every file is shown somewhere"
   for (const name of examples) assert.ok(shown.has(`examples/${name}`), name);
 });
 
-test("the samples use the settings that the quickstart has one make, and no other", async () => {
+test("the samples use only the variables of the quickstart", async () => {
   const settings = (await read("settings.sh")) + (await read("settings-subscription.sh"));
   const made = [...settings.matchAll(/^export ([A-Z_]+)=/gm)].map(([, name]) => name);
   const files = (await readdir(SAMPLES, { recursive: true })).filter((name) =>
@@ -71,7 +71,7 @@ test("the samples use the settings that the quickstart has one make, and no othe
   }
 });
 
-test("the snippets with which partners verify tell a genuine delivery from a forged one", async (t) => {
+test("the verification snippets tell a genuine delivery from a forged one", async (t) => {
   const folder = await aFolderWithLibrary(t, "verify-delivery.mjs");
 
   const secret = `whsec_${"A".repeat(44)}`;
@@ -101,7 +101,7 @@ test("the snippets with which partners verify tell a genuine delivery from a for
   assert.throws(() => standard.check(headers, Buffer.from("{}")));
 });
 
-test("the snippet that drops duplicates works on an event once, and again only if that failed", async (t) => {
+test("the snippet for duplicates handles an event once, and again only after a failure", async (t) => {
   const folder = await aFolderWithLibrary(t, "handle-once.mjs");
   const { statusFor } = (await import(pathToFileURL(join(folder, "handle-once.mjs")).href)) as {
     statusFor: (event: { id: string }, handle: () => unknown) => Promise<number>;
@@ -120,7 +120,7 @@ test("the snippet that drops duplicates works on an event once, and again only i
   assert.equal(times, 1);
 });
 
-test("an error looks as the documentation shows it", async (t) => {
+test("an error looks as in the documentation", async (t) => {
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const shown = JSON.parse(await read("error.json")) as { request_id: string };
@@ -133,7 +133,7 @@ test("an error looks as the documentation shows it", async (t) => {
   assert.deepEqual(answer.json(), shown);
 });
 
-test("the headers of the rate limit look as the documentation shows them", async (t) => {
+test("the rate limit headers look as in the documentation", async (t) => {
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith();
   const { headers } = await api.inject({ url: "/api/v1/partner/me", headers: { authorization } });

@@ -2,7 +2,7 @@ import { authorization } from "./session.js";
 
 const ROOT = "/api/v1/admin/";
 
-/** Why the service did not do as it was asked, in words for the operator. The status is 0 if there was no answer. */
+/** An error with a message for the operator. The status is 0 if there was no response. */
 export class Problem extends Error {
   constructor(status, message) {
     super(message);
@@ -10,13 +10,13 @@ export class Problem extends Error {
   }
 }
 
-/** Asks the operator API; null where it has nothing to say. */
+/** Calls the operator API. Returns null if the response has no body. */
 export async function call(method, path, body) {
   const response = await send(method, path, body);
   if (response.status === 204) return null;
-  const answer = await read(response);
-  if (!response.ok) throw new Problem(response.status, inWords(answer));
-  return answer;
+  const content = await read(response);
+  if (!response.ok) throw new Problem(response.status, inWords(content));
+  return content;
 }
 
 async function send(method, path, body) {
@@ -26,7 +26,7 @@ async function send(method, path, body) {
   try {
     return await fetch(ROOT + path, { ...request, credentials: "omit", redirect: "error" });
   } catch {
-    throw new Problem(0, "The service cannot be reached.");
+    throw new Problem(0, "The service is unreachable.");
   }
 }
 
@@ -34,7 +34,7 @@ async function read(response) {
   try {
     return await response.json();
   } catch {
-    throw new Problem(response.status, `The answer was ${response.status}, and not the service's.`);
+    throw new Problem(response.status, `Got status ${response.status}, but not from the service.`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** An element with these properties. Whatever is put in becomes text or is an element of ours, never markup. */
+/** Creates an element. Children are elements or become text, never markup. */
 export function el(tag, properties = {}, ...children) {
   const { data = {}, ...own } = properties;
   const made = Object.assign(document.createElement(tag), own);

@@ -1,9 +1,9 @@
-import { attempting } from "./attempt.js";
+import { singleAction } from "./run-action.js";
 import { el } from "./element.js";
 
 export function button(text, act, className = "") {
   const made = el("button", { type: "button", className }, text);
-  made.addEventListener("click", attempting(act));
+  made.addEventListener("click", singleAction(act));
   return made;
 }
 
@@ -11,7 +11,7 @@ export function field(name, label, properties = {}) {
   return el("label", {}, label, el("input", { name, autocomplete: "off", ...properties }));
 }
 
-/** One of `options`, or what the first line of the list says: nothing. */
+/** Creates a select box of `options`. Its first line, `none`, stands for no choice. */
 export function choice(name, label, options, { none = "any", value = "" } = {}) {
   const lines = [["", none], ...Object.entries(options)];
   const select = el(
@@ -23,10 +23,10 @@ export function choice(name, label, options, { none = "any", value = "" } = {}) 
   return el("label", {}, label, select);
 }
 
-/** Hands on what was filled in, by name, and itself. */
+/** Creates a form that passes its values, by name, and itself to `act`. */
 export function form(fields, submit, act) {
   const made = el("form", {}, ...fields, el("button", { className: "main" }, submit));
-  const send = attempting(act);
+  const send = singleAction(act);
   made.addEventListener("submit", (event) => {
     event.preventDefault();
     const filled = [...new FormData(made)].map(([name, value]) => [name, value.trim()]);

@@ -3,7 +3,7 @@ import { el } from "./element.js";
 import { button } from "./form.js";
 import { table } from "./table.js";
 
-/** A list of the API as a table, page after page as the operator asks for more. */
+/** Shows a list of the API as a table. A button loads the next page. */
 export function list(path, query, name, columns) {
   const { element, rows, row } = table(name, columns);
   const empty = el("p", { className: "quiet", hidden: true }, "Nothing found.");
@@ -19,17 +19,17 @@ export function list(path, query, name, columns) {
     rows.append(...items.filter((item) => !made.has(idOf(item))).map(row));
     cursor = { cursor: next };
     more.hidden = next === null;
-    settle();
+    showOrHide();
   }
 
-  /** Puts first what was made just now; where its place is, it is passed over. */
+  /** Puts a new item first. Later pages skip it. */
   function add(item) {
     made.add(idOf(item));
     rows.prepend(row(item));
-    settle();
+    showOrHide();
   }
 
-  function settle() {
+  function showOrHide() {
     empty.hidden = rows.childElementCount > 0;
     element.hidden = !empty.hidden;
   }

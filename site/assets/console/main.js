@@ -1,4 +1,4 @@
-import { attempt } from "./attempt.js";
+import { runAction } from "./run-action.js";
 import { el } from "./element.js";
 import { deliveriesPage } from "./pages/deliveries.js";
 import { deliveryPage } from "./pages/delivery.js";
@@ -10,7 +10,7 @@ import { say } from "./notice.js";
 import { here } from "./place.js";
 import { isSignedIn, signOut } from "./session.js";
 
-/** Each makes its page at once, as a title and parts, and has a `read` that fills them from the API. */
+/** `make` returns a page's title, its parts and `read`, which fills them from the API. */
 const PAGES = new Map([
   ["deliveries", { make: deliveriesPage, tab: "deliveries" }],
   ["delivery", { make: deliveryPage, tab: "deliveries" }],
@@ -36,11 +36,11 @@ async function render() {
   try {
     await read();
   } catch (error) {
-    if (heading.isConnected) throw error; // Of a page that was left there is nothing to say.
+    if (heading.isConnected) throw error; // Errors of a page that was left are ignored.
   }
 }
 
-/** Nothing of what was shown before is left on the page. */
+/** Shows the sign-in form and removes everything else. */
 function showSignIn(why = "") {
   say("");
   main.replaceChildren(signInPage(why, render));
@@ -48,7 +48,7 @@ function showSignIn(why = "") {
   main.querySelector("input").focus();
 }
 
-/** What stands around a page. */
+/** Updates title and navigation. */
 function frame(title, tab) {
   document.title = `${title} · Partner API console`;
   nav.hidden = refresh.hidden = leave.hidden = tab === null;
@@ -58,12 +58,12 @@ function frame(title, tab) {
   }
 }
 
-refresh.addEventListener("click", () => attempt(render));
+refresh.addEventListener("click", () => runAction(render));
 leave.addEventListener("click", () => signOut());
 addEventListener("signed-out", ({ detail }) => showSignIn(detail));
-addEventListener("hashchange", () => attempt(render));
+addEventListener("hashchange", () => runAction(render));
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // The address behind the # is the operator's place.
+  event.preventDefault(); // The fragment of the address is the current page.
   main.focus();
 });
-void attempt(render);
+void runAction(render);

@@ -1,4 +1,4 @@
-/** Where the operator is: a page, and what it is asked for. It lies behind the # of the address, which no server sees. */
+/** The current page and its query, from the fragment of the address, which no server sees. */
 export function here() {
   const [page, query] = location.hash.replace(/^#\/?/, "").split("?");
   return { page, query: Object.fromEntries(new URLSearchParams(query)) };
@@ -9,7 +9,7 @@ export function addressOf(page, query = {}) {
   return asked === "" ? `#/${page}` : `#/${page}?${asked}`;
 }
 
-/** Goes there; whoever is there already sees it anew. */
+/** Opens a page, or reloads it if it is open. */
 export function go(page, query) {
   const address = addressOf(page, query);
   if (location.hash === address) dispatchEvent(new Event("hashchange"));

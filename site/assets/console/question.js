@@ -1,8 +1,8 @@
 import { el } from "./element.js";
 
 /**
- * Asks before something that cannot be taken back. Whoever just presses Enter or Escape has said no. `about` has a
- * paragraph of its own: letters that turn the direction of writing turn nothing of the question.
+ * Asks before an irreversible action. Enter and Escape mean no. `about` has its own paragraph, so
+ * that characters that reverse the writing direction cannot affect the question.
  */
 export function confirmed(question, about, yes) {
   const said = [el("p", {}, question), el("p", { className: "quiet" }, about)];
@@ -15,7 +15,7 @@ export function confirmed(question, about, yes) {
   dialog.append(
     el("div", { className: "buttons" }, answer("Cancel", "", ""), answer(yes, "yes", "main")),
   );
-  document.getElementById("content").append(dialog); // Goes with the page that asked.
+  document.getElementById("content").append(dialog); // Removed together with the page.
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => {

@@ -1,4 +1,4 @@
-/** In this variable and nowhere else: leaving the page forgets it, and so does loading it anew. */
+/** Stored only in this variable, so leaving or reloading the page forgets it. */
 let token = null;
 
 export const isSignedIn = () => token !== null;
@@ -9,7 +9,7 @@ export function signIn(given) {
   token = given;
 }
 
-/** Whoever shows the pages listens for it, and takes away what is shown. */
+/** On `signed-out`, main.js removes everything from the page. */
 export function signOut(why = "") {
   token = null;
   dispatchEvent(new CustomEvent("signed-out", { detail: why }));

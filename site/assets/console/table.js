@@ -1,6 +1,6 @@
 import { el } from "./element.js";
 
-/** `columns` are titles with what each shows of an item; that may draw the row anew, or take it away with null. */
+/** `columns` are pairs of a title and a function of an item. Its second argument redraws or removes the row. */
 export function table(name, columns) {
   const rows = el("tbody");
   const titles = columns.map(([title]) => el("th", { scope: "col" }, title));
@@ -15,12 +15,12 @@ export function table(name, columns) {
     function redraw(next) {
       if (next) made.replaceWith(row(next));
       else made.remove();
-      element.focus(); // What had the focus is gone.
+      element.focus(); // The focused element was removed.
     }
   }
 }
 
-/** On a narrow screen a title stands before each cell. */
+/** Narrow screens show the title in front of each cell. */
 function cell(title, shown) {
   return el("td", { data: { title } }, el("div", {}, shown));
 }

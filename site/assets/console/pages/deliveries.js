@@ -1,14 +1,14 @@
 import { choice, field, form } from "../form.js";
 import { list } from "../list.js";
 import { go } from "../place.js";
-import { id, link, mood, time } from "../show.js";
+import { id, link, badge, time } from "../show.js";
 
 const STATES = ["waiting", "delivered", "dead_lettered", "cancelled"];
 
 const COLUMNS = [
   ["Delivery", (delivery) => link(id(delivery.id), "delivery", { id: delivery.id })],
   ["Event", ({ event_id: event }) => link(id(event), "deliveries", { event })],
-  ["State", ({ state }) => mood(state)],
+  ["State", ({ state }) => badge(state)],
   ["Attempts", ({ attempts }) => attempts],
   ["Last failure", ({ reason }) => reason],
   ["Created", ({ created_at }) => time(created_at)],
@@ -18,7 +18,7 @@ export function deliveriesPage(query) {
   const at = (name, label, placeholder = "") =>
     field(name, label, { value: query[name] ?? "", placeholder });
   const fields = [
-    at("event", "Event", "evt_… or a type"),
+    at("event", "Event", "evt_… or type"),
     at("subscription", "Subscription", "wh_…"),
     at("organization", "Organization", "slug or org_…"),
     choice("state", "State", Object.fromEntries(STATES.map((state) => [state, state])), {
@@ -30,5 +30,5 @@ export function deliveriesPage(query) {
   ];
   const { element, read } = list("deliveries", query, "Deliveries", COLUMNS);
   const search = form(fields, "Search", (asked) => go("deliveries", asked));
-  return { title: "What happened to this event?", parts: [search, element], read };
+  return { title: "Deliveries", parts: [search, element], read };
 }

@@ -3,12 +3,12 @@ import { el } from "../element.js";
 import { field, form } from "../form.js";
 import { go } from "../place.js";
 import { confirmed } from "../question.js";
-import { id, link, mood, time } from "../show.js";
+import { id, link, badge, time } from "../show.js";
 import { table } from "../table.js";
 
 const COLUMNS = [
   ["Attempt", ({ attempt }) => attempt],
-  ["Outcome", ({ status }) => mood(status)],
+  ["Outcome", ({ status }) => badge(status)],
   ["HTTP status", ({ http_status }) => http_status || null],
   ["Reason", ({ reason }) => reason],
   ["Took", ({ duration_ms }) => `${duration_ms} ms`],
@@ -25,7 +25,7 @@ export function deliveryPage({ id: asked = "" }) {
     const attempts = table("Attempts", COLUMNS);
     attempts.rows.append(...delivery.attempt_log.map(attempts.row));
     page.append(facts(delivery), el("h2", {}, "Attempts"), attempts.element);
-    if (isOver(delivery)) page.append(el("h2", {}, "Send it once more"), redelivery(delivery));
+    if (isOver(delivery)) page.append(el("h2", {}, "Redeliver"), redelivery(delivery));
   }
 }
 
@@ -35,11 +35,11 @@ function facts(delivery) {
   const { event_id: event, subscription_id: subscription, subscription: standing } = delivery;
   const organization = standing.organization_slug;
   const shown = {
-    State: mood(delivery.state),
+    State: badge(delivery.state),
     Event: link(id(event), "deliveries", { event }),
     Type: delivery.event_type,
     Subscription: link(id(subscription), "deliveries", { subscription }),
-    URL: standing.url, // Partners choose where it leads: nothing to click on.
+    URL: standing.url, // Not a link, because partners choose it.
     "Auto-disabled": time(standing.auto_disabled_at),
     Deleted: time(standing.deleted_at),
     Organization: link(organization, "deliveries", { organization }),
@@ -59,7 +59,7 @@ function redelivery({ subscription, ...delivery }) {
   const label = `To another subscription${required ? "" : " (optional)"}`;
   const to = field("to", label, { placeholder: "wh_…", required });
   return form([to], "Redeliver", async (said) => {
-    const question = "Send the event once more, as a new delivery?";
+    const question = "Send the event again as a new delivery?";
     if (!(await confirmed(question, delivery.event_id, "Redeliver now"))) return;
     const made = await call("POST", `deliveries/${delivery.id}/redeliver`, said);
     go("delivery", { id: made.id });

@@ -4,7 +4,7 @@ import { button, choice, field, form } from "../form.js";
 import { list } from "../list.js";
 import { say } from "../notice.js";
 import { confirmed } from "../question.js";
-import { id, mood, names, time } from "../show.js";
+import { id, badge, names, time } from "../show.js";
 
 const COLUMNS = [
   ["Key", ({ key_id }) => id(key_id)],
@@ -12,7 +12,7 @@ const COLUMNS = [
   ["Scopes", ({ scopes }) => names(scopes)],
   ["Created", ({ created_at }) => time(created_at)],
   ["Last used", ({ last_used_at }) => time(last_used_at)],
-  ["State", ({ revoked_at }) => mood(revoked_at ? "revoked" : "active")],
+  ["State", ({ revoked_at }) => badge(revoked_at ? "revoked" : "active")],
 ];
 
 export function keysPage({ organization = "", ...query }) {
@@ -21,13 +21,13 @@ export function keysPage({ organization = "", ...query }) {
   const issued = el("p", { className: "issued", role: "status", hidden: true });
   const fields = [
     field("label", "Label"),
-    choice("scope", "Further scope", { "webhooks:manage": "webhooks:manage" }, { none: "none" }),
+    choice("scope", "Additional scope", { "webhooks:manage": "webhooks:manage" }, { none: "none" }),
   ];
   const create = form(fields, "Create key", async ({ scope, ...said }, filled) => {
     const scopes = scope ? [scope] : [];
     const { token, ...key } = await call("POST", "keys", { ...said, organization, scopes });
     filled.reset();
-    issued.replaceChildren("The token, shown this once: ", el("code", {}, token));
+    issued.replaceChildren("The token, shown only once: ", el("code", {}, token));
     issued.hidden = false;
     add({ ...key, last_used_at: null, revoked_at: null });
   });
@@ -40,9 +40,9 @@ function revocation(key, redraw) {
 
 async function revoke(key, redraw) {
   const { key_id, label } = key;
-  const question = `Revoke ${key_id}? It is refused from its next request on.`;
-  if (!(await confirmed(question, label ?? "It has no label.", "Revoke key"))) return;
+  const question = `Revoke ${key_id}? It stops working at once.`;
+  if (!(await confirmed(question, label ?? "No label.", "Revoke key"))) return;
   await call("DELETE", `keys/${key_id}`);
-  redraw({ ...key, revoked_at: "now" }); // No row shows when.
+  redraw({ ...key, revoked_at: "now" }); // The table does not show the time.
   say(`${key_id} is revoked.`);
 }

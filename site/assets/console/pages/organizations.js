@@ -8,18 +8,18 @@ import { id, link, time } from "../show.js";
 const COLUMNS = [
   ["Organization", ({ slug }) => slug],
   ["Id", (organization) => id(organization.id)],
-  ["Requests a minute", limitForm],
+  ["Requests per minute", limitForm],
   ["Keys", ({ slug }) => keysLink(slug)],
   ["Created", ({ created_at }) => time(created_at)],
 ];
 
 export function organizationsPage(query) {
   const { element, read, add } = list("organizations", query, "Organizations", COLUMNS);
-  const slug = field("slug", "Slug, for good", { required: true, placeholder: "acme" });
+  const slug = field("slug", "Slug (permanent)", { required: true, placeholder: "acme" });
   const create = form([slug], "Create", async (asked, filled) => {
     add(await call("POST", "organizations", asked));
     filled.reset();
-    say(`${asked.slug} is there.`);
+    say(`${asked.slug} is created.`);
   });
   return { title: "Organizations", parts: [create, element], read };
 }
@@ -29,11 +29,11 @@ const keysLink = (slug) =>
 
 function limitForm({ id: organization, slug, rate_limit_per_minute: value }) {
   const limit = el("input", {
-    ...{ name: "limit", ariaLabel: `Requests a minute of ${slug}` },
+    ...{ name: "limit", ariaLabel: `Requests per minute of ${slug}` },
     ...{ type: "number", required: true, value },
   });
   return form([limit], "Set", async ({ limit: wanted }) => {
     await call("PATCH", `organizations/${organization}`, { rate_limit_per_minute: Number(wanted) });
-    say(`${slug} may make ${wanted} requests a minute.`);
+    say(`${slug} may make ${wanted} requests per minute.`);
   });
 }

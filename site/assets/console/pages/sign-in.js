@@ -3,11 +3,11 @@ import { el } from "../element.js";
 import { field, form } from "../form.js";
 import { signIn, signOut } from "../session.js";
 
-/** `enter` follows once the service has accepted a token. */
+/** Calls `enter` when the service has accepted a token. */
 export function signInPage(why, enter) {
   const token = field("token", "Operator token", {
     ...{ type: "password", required: true, spellcheck: false },
-    ...{ pattern: "\\s*[!-~]+\\s*", title: "As configured, without spaces or accents." },
+    ...{ pattern: "\\s*[!-~]+\\s*", title: "The configured token, without spaces or accents." },
   });
   const tried = form([token], "Sign in", async ({ token: given }) => {
     signIn(given);

@@ -4,13 +4,13 @@ import { list } from "../list.js";
 import { say } from "../notice.js";
 import { go } from "../place.js";
 import { confirmed } from "../question.js";
-import { id, link, mood, names, time } from "../show.js";
+import { id, link, badge, names, time } from "../show.js";
 
 const COLUMNS = [
   ["Subscription", (item) => link(id(item.id), "deliveries", { subscription: item.id })],
-  ["URL", ({ url }) => url], // Partners choose where it leads: nothing to click on.
+  ["URL", ({ url }) => url], // Not a link, because partners choose it.
   ["Events", ({ events }) => names(events)],
-  ["State", ({ active }) => mood(active ? "active" : "auto-disabled")],
+  ["State", ({ active }) => badge(active ? "active" : "auto-disabled")],
   ["Failures", ({ consecutive_failures }) => consecutive_failures],
   ["Created", ({ created_at }) => time(created_at)],
   ["Action", (item, redraw) => button("Delete", () => remove(item, redraw), "danger")],
@@ -30,7 +30,7 @@ export function subscriptionsPage(query) {
 }
 
 async function remove({ id: subscription, url }, redraw) {
-  const question = `Delete ${subscription}? What is queued for it is cancelled.`;
+  const question = `Delete ${subscription}? Its queued deliveries are cancelled.`;
   if (!(await confirmed(question, url, "Delete subscription"))) return;
   await call("DELETE", `subscriptions/${subscription}`);
   redraw(null);
