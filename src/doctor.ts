@@ -4,7 +4,7 @@ import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
 import { findRetention } from "./postgres/migrate.ts";
-import { findServer, takesWrites } from "./postgres/server.ts";
+import { findRole, findServer, takesWrites } from "./postgres/server.ts";
 import { findExcess, findMissing } from "./postgres/service-rights.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
@@ -107,7 +107,7 @@ async function checkDatabase(config: Config, db: Database): Promise<string> {
 }
 
 async function checkRole(config: Config, db: Database): Promise<string> {
-  const role = db.options.user;
+  const role = await findRole(db);
   const missing = await findMissing(db, role);
   if (missing.length > 0) {
     throw new Error(

@@ -27,8 +27,8 @@ export function explain(
 
 function describe(error: unknown): string {
   if (error instanceof PartnerError || error instanceof CommandError) return error.message;
-  if (isUnavailable(error)) return `the database cannot be reached (${codeOf(error)})`;
   if (!(error instanceof Error)) return String(error);
+  if (isUnavailable(error)) return `the database does not serve us: ${error.message}`;
   return error.message === "" ? `${error.name} ${codeOf(error)}`.trim() : error.message;
 }
 

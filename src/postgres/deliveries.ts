@@ -1,7 +1,8 @@
 import type { DeliveryState } from "../domain/delivery.ts";
 import type { Queryable } from "./database.ts";
+import type { Statement } from "./driver/statement.ts";
 
-type Fragment = ReturnType<Queryable>;
+type Fragment = Statement<unknown>;
 
 /** A delivery as the operator sees it, waiting or finished. */
 export interface DeliveryRow {

@@ -15,6 +15,12 @@ export async function findServer(db: Queryable): Promise<ServerRow> {
   return row;
 }
 
+/** Whose rights we have. */
+export async function findRole(db: Queryable): Promise<string> {
+  const [row] = await db<[{ role: string }]>`select current_user as role`;
+  return row.role;
+}
+
 /** Whether it takes writes: a standby only reads, and so does a database that was set to. Throws where nothing answers. */
 export async function takesWrites(db: Queryable): Promise<boolean> {
   const [row] = await db<[{ takes: boolean }]>`

@@ -1,13 +1,7 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
-import {
-  connect,
-  type Database,
-  findPrimary,
-  isForbidden,
-  learnTypes,
-} from "../postgres/database.ts";
+import { connect, type Database, isForbidden } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
 import {
   findPendingMigrations,
@@ -54,7 +48,7 @@ export async function openDatabase(
     await updateSchema(config, url, log, { writesRetention });
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", idleInTransactionMs });
-    await learnTypes(db);
+    await db`select 1`; // One that cannot be reached is a fault of the start.
     if (config.migrationDatabaseUrl) await requireSchema(db);
     return { db, close };
   } catch (error) {
@@ -92,7 +86,6 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
-    await findPrimary(owner);
     const pending = await findPendingMigrations(owner).catch(orExplain);
     if (pending.length > 0) {
       for (const name of await migrate(owner).catch(orExplain)) log(`applied ${name}`);

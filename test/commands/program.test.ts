@@ -59,12 +59,13 @@ test("an unexpected error is one line, with a stack only on request", async () =
   assert.match((await debugging.run("org", "list")).stderr, /\n {4}at /);
 });
 
-test("an unreachable database is reported as such", async () => {
-  const away = Object.assign(new Error(""), { code: "ECONNREFUSED" });
+test("an unreachable database is reported as such, in the words of the driver", async () => {
+  const refused = "127.0.0.1:5432: connect ECONNREFUSED 127.0.0.1:5432";
+  const away = Object.assign(new Error(refused), { code: "ECONNREFUSED" });
   const { run } = createCommandLine(nowhere, failingWith(away));
   assert.equal(
     (await run("org", "list")).stderr,
-    "error: the database cannot be reached (ECONNREFUSED)\n",
+    `error: the database does not serve us: ${refused}\n`,
   );
 });
 

@@ -78,11 +78,11 @@ test("a secret that is erased or replaced meanwhile is left unchanged", async ()
   const { db } = deps;
   // Replaces the secret between the read and the write of reseal.
   const racing = new Proxy(db, {
-    apply: (target, self, args: Parameters<typeof db>) => {
+    apply: (target, self, args: [TemplateStringsArray, ...unknown[]]) => {
       const go = () => Reflect.apply(target, self, args) as unknown;
       const isWrite =
         String(args[0][0]).includes("update subscriptions set sealed_secret") &&
-        (args as unknown[]).includes(made.id);
+        args.includes(made.id);
       if (!isWrite) return go();
       return db`update subscriptions set sealed_secret = ${Buffer.of(0)} where id = ${made.id}`.then(
         go,

@@ -137,3 +137,18 @@ test("while every connection of the pool waits, others are turned away", LIMIT, 
   await complaint();
   await arrives();
 });
+
+test(
+  "a role with fewer connections than the service wants costs throughput and nothing else",
+  LIMIT,
+  async (t) => {
+    const { owner, role, partner, arrives } = await running(t);
+    await owner.unsafe(`alter role ${role} connection limit 6`);
+    await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
+    await arrives();
+    const ask = async () => {
+      for (let n = 0; n < 30; n++) assert.equal((await partner.ask("/webhooks")).status, 200);
+    };
+    await Promise.all(Array.from({ length: 30 }, ask));
+  },
+);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, isTransient, isUnavailable, learnTypes } from "../../src/postgres/database.ts";
+import { connect, isTransient, isUnavailable } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 
@@ -29,7 +29,6 @@ test("a statement may take its time while the server says something now and then
 
 test("a connection that is ended in mid-transaction is an outage, and the next statement finds another", async (t) => {
   const gate = await aGate(t, db);
-  await learnTypes(gate.db);
   for (let round = 0; round < 3; round++) {
     const cut = gate.db.begin((tx) => tx`select pg_terminate_backend(pg_backend_pid())`);
     await assert.rejects(cut, isUnavailable);
@@ -56,7 +55,6 @@ test("a connection that goes takes nothing of the others along that ends soon", 
 
 test("what is left of a transaction when its connection is gone is not done outside of it", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
-  await learnTypes(gate.db);
   let rest = Promise.resolve("not begun");
   const torn = gate.db.begin(async (tx) => {
     const next = gate.db`select 1`.catch(() => undefined); // For which the driver dials again.
@@ -77,7 +75,6 @@ test("what is left of a transaction when its connection is gone is not done outs
 
 test("a process that stops in mid-transaction holds nobody up for long, and finds an outage when it goes on", async (t) => {
   const gate = await aGate(t, db, { idleInTransactionMs: 100 });
-  await learnTypes(gate.db);
   const slept = gate.db.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7)`;
     gate.freeze();
@@ -91,7 +88,6 @@ test("a process that stops in mid-transaction holds nobody up for long, and find
 
 test("nothing of a connection that goes in mid-work is left for the one that takes its place", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
-  await learnTypes(gate.db);
   for (let round = 0; round < 3; round++) {
     await gate.db`select pg_sleep(1.1)`; // A younger one counts for one that never was of use.
     const came = [gate.db`select pg_terminate_backend(pg_backend_pid())`.catch(requireAway)];
@@ -136,7 +132,6 @@ test("a proxy that hangs up, since there is no server behind it, is an outage an
 
 test("however connections break off under load, what fails is an outage and no fault of ours", async (t) => {
   const gate = await aGate(t, db);
-  await learnTypes(gate.db);
   const unlike: unknown[] = [];
   let isOver = false;
   const ask = async () => {

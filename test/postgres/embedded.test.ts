@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import postgres from "postgres";
+import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
 import { isRunning, readPostmaster } from "../../src/postgres/embedded/postmaster.ts";
 
@@ -43,7 +43,7 @@ test("a first start makes a durable database that only its own account and root 
   const server = await startEmbedded({ dataDir, log });
   assert.deepEqual(logged.splice(0), [`made a new database in ${homeFolder(dataDir)}`]);
 
-  const sql = postgres(server.url, { max: 1 });
+  const sql = connect(server.url, { max: 1, name: "test" });
   const rows = await sql<{ name: string; setting: string }[]>`
     select name, setting from pg_settings
      where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums',
@@ -73,7 +73,7 @@ test("with nobody attached the server is stopped, and a connection fails instead
   assert.equal(serverPid(), null);
   const server = await startEmbedded({ dataDir, log });
   await server.stop();
-  const sql = postgres(server.url, { max: 1 });
+  const sql = connect(server.url, { max: 1, name: "test" });
   await assert.rejects(async () => sql`select 1`, { code: "ENOENT" });
   await end(sql);
 });
@@ -117,7 +117,7 @@ for (const signal of ["SIGKILL", "SIGQUIT", "SIGTERM"] as const) {
   test(`a server that gets a ${signal} comes back by itself with all that was committed`, async () => {
     const first = await startEmbedded({ dataDir, log });
     const second = await attachInChild();
-    const sql = postgres(first.url, { max: 2, backoff: () => 0.05, onnotice: () => undefined });
+    const sql = connect(first.url, { max: 2, name: "test" });
     await sql`insert into kept values (2)`;
     const [before] = await sql`select count(*)::int as rows from kept`;
 
@@ -143,7 +143,7 @@ test("a backend that outlives its killed server does not keep the next one out",
   const visible = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   if (visible === null) t.skip("here nobody sees what a process belongs to");
 
-  const sql = postgres(server.url, { max: 1, connection: { statement_timeout: 30_000 } });
+  const sql = connect(server.url, { max: 1, name: "test" });
   const busy = sql`select count(*) from generate_series(1, 1e6) a, generate_series(1, 1e6) b`;
   const ended = assert.rejects(busy.execute(), { code: visible ? "CONNECTION_CLOSED" : "57014" });
   await until(() => query(server.url, countBusy));
@@ -252,21 +252,21 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await once(child, "exit");
 }
 
-async function countBusy(sql: postgres.Sql): Promise<number> {
+async function countBusy(sql: Database): Promise<number> {
   const rows = await sql`
     select from pg_stat_activity where state = 'active' and query like '%generate_series(1, 1e6) a%'
        and pid <> pg_backend_pid()`;
   return rows.length;
 }
 
-async function query<T>(url: string, run: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-  const sql = postgres(url, { max: 1 });
+async function query<T>(url: string, run: (sql: Database) => Promise<T>): Promise<T> {
+  const sql = connect(url, { max: 1, name: "test" });
   const result = await run(sql);
   await end(sql);
   return result;
 }
 
-function end(sql: postgres.Sql): Promise<void> {
+function end(sql: Database): Promise<void> {
   return sql.end({ timeout: 5 });
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from "../../src/postgres/database.ts";
+import { Statement } from "../../src/postgres/driver/statement.ts";
 
 /**
  * The same database, except that `pass` is asked before every statement and before every commit: it may hold the
@@ -12,8 +13,7 @@ function watch<Sql extends object>(sql: Sql, pass: () => Promise<void>): Sql {
   return new Proxy(sql, {
     apply(target, self, args) {
       const made: unknown = Reflect.apply(target as (...args: unknown[]) => unknown, self, args);
-      // A fragment of a statement is a query too, which nobody ever awaits.
-      return made instanceof Promise ? held(made, pass) : made;
+      return made instanceof Statement ? held(made, pass) : made;
     },
     get(target, property, receiver) {
       const value: unknown = Reflect.get(target, property, receiver);
@@ -31,18 +31,9 @@ async function transact(work: Work, tx: object, pass: () => Promise<void>): Prom
   return result;
 }
 
-/** A query runs when it is told to or first awaited; the driver itself awaits it again. */
-function held(query: Promise<unknown>, pass: () => Promise<void>): object {
-  const run = query.then.bind(query);
-  let passed: Promise<void> | undefined;
-  const execute = () => {
-    passed ??= pass();
-    void passed.catch(() => undefined); // Whoever awaits the query hears of it.
-    return query;
-  };
-  const then: typeof run = async (onResult, onError) => {
-    void Object.assign(query, { then: run });
-    return (passed ?? pass()).then(async () => await run(onResult, onError), onError);
-  };
-  return Object.assign(query, { then, execute });
+/** A part of another statement never runs, and so is never held. */
+function held(statement: Statement<unknown>, pass: () => Promise<void>): object {
+  const run = statement.execute.bind(statement);
+  let answer: ReturnType<typeof run> | undefined;
+  return Object.assign(statement, { execute: () => (answer ??= pass().then(run)) });
 }

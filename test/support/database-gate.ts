@@ -34,9 +34,8 @@ export async function aGate(
   let dialled = 0;
   const server = createServer((client) => {
     dialled++;
-    const [host = "", port = 0] = [options.host[0], options.port[0]];
-    const path = options.path as string | false;
-    const database = path ? dial(path) : dial(port, host);
+    const { host = "", port = 5432 } = options.addresses[0] ?? {};
+    const database = host.startsWith("/") ? dial(`${host}/.s.PGSQL.${port}`) : dial(port, host);
     pairs.set(client, database);
     for (const [from, to] of [
       [client, database],
@@ -54,7 +53,7 @@ export async function aGate(
   const { port } = server.address() as { port: number };
   const url = new URL(`postgres://127.0.0.1:${port}/${options.database}`);
   url.username = options.user;
-  url.password = typeof options.pass === "string" ? options.pass : "";
+  url.password = options.password;
   const db = connect(url.href, { max: 4, name: "test behind a gate", ...connecting });
 
   const gate: Gate = {

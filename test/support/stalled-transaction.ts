@@ -13,7 +13,7 @@ export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Pro
   const transaction = gate.db.begin(async (tx) => {
     [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
     gate.freezeAfterNext();
-    const next = tx`select ${1}::int`.execute();
+    const next = tx`select length(${"x".repeat(4_000_000)})`.execute(); // Of more than one packet.
     await awake;
     await next;
   });

@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { handOver, type Home, makeFolder } from "./home.ts";
@@ -9,7 +9,6 @@ const SHORT = 80;
 // Nothing that a list of folders, a URL or a configuration file would want quoted.
 const PLAIN = /^[\w./-]+$/;
 
-const ALIAS = ",:5432";
 const PREFIX = "partner-api-";
 
 /**
@@ -18,14 +17,9 @@ const PREFIX = "partner-api-";
  */
 export async function prepareSocketFolder(home: Home): Promise<string> {
   const inside = join(home.folder, "run");
-  const folder =
-    inside.length <= SHORT && PLAIN.test(inside)
-      ? await makeFolder(home, "run")
-      : await folderElsewhere(home);
-  await symlink(".", join(folder, ALIAS)).catch((error: unknown) => {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-  });
-  return folder;
+  return inside.length <= SHORT && PLAIN.test(inside)
+    ? makeFolder(home, "run")
+    : folderElsewhere(home);
 }
 
 /** Removes the folder that `prepareSocketFolder` made elsewhere because the home's path is too long. */
@@ -36,13 +30,9 @@ export async function dropSocketFolder(home: Home): Promise<void> {
   await rm(recordOf(home), { force: true });
 }
 
-/**
- * A URL for postgres.js, psql and everything else on libpq. postgres.js decodes the host of a URL
- * only when it holds a comma, and then takes all of it, port included, for the socket's folder; to
- * libpq the comma ends the first of two hosts. Hence the folder's alias of itself.
- */
+/** A URL for the service, psql and everything else on libpq. */
 export function socketUrl(folder: string): string {
-  return `postgres://partner@${encodeURIComponent(`${folder}/,`)}:5432/partner`;
+  return `postgres://partner@${encodeURIComponent(folder)}:5432/partner`;
 }
 
 async function folderElsewhere(home: Home): Promise<string> {

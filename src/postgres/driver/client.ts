@@ -1,0 +1,71 @@
+import { userInfo } from "node:os";
+import pg from "pg";
+import { failureAt, silence, standby } from "./failure.ts";
+import type { Answer, Prepared, Row } from "./statement.ts";
+
+pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
+
+type Told = (error: Error | null, client: pg.Client) => void;
+
+/** A connection to a primary. It keeps what ended it: later the driver tells only that it has ended. */
+export class Client extends pg.Client {
+  /** What ended the connection; null while it is sound. */
+  lost: Error | null = null;
+  #isStandby = false;
+
+  constructor(config: pg.ClientConfig) {
+    super(config);
+    // Without a listener the process would end.
+    this.on("error", (error) => (this.lost ??= failureAt(this, error)));
+    this.connection.on("parameterStatus", (status: Record<string, string>) => {
+      if (status["parameterName"] !== "in_hot_standby") return;
+      this.#isStandby = status["parameterValue"] === "on";
+    });
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(told: Told): void;
+  override connect(told?: Told): Promise<pg.Client> | undefined {
+    const connected = this.#connect();
+    if (!told) return connected;
+    connected.then(
+      () => told(null, this),
+      (error: unknown) => told(error as Error, this),
+    );
+    return undefined;
+  }
+
+  /** Fails at a standby: it answers what only reads, and so would keep a connection that was made during a failover. */
+  async #connect(): Promise<pg.Client> {
+    try {
+      await super.connect();
+      if (this.#isStandby) throw standby();
+      return this;
+    } catch (error) {
+      this.connection.stream.destroy();
+      throw failureAt(this, error as Error);
+    }
+  }
+
+  /** Breaks the connection off when the server is silent for too long. */
+  async ask(statement: Prepared, silenceMs: number): Promise<Answer<Row[]>> {
+    const timer = setTimeout(() => this.cut(silence(silenceMs)), silenceMs);
+    try {
+      return answerOf(await this.query<Row>(statement));
+    } catch (error) {
+      throw this.lost !== null && !(error instanceof pg.DatabaseError) ? this.lost : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  cut(why: Error): void {
+    this.connection.stream.destroy(why);
+  }
+}
+
+/** Of several statements, as a migration has them, nothing is returned. */
+function answerOf(result: pg.QueryResult<Row>): Answer<Row[]> {
+  if (Array.isArray(result)) return Object.assign([], { count: 0 });
+  return Object.assign(result.rows, { count: result.rowCount ?? 0 });
+}

@@ -1,0 +1,146 @@
+import { type Connection, Connections, type ConnectionsOptions } from "./connections.ts";
+import { closed, isBreaking, isFull, isStale } from "./failure.ts";
+import type { Answer, Prepared, Row, Run } from "./statement.ts";
+import { transact } from "./transaction.ts";
+import { type Call, Waiting } from "./waiting.ts";
+
+export interface PoolOptions extends ConnectionsOptions {
+  /** How long the server may take for an answer, and how long a statement waits for a connection. */
+  silenceMs: number;
+  /** How long it makes do with the connections it has after it was refused one more. */
+  contentMs?: number;
+}
+
+const CONTENT_MS = 10_000;
+
+/** Lends connections, one to each statement or transaction, in the order in which they ask. */
+export class Pool {
+  readonly #connections: Connections;
+  readonly #waiting: Waiting;
+  readonly #max: number;
+  readonly #silenceMs: number;
+  readonly #contentMs: number;
+  /** Connections that are lent, or under way to a call. */
+  #lent = 0;
+  /** Of these, the ones that are made. */
+  #made = 0;
+  /** How many may be lent now. */
+  #limit: number;
+  #growing: NodeJS.Timeout | undefined;
+  #ended: Promise<void> | undefined;
+  #onReturn: () => void = () => undefined;
+
+  constructor({ silenceMs, contentMs = CONTENT_MS, ...options }: PoolOptions) {
+    this.#connections = new Connections(options);
+    this.#max = this.#limit = options.max;
+    this.#waiting = new Waiting(silenceMs);
+    this.#silenceMs = silenceMs;
+    this.#contentMs = contentMs;
+  }
+
+  /** Runs one statement by itself. */
+  run(statement: Prepared): Promise<Answer<Row[]>> {
+    return this.#lend(async (ask) => {
+      try {
+        return await ask(statement);
+      } catch (error) {
+        if (!isStale(error)) throw error;
+        const { text, values = [] } = statement;
+        return await ask({ text, values }); // Nothing has been done so far.
+      }
+    });
+  }
+
+  begin<Result>(work: (run: Run) => PromiseLike<Result>): Promise<Result> {
+    return this.#lend((ask) => transact(ask, work));
+  }
+
+  /** Waits for what is under way. What is not over in time is cut off. */
+  end(graceMs: number): Promise<void> {
+    return (this.#ended ??= this.#end(graceMs));
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    const cut = setTimeout(() => {
+      this.#waiting.rejectAll(closed());
+      this.#connections.cutAll(closed());
+    }, graceMs);
+    while (this.#lent > 0) await new Promise<void>((resolve) => (this.#onReturn = resolve));
+    await this.#connections.end();
+    clearTimeout(cut);
+    clearTimeout(this.#growing);
+  }
+
+  async #lend<Result>(work: (ask: Run) => Promise<Result>): Promise<Result> {
+    const connection = await this.#borrow();
+    let isBroken = false;
+    try {
+      return await work(async (statement) => {
+        try {
+          return await connection.ask(statement, this.#silenceMs);
+        } catch (error) {
+          isBroken ||= isBreaking(error);
+          throw error;
+        }
+      });
+    } finally {
+      this.#connections.giveBack(connection, { isBroken });
+      this.#made--;
+      this.#return();
+    }
+  }
+
+  #borrow(): Promise<Connection> {
+    if (this.#ended) return Promise.reject(closed());
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ resolve, reject });
+      this.#serve();
+    });
+  }
+
+  #serve(): void {
+    while (this.#lent < this.#limit) {
+      const call = this.#waiting.takeNext();
+      if (!call) return;
+      this.#lent++;
+      void this.#connect(call);
+    }
+  }
+
+  async #connect(call: Call): Promise<void> {
+    try {
+      const connection = await this.#connections.take();
+      this.#made++;
+      call.resolve(connection);
+    } catch (error) {
+      this.#refuse(call, error as Error);
+      this.#return();
+    }
+  }
+
+  /** Where no more connections are to be had, those that there are serve the call, too. */
+  #refuse(call: Call, error: Error): void {
+    const others = this.#lent - 1 + this.#connections.idle;
+    if (isFull(error) && others > 0) {
+      this.#limit = others;
+      this.#growing ??= setTimeout(() => this.#grow(), this.#contentMs).unref();
+      this.#waiting.putBack(call);
+      return;
+    }
+    call.reject(error);
+    // All others would wait for the same thing, one after the other.
+    if (this.#made + this.#connections.idle === 0) this.#waiting.rejectAll(error);
+  }
+
+  #grow(): void {
+    this.#growing = undefined;
+    this.#limit = this.#max;
+    this.#serve();
+  }
+
+  #return(): void {
+    this.#lent--;
+    this.#serve();
+    this.#onReturn();
+  }
+}

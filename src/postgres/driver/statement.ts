@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { escapeIdentifier, type QueryResultRow } from "pg";
+
+export type Row = QueryResultRow;
+
+/** What a statement returns: its rows, and how many it read or wrote. */
+export type Answer<Rows> = Rows & { readonly count: number };
+
+/** A statement as the driver takes it. One with a name is parsed once on each connection. */
+export interface Prepared {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+export type Run = (statement: Prepared) => Promise<Answer<Row[]>>;
+
+/** Runs when it is first awaited, or at once by `execute`. A part of another statement never runs. */
+export class Statement<Rows> implements Promise<Answer<Rows>> {
+  readonly [Symbol.toStringTag] = "Statement";
+  readonly texts: readonly string[];
+  readonly values: unknown[];
+  readonly #run: Run;
+  #answer: Promise<Answer<Rows>> | undefined;
+
+  constructor(run: Run, texts: readonly string[], values: unknown[]) {
+    this.#run = run;
+    this.texts = texts;
+    this.values = values;
+  }
+
+  execute(): Promise<Answer<Rows>> {
+    this.#answer ??= this.#run(prepare(this)) as Promise<unknown> as Promise<Answer<Rows>>;
+    return this.#answer;
+  }
+
+  then<A = Answer<Rows>, B = never>(
+    onAnswer?: ((answer: Answer<Rows>) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.execute().then(onAnswer, onError);
+  }
+
+  catch<B = never>(
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<Answer<Rows> | B> {
+    return this.execute().catch(onError);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<Answer<Rows>> {
+    return this.execute().finally(onEnd);
+  }
+}
+
+/** Names of tables, columns or roles, quoted. */
+export class Names {
+  readonly text: string;
+
+  constructor(names: string | readonly string[]) {
+    this.text = [names].flat().map(escapeIdentifier).join(", ");
+  }
+}
+
+/** Rows to insert. */
+export class Values {
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+
+  constructor(rows: object | readonly object[], columns: readonly string[]) {
+    this.rows = [rows].flat() as Record<string, unknown>[];
+    this.columns = columns.length > 0 ? columns : Object.keys(this.rows[0] ?? {});
+  }
+}
+
+const whole = new WeakMap<readonly string[], Prepared>();
+
+function prepare({ texts, values }: Statement<unknown>): Prepared {
+  if (!("raw" in texts)) return { text: texts.join("") };
+  return values.some(isPart) ? prepareParts(texts, values) : prepareWhole(texts, values);
+}
+
+/** A template without parts has one text, which is put together once. */
+function prepareWhole(texts: readonly string[], values: unknown[]): Prepared {
+  let known = whole.get(texts);
+  if (!known) {
+    known = named(texts.reduce((before, next, index) => `${before}$${index}${next}`));
+    whole.set(texts, known);
+  }
+  return { ...known, values: values.map(toParameter) };
+}
+
+function prepareParts(texts: readonly string[], values: unknown[]): Prepared {
+  const parameters: unknown[] = [];
+  const text = join(texts, values);
+  const isOnce = values.some((value) => value instanceof Values); // Each number of rows has a text of its own.
+  return { ...(isOnce ? { text } : named(text)), values: parameters };
+
+  function join(texts: readonly string[], values: unknown[]): string {
+    return texts.reduce((before, next, index) => before + write(values[index - 1]) + next);
+  }
+
+  function write(value: unknown): string {
+    if (value instanceof Names) return value.text;
+    if (value instanceof Statement) return join(value.texts, value.values);
+    if (!(value instanceof Values)) return `$${parameters.push(toParameter(value))}`;
+    const { columns, rows } = value;
+    const tuples = rows.map((row) => `(${columns.map((name) => write(row[name])).join(", ")})`);
+    return `(${new Names(columns).text}) values ${tuples.join(", ")}`;
+  }
+}
+
+function isPart(value: unknown): boolean {
+  return value instanceof Statement || value instanceof Names || value instanceof Values;
+}
+
+/** Texts that are given a name: each connection keeps what it has parsed. */
+const NAMED_MAX = 1_000;
+const names = new Map<string, string>();
+
+/** The name follows from the text, so that a pooler in between can never take one statement for another. */
+function named(text: string): Prepared {
+  let name = names.get(text);
+  if (name === undefined) {
+    if (names.size >= NAMED_MAX) return { text };
+    name = createHash("sha256").update(text).digest("base64url");
+    names.set(text, name);
+  }
+  return { name, text };
+}
+
+/** The driver would write a time in the machine's time zone. */
+function toParameter(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.map(toParameter) : value;
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { connect, isUnavailable } from "../../../src/postgres/database.ts";
+import { createDatabase } from "../../support/database.ts";
+import { aGate } from "../../support/database-gate.ts";
+import { freePort } from "../../support/free-port.ts";
+
+/** What a start that cannot reach its database says. */
+async function saidBy(t: TestContext, hosts: string, query = ""): Promise<string> {
+  const pool = connect(`postgres://somebody@${hosts}/none${query}`, { max: 1, name: "test" });
+  t.after(() => pool.end({ timeout: 1 }));
+  const error = await pool`select 1`.then(
+    () => assert.fail("it works"),
+    (error: unknown) => error as Error,
+  );
+  assert.ok(isUnavailable(error), error.message);
+  return error.message;
+}
+
+/** A server that says one thing to whoever comes. */
+async function aServer(t: TestContext, word: string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end(Buffer.from(word, "latin1")));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function errorMessage(code: string, words: string): string {
+  const fields = `SFATAL\0C${code}\0M${words}\0\0`;
+  return `E\0\0\0${String.fromCharCode(fields.length + 4)}${fields}`;
+}
+
+test("a host where nobody listens is named", async (t) => {
+  const host = `127.0.0.1:${await freePort()}`;
+  assert.equal(await saidBy(t, host), `${host}: connect ECONNREFUSED ${host}`);
+});
+
+test("a server that refuses is quoted in its own words", async (t) => {
+  const host = await aServer(t, errorMessage("08P01", "unsupported startup parameter: options"));
+  assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: options`);
+});
+
+test("a server without TLS is said to have none where TLS is required", async (t) => {
+  const host = await aServer(t, "N");
+  const said = await saidBy(t, host, "?sslmode=require");
+  assert.equal(said, `${host}: The server does not support SSL connections`);
+});
+
+test("a folder without a socket is named", async (t) => {
+  assert.match(await saidBy(t, "%2Fnowhere:5432"), /^\/nowhere: connect ENOENT /);
+});
+
+test("of several hosts each is named with what it said, and that none is the primary", async (t) => {
+  const [nobody, starting] = [
+    `127.0.0.1:${await freePort()}`,
+    await aServer(t, errorMessage("57P03", "the database system is starting up")),
+  ];
+  const refused = `${nobody}: connect ECONNREFUSED ${nobody}`;
+  const starts = `${starting}: the database system is starting up`;
+  assert.equal(await saidBy(t, `${nobody},${starting}`), `no host serves (${refused}; ${starts})`);
+
+  const gate = await aGate(t, await createDatabase({ max: 1 }));
+  gate.demote();
+  const { host, username, password, pathname } = new URL(gate.url);
+  const pool = connect(`postgres://${username}:${password}@${nobody},${host}${pathname}`, {
+    max: 1,
+    name: "test",
+  });
+  t.after(() => pool.end({ timeout: 1 }));
+  await assert.rejects(pool`select 1`.execute(), {
+    message: `none of the hosts is the primary (${refused}; ${host}: this is a standby)`,
+  });
+});

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type Database, isUnavailable } from "../../../src/postgres/database.ts";
+import { Pool, type PoolOptions } from "../../../src/postgres/driver/pool.ts";
+import { readUrl } from "../../../src/postgres/driver/url.ts";
+import { createDatabase, environmentOf, ownerOf } from "../../support/database.ts";
+import { aGate } from "../../support/database-gate.ts";
+
+/** A database whose service's role may have so many connections. */
+async function aDatabaseFor(connections: number): Promise<Database> {
+  const db = await createDatabase({ max: 1 });
+  const owner = ownerOf(db);
+  await owner`alter role ${owner(db.options.user)} ${owner.unsafe(`connection limit ${connections}`)}`;
+  return db;
+}
+
+function aPool(
+  t: TestContext,
+  db: Database,
+  options: Partial<PoolOptions> = {},
+  url = environmentOf(db)["DATABASE_URL"],
+) {
+  const usual = { max: 1, silenceMs: 5_000, idleMs: 20_000 };
+  const pool = new Pool({ ...readUrl(url ?? ""), ...usual, ...options });
+  t.after(() => pool.end(0));
+  return pool;
+}
+
+test("a role with fewer connections than the pool wants costs throughput and nothing else", async (t) => {
+  const db = await aDatabaseFor(6);
+  const gate = await aGate(t, db, { max: 10 });
+  const ask = async () => {
+    for (let n = 0; n < 30; n++) await gate.db`select ${n}::int, pg_sleep(0.002)`;
+  };
+  await Promise.all(Array.from({ length: 30 }, ask));
+  assert.equal(gate.dialled(), 10, "nobody dials again and again");
+});
+
+test("a pool that was refused a connection asks for more again after a while", async (t) => {
+  const db = await aDatabaseFor(2);
+  const owner = ownerOf(db);
+  const pool = aPool(t, db, { max: 4, contentMs: 100 });
+  const ask = () => pool.run({ text: "select pg_sleep(0.05)" });
+  const open = async () => {
+    const [row] = await owner<[{ open: number }]>`
+      select count(*)::int as open from pg_stat_activity where usename = ${db.options.user}`;
+    return row.open;
+  };
+  await Promise.all(Array.from({ length: 8 }, ask));
+  assert.equal(await open(), 2);
+
+  await owner`alter role ${owner(db.options.user)} connection limit 10`;
+  while ((await open()) < 4) await Promise.all(Array.from({ length: 8 }, ask));
+});
+
+test("while there is no connection at all, every statement is refused at once", async (t) => {
+  const pool = aPool(t, await aDatabaseFor(0), { max: 2 });
+  const asked = Array.from({ length: 100 }, () => pool.run({ text: "select 1" }));
+  for (const { status, ...rest } of await Promise.allSettled(asked)) {
+    assert.equal(status, "rejected");
+    assert.equal((rest as { reason: { code: string } }).reason.code, "53300");
+  }
+});
+
+test("a statement that waits for a connection for too long is refused, and takes nobody's turn", async (t) => {
+  const pool = aPool(t, await createDatabase(), { silenceMs: 100 });
+  let letGo: () => void = () => undefined;
+  const held = pool.begin(() => new Promise<void>((resolve) => (letGo = resolve)));
+  await assert.rejects(pool.run({ text: "select 1" }), (error: Error) => {
+    assert.equal(error.message, "no connection was free for 0.1 s");
+    return isUnavailable(error);
+  });
+  letGo();
+  await held;
+  await pool.run({ text: "select 1" });
+});
+
+test("a connection whose transaction could not be ended is not lent again", async (t) => {
+  const pool = aPool(t, await createDatabase());
+  await pool.run({ text: "begin; create temporary table left_over ()" });
+  await assert.rejects(pool.run({ text: "select from left_over" }), { code: "42P01" });
+});
+
+test("a pool that ends finishes what it was asked for, and takes nothing more", async (t) => {
+  const pool = aPool(t, await createDatabase());
+  const asked = [1, 2].map((n) => pool.run({ text: `select ${n} as n, pg_sleep(0.02)` }));
+  const ended = pool.end(5_000);
+  assert.equal(pool.end(0), ended);
+  await assert.rejects(pool.run({ text: "select 3" }), isUnavailable);
+  assert.deepEqual(
+    (await Promise.all(asked)).map(([row]) => row?.["n"] as unknown),
+    [1, 2],
+  );
+  await ended;
+});
+
+test("what is under way when a pool must have ended is cut off, and so is a server that says nothing", async (t) => {
+  const db = await createDatabase();
+  const gate = await aGate(t, db);
+  const pool = aPool(t, db, { max: 2 }, gate.url);
+  const open = Array.from({ length: 2 }, () => pool.run({ text: "select pg_sleep(0.01)" }));
+  await Promise.all(open);
+  gate.freeze();
+  const asked = Array.from({ length: 3 }, () => pool.run({ text: "select 1" }));
+  const refused = asked.slice(1).map((answer) => assert.rejects(answer, isUnavailable));
+  await assert.rejects(Promise.all([asked[0], pool.end(50)]), isUnavailable);
+  await Promise.all(refused);
+  await pool.end(0);
+});

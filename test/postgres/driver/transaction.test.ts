@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { transact } from "../../../src/postgres/driver/transaction.ts";
+import type { Prepared, Run } from "../../../src/postgres/driver/statement.ts";
+import { createDatabase } from "../../support/database.ts";
+
+const db = await createDatabase({ max: 2 });
+
+const windows = () => db`select from rate_windows`;
+const insert = (sql: typeof db | Parameters<Parameters<typeof db.begin>[0]>[0]) =>
+  sql`insert into rate_windows (organization_id, opened_at, used) values (gen_random_uuid(), 'now', 1)`;
+
+test("what a transaction's work returns is returned once it is durable", async () => {
+  const before = (await windows()).count;
+  const said = await db.begin(async (tx) => {
+    await insert(tx);
+    assert.equal((await windows()).count, before);
+    return "done";
+  });
+  assert.equal(said, "done");
+  assert.equal((await windows()).count, before + 1);
+});
+
+test("where the work throws nothing of it is done, and what it threw is thrown", async () => {
+  const before = (await windows()).count;
+  const thrown = new Error("thought better of it");
+  const torn = db.begin(async (tx) => {
+    await insert(tx);
+    throw thrown;
+  });
+  await assert.rejects(torn, thrown);
+  assert.equal((await windows()).count, before);
+});
+
+test("a statement that failed fails the transaction, though the work went on", async () => {
+  const before = (await windows()).count;
+  const torn = db.begin(async (tx) => {
+    await insert(tx);
+    await tx`select 1 / 0`.catch(() => "never mind");
+    await insert(tx).catch(() => "never mind");
+    return "done";
+  });
+  await assert.rejects(torn, { code: "22012" });
+  assert.equal((await windows()).count, before);
+});
+
+test("statements that a transaction asks for at once are done one after the other", async () => {
+  const rows = await db.begin((tx) =>
+    Promise.all([1, 2, 3].map((n) => tx<[{ n: number }]>`select ${n}::int as n, pg_sleep(0.01)`)),
+  );
+  assert.deepEqual(
+    rows.map(([row]) => row.n),
+    [1, 2, 3],
+  );
+});
+
+test("a statement that comes when its transaction is over is not done", async () => {
+  const before = (await windows()).count;
+  const late = await db.begin((tx) => Promise.resolve(() => insert(tx).execute()));
+  await assert.rejects(late(), /the transaction is over/);
+  assert.equal((await windows()).count, before);
+});
+
+/** A connection that keeps what it is asked, and fails at one statement. */
+function aConnection(failsAt: string) {
+  const asked: string[] = [];
+  const ask: Run = ({ text }: Prepared) => {
+    asked.push(text);
+    if (text === failsAt) return Promise.reject(new Error(`no ${text}`));
+    return Promise.resolve(Object.assign([], { count: 0 }));
+  };
+  return { ask, asked };
+}
+
+for (const [failsAt, sent] of [
+  ["begin", ["begin", "rollback"]],
+  ["one", ["begin", "one", "rollback"]],
+  ["commit", ["begin", "one", "two", "commit", "rollback"]],
+  ["nothing", ["begin", "one", "two", "commit"]],
+] as const) {
+  test(`of a transaction in which ${failsAt} fails, ${sent.join(", ")} is sent`, async () => {
+    const { ask, asked } = aConnection(failsAt);
+    const done = transact(ask, async (run) => {
+      const both = [run({ text: "one" }), run({ text: "two" })];
+      await Promise.all(both);
+    });
+    if (failsAt === "nothing") await done;
+    else await assert.rejects(done, { message: `no ${failsAt}` });
+    assert.deepEqual(asked, sent);
+  });
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readUrl } from "../../../src/postgres/driver/url.ts";
+
+const placesOf = (url: string) => readUrl(url).addresses.map(({ host, port }) => [host, port]);
+
+for (const [url, places] of [
+  ["postgres://u@one:5433/d", [["one", 5433]]],
+  ["postgres://u@one/d", [["one", undefined]]],
+  ["postgres:///d", [[undefined, undefined]]],
+  [
+    "postgres://u:p@one:1,two,[::1]:3/d",
+    [
+      ["one", 1],
+      ["two", undefined],
+      ["::1", 3],
+    ],
+  ],
+  [
+    "postgres://one,two:x@one,two/d",
+    [
+      ["one", undefined],
+      ["two", undefined],
+    ],
+  ],
+  ["postgres://u@%2Frun%2Fa%20b:5433/d", [["/run/a b", 5433]]],
+  ["postgres:///d?host=/run/p", [["/run/p", undefined]]],
+  [
+    "postgres://u@/d?host=one,two&port=1,2",
+    [
+      ["one", 1],
+      ["two", 2],
+    ],
+  ],
+  [
+    "postgres://u@/d?host=one,two&port=1",
+    [
+      ["one", 1],
+      ["two", 1],
+    ],
+  ],
+] as const) {
+  test(`${url} leads to ${JSON.stringify(places)}`, () => {
+    assert.deepEqual(placesOf(url), places);
+  });
+}
+
+test("a role, a password and a database are read as they were before they were encoded", () => {
+  const { user, password, database } = readUrl("postgres://a%40b:p%3A%2F@h/d%20e");
+  assert.deepEqual([user, password, database], ["a@b", "p:/", "d e"]);
+});
+
+test("what is not for us is said to the server", () => {
+  const url =
+    "postgres://u@h/d?search_path=s1&application_name=x&sslmode=disable&connect_timeout=3";
+  assert.deepEqual(readUrl(url).settings, { search_path: "s1", application_name: "x" });
+});
+
+const anyone = { rejectUnauthorized: false };
+
+for (const [query, ways] of [
+  ["", [false]],
+  ["?sslmode=disable", [false]],
+  ["?sslmode=allow", [false, anyone]],
+  ["?sslmode=prefer", [anyone, false]],
+  ["?sslmode=require", [anyone]],
+  ["?sslmode=verify-full", [{}]],
+  ["?ssl=true", [{}]],
+  ["?ssl=false", [false]],
+] as const) {
+  test(`with ${query || "nothing said"} a host is tried ${JSON.stringify(ways)}`, () => {
+    const tried = (host: string) => readUrl(`postgres://u@${host}/d${query}`).addresses;
+    assert.deepEqual(
+      tried("h").map(({ ssl }) => ssl),
+      ways,
+    );
+    assert.deepEqual(
+      tried("%2Frun").map(({ ssl }) => ssl),
+      [false],
+      "a socket needs no TLS",
+    );
+  });
+}
+
+for (const [query, words] of [
+  ["?sslmode=verify-ca", /requires specifying a CA with sslrootcert/],
+  ["?sslmode=verify-full&sslrootcert=/nowhere/ca.pem", /no such file.*\/nowhere\/ca\.pem/],
+  ["?sslmode=yes", /sslmode is none of libpq's/],
+  ["?ssl=require", /use sslmode in place of ssl/],
+] as const) {
+  test(`${query} is a fault of the URL, and no outage`, () => {
+    const read = () => readUrl(`postgres://u:secret@h/d${query}`);
+    assert.throws(read, (error: Error) => {
+      assert.match(error.message, /^the database's URL: /);
+      assert.match(error.message, words);
+      assert.doesNotMatch(error.message, /secret/);
+      return !("code" in error);
+    });
+  });
+}
