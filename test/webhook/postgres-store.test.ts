@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import type { Database } from "../../src/postgres/database.ts";
+import pg from "pg";
 import { handleOnce, type EventStore } from "../../src/webhook/handle-once.ts";
-import { createDatabase, ownerOf } from "../support/database.ts";
+import { createDatabase, environmentOf } from "../support/database.ts";
 import { ROOT } from "../support/root.ts";
 
 const example = join(ROOT, "examples/postgres-store.mjs");
-const sql = ownerOf(await createDatabase());
+const { MIGRATION_DATABASE_URL: connectionString = "" } = environmentOf(await createDatabase());
+const pool = new pg.Pool({ connectionString });
+pool.on("error", () => undefined); // The database goes first.
+after(() => pool.end());
 const store = await aStore();
 
 test("with the store in PostgreSQL, ten processes at once handle an event a single time", async () => {
@@ -31,18 +34,18 @@ test("with the store in PostgreSQL, failed and lost work gets another chance", a
 
   assert.equal(await store.add(event.id, "under_way", 60_000), null);
   assert.equal(await handleOnce({ store, event, handle: mustNot }), "under_way");
-  await sql`update received_events set until = ${new Date(0)} where id = ${event.id}`;
+  await pool.query("update received_events set until = 'epoch' where id = $1", [event.id]);
   assert.equal(await handleOnce({ store, event, handle: () => 0 }), "handled");
 });
 
 /** Creates the example store with the table from its comment. */
 async function aStore(): Promise<EventStore> {
   const [table = ""] = /create table [^;]*/.exec(readFileSync(example, "utf8")) ?? [];
-  await sql.unsafe(table.replaceAll("\n *", "\n"));
+  await pool.query(table.replaceAll("\n *", "\n"));
   const { createPostgresStore } = (await import(pathToFileURL(example).href)) as {
-    createPostgresStore: (sql: Database) => EventStore;
+    createPostgresStore: (pool: pg.Pool) => EventStore;
   };
-  return createPostgresStore(sql);
+  return createPostgresStore(pool);
 }
 
 function mustNot(): never {
