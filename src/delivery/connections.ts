@@ -1,8 +1,9 @@
+import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { Destination } from "../domain/destination-url.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
 import type { Deadline } from "./deadline.ts";
-import { dial } from "./dial.ts";
+import { dial, type Room } from "./dial.ts";
 import { handshake } from "./handshake.ts";
 import { watchLongTurns } from "./long-turns.ts";
 
@@ -15,17 +16,24 @@ const DRAINING_MAX = 128;
  * A free one is handed out only while its peer is among the addresses vetted for that very attempt:
  * when a name moves, the connections to its old addresses are of no use any more.
  */
-export class Connections implements ConnectionKeeper {
+export class Connections implements ConnectionKeeper, Room {
   readonly #secureContext: SecureContext;
   readonly #max: number;
   readonly #stopWatching: () => void;
+  /** Not connected yet, or not secured. */
+  readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
+  /** Closed by us, and still open for a moment. */
+  readonly #dropped = new Set<Connection>();
   readonly #draining = new Set<Connection>();
   readonly #idle = new Set<Connection>(); // In the order in which they became idle.
   readonly #idleByHost = new Map<string, Connection[]>();
   #onNoneOpen: (() => void) | undefined;
 
-  /** `max` bounds what is kept for later: beyond it the connection goes that has been idle for the longest time. */
+  /**
+   * `max` bounds the sockets that are open: beyond it the connection goes that has been idle for the longest time. An
+   * attempt gets its first socket even if none is idle.
+   */
   constructor(secureContext: SecureContext, max: number) {
     this.#secureContext = secureContext;
     this.#max = max;
@@ -50,12 +58,28 @@ export class Connections implements ConnectionKeeper {
     addresses: readonly string[],
     deadline: Deadline,
   ): Promise<Connection> {
-    const { socket, address } = await dial(addresses, destination.port, deadline);
+    this.hasSpare();
+    const { socket, address } = await dial(addresses, destination.port, deadline, { room: this });
     const secured = await handshake(socket, destination, this.#secureContext, deadline);
     const { hostHeader } = destination;
     const connection = new Connection({ hostHeader, address, socket: secured, raw: socket }, this);
+    this.#dialling.delete(socket);
     this.#open.add(connection);
     return connection;
+  }
+
+  hold(socket: Socket): void {
+    this.#dialling.add(socket);
+    socket.once("close", () => this.#dialling.delete(socket));
+  }
+
+  /** An idle connection makes room. */
+  hasSpare(): boolean {
+    return this.#sockets < this.#max || this.#dropLongestIdle();
+  }
+
+  get #sockets(): number {
+    return this.#dialling.size + this.#open.size - this.#dropped.size;
   }
 
   draining(connection: Connection): void {
@@ -71,11 +95,12 @@ export class Connections implements ConnectionKeeper {
     const idle = this.#idleByHost.get(connection.hostHeader);
     if (idle === undefined) this.#idleByHost.set(connection.hostHeader, [connection]);
     else idle.push(connection);
-    if (this.#idle.size > this.#max) this.#dropLongestIdle();
+    if (this.#sockets > this.#max) this.#dropLongestIdle();
   }
 
   closed(connection: Connection): void {
     this.#open.delete(connection);
+    this.#dropped.delete(connection);
     this.#draining.delete(connection);
     this.#takeOut(connection);
     if (this.#open.size === 0) this.#onNoneOpen?.();
@@ -91,11 +116,14 @@ export class Connections implements ConnectionKeeper {
     });
   }
 
-  #dropLongestIdle(): void {
+  /** False if none is idle. */
+  #dropLongestIdle(): boolean {
     const [longestIdle] = this.#idle;
-    if (longestIdle === undefined) return;
+    if (longestIdle === undefined) return false;
     this.#takeOut(longestIdle); // At once: its socket is closed some time later.
+    this.#dropped.add(longestIdle);
     longestIdle.destroy();
+    return true;
   }
 
   #takeOut(connection: Connection): void {

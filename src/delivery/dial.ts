@@ -4,13 +4,23 @@ import { parseAddress } from "../domain/ip-address.ts";
 import type { FailureReason } from "../domain/outcome.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
-import { codeOf, type DialError, outcomeOfDial } from "./outcome-of-error.ts";
+import { codeOf, type DialError, outcomeOfDial, type OwnSide } from "./outcome-of-error.ts";
 import { OWN_SIDE } from "./own-side.ts";
 
 /** An address that has not answered by then is raced by the next one. */
 const HEAD_START_MS = 250;
 /** Nobody's host needs more, and a name must not make us knock on hundreds of doors. */
 const ADDRESSES_MAX = 16;
+
+/** Bounds how many sockets are open at once. */
+export interface Room {
+  /** Whether another address may be tried beside those that an attempt tries already. */
+  hasSpare: () => boolean;
+  /** The socket takes room until it closes. */
+  hold: (socket: Socket) => void;
+}
+
+const ANY_ROOM: Room = { hasSpare: () => true, hold: () => undefined };
 
 /**
  * A TCP connection to the first of the addresses that answers. They are tried in turn, IPv4 first,
@@ -21,7 +31,7 @@ export async function dial(
   addresses: readonly string[],
   port: number,
   deadline: Deadline,
-  ownSide = OWN_SIDE,
+  { room = ANY_ROOM, ownSide = OWN_SIDE }: { room?: Room; ownSide?: OwnSide } = {},
 ): Promise<{ socket: Socket; address: string }> {
   return new Promise((resolve, reject) => {
     const waiting = inTurn(addresses);
@@ -36,6 +46,7 @@ export async function dial(
       clearTimeout(timer);
       const address = waiting.shift();
       if (address !== undefined) {
+        if (racing.size > 0 && !room.hasSpare()) giveUpSlowest();
         race(address);
         if (waiting.length > 0) timer = setTimeout(next, HEAD_START_MS);
       } else if (racing.size === 0) {
@@ -46,6 +57,7 @@ export async function dial(
     function race(address: string): void {
       const socket = connect({ host: address, port, noDelay: true });
       racing.add(socket);
+      room.hold(socket);
       socket.once("error", (error) => {
         racing.delete(socket);
         errors.push({ code: codeOf(error), family: isIP(address) === 6 ? 6 : 4 });
@@ -59,9 +71,15 @@ export async function dial(
         }
         racing.delete(socket);
         stop();
-        socket.removeAllListeners("error").on("error", ignore); // From here on TLS reports them.
-        resolve({ socket, address });
+        resolve({ socket: forget(socket), address });
       });
+    }
+
+    function giveUpSlowest(): void {
+      const [slowest] = racing;
+      if (slowest === undefined) return;
+      racing.delete(slowest);
+      forget(slowest).destroy();
     }
 
     function fail(why: AttemptFailed): void {
@@ -72,7 +90,7 @@ export async function dial(
     function stop(): void {
       waiting.length = 0;
       clearTimeout(timer);
-      for (const socket of racing) socket.removeAllListeners().on("error", ignore).destroy();
+      for (const socket of racing) forget(socket).destroy();
       racing.clear();
     }
   });
@@ -97,6 +115,10 @@ function isSameAddress(one: string, other: string): boolean {
   return address !== null && isDeepStrictEqual(address, parseAddress(other));
 }
 
-function ignore(): void {
-  // A socket that has lost the race, or that TLS has taken over, may fail as it pleases.
+/** A socket that has lost the race may fail as it pleases. What happens to the one that won TLS reports. */
+function forget(socket: Socket): Socket {
+  return socket
+    .removeAllListeners("error")
+    .removeAllListeners("connect")
+    .on("error", () => undefined);
 }

@@ -91,7 +91,7 @@ const SOUND = { hasLostIpv4: () => Promise.resolve(false), hasPorts: () => Promi
 test("without any route for IPv4 no attempt is made", async (t) => {
   refuseLocally(t, "ENETUNREACH");
   const lost = { ...SOUND, hasLostIpv4: () => Promise.resolve(true) };
-  const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), lost);
+  const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), { ownSide: lost });
   await assert.rejects(dialling, { outcome: { kind: "our-fault", fault: "no_route" } });
 });
 

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { test } from "node:test";
+import { parseCidr } from "../../src/domain/cidr.ts";
+import { onConnect } from "../support/network.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { aPost, names, startSender } from "../support/sender.ts";
+
+const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
+const HOST = "hooks.partner.test";
+const LOOPBACK = { allow: [parseCidr("127.0.0.0/8")].filter((block) => block !== null), deny: [] };
+
+test("a handshake that failed takes up no room", async (t) => {
+  const sender = await startSender(t, { maxConnections: 1 });
+  const [bad, good] = await Promise.all([
+    startReceiver(t, { certifiedHosts: ["other.test"] }),
+    startReceiver(t),
+  ]);
+  for (let i = 0; i < 3; i++) await sender.send(aPost(bad.url()));
+  for (const socket of bad.connections) if (!socket.closed) await once(socket, "close");
+
+  for (let i = 0; i < 2; i++) await sender.send(aPost(good.url()));
+  assert.equal(good.connections.length, 1);
+});
+
+for (const [room, maxConnections, mostAtOnce] of [
+  ["there is room", 3, 3],
+  ["there is none", 1, 1],
+] as const) {
+  test(`where ${room}, a host's silent addresses are tried ${mostAtOnce} at once, and the next one answers`, async (t) => {
+    const addresses = ["127.0.0.3", "127.0.0.4", "127.0.0.2"];
+    const sender = await startSender(t, {
+      lookup: names({ [HOST]: [addresses] }),
+      egress: LOOPBACK,
+      maxConnections,
+    });
+    const receiver = await startReceiver(t, { host: HOST });
+    const silent = new Set<Socket>();
+    let atOnce = 0;
+    onConnect(t, (socket, options, connect) => {
+      atOnce = Math.max(atOnce, 1 + [...silent].filter(({ destroyed }) => !destroyed).length);
+      if (options.host === "127.0.0.2") return connect(options);
+      silent.add(socket);
+      return socket;
+    });
+    assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+    assert.equal(atOnce, mostAtOnce);
+  });
+}
