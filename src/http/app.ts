@@ -22,6 +22,7 @@ import { ProblemSchema } from "./problem-schema.ts";
 import { RequestLog } from "./request-log.ts";
 import { faultOfHead } from "./route-check.ts";
 import { requestIdOf, standardHeaders } from "./standard-headers.ts";
+import { endConnectionsAtStop } from "./stopping.ts";
 import { Turns } from "./turns.ts";
 
 declare module "fastify" {
@@ -126,9 +127,10 @@ export function buildApp({
   app.removeContentTypeParser("text/plain");
   readJsonBodies(app);
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });
-  watchAnswers(app, ms.answer, (request, reply) => {
+  const open = watchAnswers(app, ms.answer, (request, reply) => {
     requestLog.requestAbandoned(request, reply);
   });
+  endConnectionsAtStop(app, open, { baseUrl, turns });
   app.addHook("onRequest", ({ id, raw }, reply, done) => {
     reply.headers(standardHeaders(id));
     turns.take(raw, reply.raw, done);

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Busy } from "../domain/errors.ts";
 import { type Link, LinkedList } from "../domain/linked-list.ts";
@@ -14,24 +13,17 @@ declare module "fastify" {
 const CHECK_MAX_MS = 1_000;
 
 /**
- * Watches over the answers that clients wait for: none takes longer than `limitMs`, as behind a database that neither
- * answers nor refuses, and none that we still work on is cut off when the server closes. (The framework's own limit
- * forgets a request as soon as its body has been read, and Node leaves connections open that become idle only after the
- * closing.) `onAbandoned` hears of those whose client has gone: their `onResponse` never comes.
+ * Watches over the answers that clients wait for, and returns them, oldest first. None takes longer than `limitMs`, as
+ * behind a database that neither answers nor refuses. (The framework's own limit forgets a request as soon as its body
+ * has been read.) `onAbandoned` hears of those whose client has gone: their `onResponse` never comes.
  */
 export function watchAnswers(
   app: App,
   limitMs: number,
   onAbandoned: (request: FastifyRequest, reply: FastifyReply) => void,
-): void {
+): Iterable<FastifyReply> {
   const open = new LinkedList<FastifyReply>();
-  const sockets = new Set<Socket>();
-  let isClosing = false;
 
-  app.server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
   app.decorateReply("openAnswer");
   app.addHook("onRequest", (request, reply, done) => {
     reply.openAnswer = open.append(reply);
@@ -42,22 +34,17 @@ export function watchAnswers(
     });
     done();
   });
-  app.addHook("onResponse", (request, reply, done) => {
+  app.addHook("onResponse", (_request, reply, done) => {
     leave(reply);
-    if (isClosing && sockets.has(request.raw.socket)) request.raw.socket.end();
     done();
   });
 
   const timer = setInterval(refuseLate, Math.min(CHECK_MAX_MS, limitMs)).unref();
-  app.addHook("preClose", (done) => {
-    isClosing = true;
-    releaseIdle();
-    done();
-  });
   app.addHook("onClose", (_app, done) => {
     clearInterval(timer);
     done();
   });
+  return open;
 
   function leave(reply: FastifyReply): void {
     if (reply.openAnswer !== undefined) open.remove(reply.openAnswer);
@@ -72,14 +59,5 @@ export function watchAnswers(
       const seconds = Math.ceil(limitMs / 1000);
       void reply.send(new Busy("The answer takes too long: try again.", seconds));
     }
-  }
-
-  function releaseIdle(): void {
-    const busy = new Set<Socket>();
-    for (const { raw, request } of open) {
-      busy.add(request.raw.socket);
-      if (!raw.headersSent) raw.setHeader("connection", "close");
-    }
-    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
   }
 }

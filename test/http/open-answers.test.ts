@@ -23,19 +23,24 @@ test("an answer that its client has not read in time is not given twice", async 
   assert.deepEqual(told, []);
 });
 
-test("an answer that its client has not read in time holds up no stop", async (t) => {
-  const { client, socket, makeLate, stop } = await anUnreadAnswer(t);
-  makeLate();
-  await stop();
-  const isCut = socket.destroyed;
-  client.destroy();
-  assert.ok(isCut);
-});
+for (const [what, rest] of [
+  ["", [`Content-Length: ${BODY.length}`, "", ""]],
+  [", nor one with half a request behind it,", ["", "GET /healthz"]],
+] as const) {
+  test(`an answer that its client has not read in time${what} holds up no stop`, async (t) => {
+    const { client, socket, makeLate, stop } = await anUnreadAnswer(t, rest.join("\r\n"));
+    makeLate();
+    await stop();
+    const isCut = socket.destroyed;
+    client.destroy();
+    assert.ok(isCut);
+  });
+}
 
 test("a connection that is in the middle of its answer as the service stops ends with it", async (t) => {
-  const { client, socket, stop } = await anUnreadAnswer(t);
+  const { client, socket, told, stop } = await anUnreadAnswer(t);
   await stop();
-  assert.equal(socket.destroyed, false);
+  assert.deepEqual([socket.destroyed, told], [false, []]);
   const next = rawRequest("GET /healthz HTTP/1.1", ["Host: localhost", "Connection: close"]);
   client.write(BODY + next);
   const chunks: Buffer[] = [];
@@ -68,7 +73,7 @@ test("a request without a connection is answered while the service stops", async
 });
 
 /** An answer that is larger than what its client reads of it, on a clock moved by hand, and what the listener warns of. */
-async function anUnreadAnswer(t: TestContext) {
+async function anUnreadAnswer(t: TestContext, rest = `Content-Length: ${BODY.length}\r\n\r\n`) {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const told: string[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => told.push(line) });
@@ -77,8 +82,7 @@ async function anUnreadAnswer(t: TestContext) {
   const { hostname, port } = new URL(await listen());
   const accepted = once(app.server, "connection") as Promise<[Socket]>;
   const client = connect(Number(port), hostname).on("error", () => undefined);
-  const head = ["Host: localhost", `Content-Length: ${BODY.length}`];
-  client.write(rawRequest("GET /large HTTP/1.1", head));
+  client.write(`GET /large HTTP/1.1\r\nHost: localhost\r\n${rest}`);
   await once(client, "readable");
   const [socket] = await accepted;
   return {

@@ -55,7 +55,8 @@ export function rawRequest(line: string, headers: readonly string[], body = ""):
   return [line, ...headers, "", body].join("\r\n");
 }
 
-function parseAll(text: string): RawAnswer[] {
+/** Several answers, one behind the other. */
+export function parseAll(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let rest = text; rest !== "";) {
     const answer = parse(rest);

@@ -1,0 +1,63 @@
+import type { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import type { FastifyReply } from "fastify";
+import { PartnerError } from "../domain/errors.ts";
+import type { App } from "./app.ts";
+import { answer } from "./parser-errors.ts";
+import type { Turns } from "./turns.ts";
+
+const STOPPING = new PartnerError("unavailable", "The service is stopping: try again.", {
+  retryAfter: 1,
+});
+
+/**
+ * Keeps connections from holding up a stop. A request that has arrived whole is served, and the last one of its
+ * connection closes it. A request that has not arrived whole is refused. A connection without a request is closed. (Node
+ * leaves those open that become idle only after the closing.)
+ */
+export function endConnectionsAtStop(
+  app: App,
+  open: Iterable<FastifyReply>,
+  { baseUrl, turns }: { baseUrl: () => string; turns: Turns },
+): void {
+  /** How many bytes had been read of each when its latest answer was out. */
+  const connections = new Map<Socket, number>();
+  const last = new Set<FastifyReply>();
+
+  app.server.on("connection", (socket: Socket) => {
+    connections.set(socket, 0);
+    socket.once("close", () => connections.delete(socket));
+  });
+  app.addHook("onResponse", ({ raw: { socket } }, reply, done) => {
+    if (connections.has(socket)) connections.set(socket, socket.bytesRead);
+    if (last.has(reply)) socket.end();
+    done();
+  });
+
+  app.addHook("preClose", async () => {
+    await setImmediate(); // Until what has arrived is read.
+    const latest = new Map<Socket, FastifyReply>();
+    for (const reply of open) latest.set(reply.request.raw.socket, reply);
+    for (const [socket, bytesRead] of connections) {
+      const reply = latest.get(socket);
+      if (reply) endWith(reply);
+      else if (socket.bytesRead > bytesRead) refuseRest(socket);
+      else socket.destroy();
+    }
+  });
+
+  function endWith(reply: FastifyReply): void {
+    last.add(reply);
+    if (!reply.raw.headersSent) reply.raw.setHeader("connection", "close");
+    if (!reply.request.raw.complete && !reply.sent) void reply.send(STOPPING);
+  }
+
+  /** For less than the head of a request. Behind an answer that nobody reads it gets none. */
+  function refuseRest(socket: Socket): void {
+    turns.takeLast(socket, () => {
+      answer(socket, STOPPING, baseUrl());
+      socket.destroySoon();
+    });
+    if (!socket.writableEnded) socket.destroy();
+  }
+}

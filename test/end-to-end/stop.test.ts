@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test, type TestContext } from "node:test";
+import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
+import { parseAll, rawRequest } from "../support/raw-http.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+const HOST = "Host: localhost";
+const HEALTH = rawRequest("GET /healthz HTTP/1.1", [HOST]);
+
+/** A request whose body has two bytes, without the last one. */
+function halfABody(path: string, token: string): string {
+  const head = ["Content-Type: application/json", "Content-Length: 2"];
+  return rawRequest(
+    `POST ${path} HTTP/1.1`,
+    [HOST, `Authorization: Bearer ${token}`, ...head],
+    "{",
+  );
+}
+
+test("clients that have sent half a request hold up no stop, and its status is 0", async (t) => {
+  const program = await startProgram(t, await aRig(t));
+  const { token } = await aPartner(program, "acme");
+  const halves = [
+    [program.partnerUrl, "GET /healthz HT"],
+    [program.partnerUrl, halfABody("/api/v1/partner/webhooks", token)],
+    [program.operatorUrl, "GET /healthz HT"],
+    [program.operatorUrl, halfABody("/api/v1/admin/organizations", ADMIN_TOKEN)],
+  ] as const;
+  const answers = await Promise.all(halves.map(([url, half]) => sendHalf(t, url, half)));
+
+  assert.equal(await program.end("SIGTERM"), 0);
+  for (const [index, answered] of answers.entries()) {
+    const statuses = (await answered()).map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 503], halves[index]?.[1]);
+  }
+  assert.equal(program.log.at(-1)?.["msg"], "stopped");
+});
+
+/** Sends half a request behind one that is answered. Returns what reads every answer until the connection ends. */
+async function sendHalf(t: TestContext, baseUrl: string, half: string) {
+  const { hostname, port } = new URL(baseUrl);
+  const client = connect(Number(port), hostname).on("error", () => undefined);
+  t.after(() => client.destroy());
+  let text = "";
+  client.setEncoding("latin1").on("data", (more: string) => (text += more));
+  client.write(HEALTH);
+  await once(client, "data");
+  client.write(half);
+  const ended = once(client, "close");
+  return async () => {
+    await ended;
+    return parseAll(text);
+  };
+}
