@@ -141,6 +141,11 @@ export function isInUse(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** Whether the server ended a statement that took too long. */
+export function isTimedOut(error: unknown): boolean {
+  return codeOf(error) === "57014";
+}
+
 /** Whether the role lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === "42501";

@@ -3,15 +3,18 @@ import type { Database, Queryable } from "./database.ts";
 /** Each in a transaction of its own; before the events, what refers to them. */
 const HISTORY = ["finished_deliveries", "attempts", "events"];
 
-/** Makes the partitions for the time around `now`. Throws rather than wait long for a lock, see `isInUse`. */
+/**
+ * Makes the partitions for the time around `now`, and moves strays into partitions of their own. Throws rather than wait
+ * long for a lock, see `isInUse`.
+ */
 export async function createPartitions(db: Database, now: Date): Promise<void> {
-  for (const table of HISTORY)
+  for (const table of HISTORY) {
     await turn(db, (tx) => tx`select create_partitions(${table}, ${now})`);
+    await untilNone(db, (tx) => tx<Count>`select move_strays(${table})::int as count`);
+  }
 }
 
-/**
- * Drops history older than the retention, and returns how many partitions that were. Throws as `createPartitions` does.
- */
+/** Drops history older than the retention, and returns how many partitions that were. Throws as `createPartitions` does. */
 export async function dropExpiredPartitions(db: Database, now: Date): Promise<number> {
   let dropped = 0;
   for (const table of HISTORY) {
@@ -20,7 +23,7 @@ export async function dropExpiredPartitions(db: Database, now: Date): Promise<nu
       (tx) => tx<Count>`select drop_expired_partitions(${table}, ${now}) as count`,
     );
   }
-  await turn(db, (tx) => tx`select delete_expired_rows(${now})`);
+  await untilNone(db, (tx) => tx<Count>`select delete_expired_rows(${now}) as count`);
   return dropped;
 }
 

@@ -27,6 +27,7 @@ const FUNCTIONS = [
   "drop_expired_partitions",
   "delete_expired_rows",
   "lock_partitions",
+  "move_strays",
   "retention",
   "partition_width",
   "first_id_at",

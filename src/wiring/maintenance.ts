@@ -1,6 +1,6 @@
 import { recordKeysUsed } from "../actions/admission.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
-import { isInUse } from "../postgres/database.ts";
+import { isInUse, isTimedOut } from "../postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
 import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -54,8 +54,9 @@ export function startMaintenance(
 }
 
 /**
- * Makes the partitions that are needed soon and drops those that nobody may ask for any more. While somebody uses the
- * tables for long, as a backup does, that has to wait: rows find a place in the default partitions.
+ * Makes the partitions that are needed soon and drops those that have expired. While another session uses the tables for
+ * long, as a backup does, that has to wait: rows find a place in the default partitions. A statement that takes too long
+ * is a fault of its own, and no outage: it does not pass for `isUnavailable`.
  */
 export async function turnPartitions(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
@@ -65,7 +66,7 @@ export async function turnPartitions(
     await createPartitions(db, clock());
     await dropExpiredPartitions(db, clock());
   } catch (error) {
-    if (!isInUse(error)) throw error;
-    onInUse();
+    if (isInUse(error)) onInUse();
+    else throw isTimedOut(error) ? new Error("partitions took too long", { cause: error }) : error;
   }
 }

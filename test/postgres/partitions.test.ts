@@ -207,13 +207,6 @@ test("partitions are dropped one in a transaction, so that writers come in betwe
   assert.equal(await dropExpiredPartitions(db, today), 5);
 });
 
-test("a row for which nobody made a partition is kept, and goes when it is old enough", async () => {
-  const stray = await anEvent(60, "delivered");
-  assert.equal(await exists(stray), true);
-  await dropExpiredPartitions(db, today);
-  assert.equal(await exists(stray), false);
-});
-
 test("partitions are made ahead, once, and follow one another without a gap after the retention changed", async () => {
   await createPartitions(db, today);
   const before = await names();

@@ -94,11 +94,13 @@ test("of the owner's functions the service may call those that look after partit
       "first_id_at",
       "lock_partitions",
       "moment_of",
+      "move_strays",
       "partition_width",
       "retention",
     ],
   );
   await db`select create_partitions('events', ${now})`;
+  await db`select move_strays('events')`;
   await db`select drop_expired_partitions('events', ${now})`;
   await db`select delete_expired_rows(${now})`;
 });

@@ -7,6 +7,7 @@ import { createClock, ERA } from "../support/clock.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { createEngine } from "../support/engine.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 import { stall } from "../support/stalled-transaction.ts";
 
 const DAY_MS = 86_400_000;
@@ -28,6 +29,25 @@ test("while a backup reads the tables nobody is kept waiting for partitions, and
   await turn();
   assert.equal(turnedAway, 1);
   assert.ok((await countPartitions()) > before);
+});
+
+test("a statement of ours that takes too long is a fault of that turn, and no outage of the database", async () => {
+  const owner = ownerOf(db);
+  let turned: Promise<void> | undefined;
+  await owner.begin(async (tx) => {
+    await tx`select lock_partitions()`;
+    turned = turnPartitions({ db, clock: createClock() }, () => undefined);
+    turned.catch(() => undefined);
+    await untilBlocked(owner);
+    await owner`
+      select pg_cancel_backend(pid) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`; // As the server does at its limit.
+  });
+  await assert.rejects(turned ?? Promise.resolve(), (error: Error) => {
+    assert.equal(isUnavailable(error), false);
+    assert.equal(isUnavailable(error.cause), true);
+    return true;
+  });
 });
 
 test("a process that stands still in mid-transaction is ended by whoever goes on", async (t) => {

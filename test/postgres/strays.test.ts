@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { timeOrderedId } from "../../src/domain/ids.ts";
+import type { Queryable } from "../../src/postgres/database.ts";
+import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
+
+const DAY_MS = 86_400_000;
+const TABLES = ["events", "attempts", "finished_deliveries"];
+const db = await createDatabase(); // It has partitions for the tests' own era alone.
+const owner = ownerOf(db);
+const today = new Date();
+const inDays = (days: number) => new Date(today.getTime() + days * DAY_MS);
+
+/** A row of each history table at this moment. */
+async function aRowOfEach(at: Date): Promise<string> {
+  const id = timeOrderedId(at);
+  await db`insert into events (id, organization_id, type, occurred_at, data)
+           values (${id}, ${id}, 'vc.test.ping', ${at}, '{}')`;
+  await db`
+    insert into attempts (id, delivery_id, subscription_id, event_id, event_type, attempt, http_status, reason,
+                          dead_lettered, duration_ms, attempted_at)
+    values (${id}, ${id}, ${id}, ${id}, 'vc.test.ping', 1, 500, 'http_500', false, 1, ${at})`;
+  await insertFinished(db, at);
+  return id;
+}
+
+/** Deliveries that finished at this moment, and one more each millisecond where there are several. */
+async function insertFinished(tx: Queryable, at: Date, { count = 1, stepMs = 1 } = {}) {
+  await tx`
+    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts)
+    select gen_random_uuid(), gen_random_uuid(), ${randomUUID()}, ${randomUUID()}, ${at},
+           ${at}::timestamptz + n * ${stepMs}::int * interval '1 millisecond', 'cancelled', 0
+      from generate_series(0, ${count - 1}::int) as n`;
+}
+
+async function countStrays(): Promise<number> {
+  let count = 0;
+  for (const table of TABLES)
+    count += (await owner`select from ${owner(`${table}_default`)}`).length;
+  return count;
+}
+
+async function moveStrays(tx: Queryable): Promise<boolean> {
+  const [{ moved }] = await tx<[{ moved: boolean }]>`
+    select move_strays('finished_deliveries') as moved`;
+  return moved;
+}
+
+/** How many tables have a partition for this moment. */
+async function countCovering(at: Date): Promise<number> {
+  return (await owner`select from history_partitions where since <= ${at} and until > ${at}`)
+    .length;
+}
+
+test("rows for which nobody made a partition in time move into one, and their period has no gap", async () => {
+  const id = await aRowOfEach(today);
+  assert.equal(await countStrays(), 3);
+
+  await createPartitions(db, today);
+  assert.equal(await countStrays(), 0);
+  assert.equal((await db`select from events where id = ${id}`).length, 1);
+  assert.equal((await db`select from attempts where id = ${id}`).length, 1);
+  assert.equal((await db`select from finished_deliveries`).length, 1);
+  for (let hours = 0; hours <= 72; hours++)
+    assert.equal(await countCovering(inDays(hours / 24)), 3);
+});
+
+test("rows of a clock that was years wrong move, too, and go when they are old enough", async () => {
+  const past = await aRowOfEach(inDays(-800));
+  const future = await aRowOfEach(inDays(800));
+  await createPartitions(db, today);
+  assert.equal(await countStrays(), 0);
+
+  await dropExpiredPartitions(db, today);
+  assert.equal((await db`select from events where id = ${past}`).length, 0);
+  assert.equal((await db`select from events where id = ${future}`).length, 1);
+});
+
+test("of many strays a transaction moves some, and their partitions follow one another", async () => {
+  const at = inDays(-5);
+  await insertFinished(db, at, { count: 25_000 });
+  assert.equal(await moveStrays(db), true);
+  assert.equal(await countStrays(), 20_000);
+
+  await createPartitions(db, today);
+  assert.equal(await countStrays(), 0);
+  const rows = await db`
+    select distinct tableoid from finished_deliveries where finished_at between ${at} and ${inDays(-4.9)}`;
+  assert.equal(rows.length, 5);
+  for (const ms of [0, 4_999, 5_000, 24_999, 60_000]) {
+    const covering = await owner`
+      select from history_partitions
+       where relation = 'finished_deliveries'::regclass
+         and since <= ${at}::timestamptz + ${ms}::int * interval '1 ms' and until > ${at}::timestamptz + ${ms}::int * interval '1 ms'`;
+    assert.equal(covering.length, 1, `${ms} ms`);
+  }
+});
+
+test("more strays than a transaction moves go together where they share one millisecond", async () => {
+  const at = inDays(-7);
+  await insertFinished(db, at, { count: 5_001, stepMs: 0 });
+  await insertFinished(db, new Date(at.getTime() + 1), { count: 5_001, stepMs: 0 });
+  await insertFinished(db, new Date(at.getTime() + 2));
+  for (const left of [5_002, 1, 0]) {
+    assert.equal(await moveStrays(db), true);
+    assert.equal(await countStrays(), left);
+  }
+  assert.equal(await moveStrays(db), false);
+});
+
+test("what is written meanwhile waits for the move, and finds the new partition", async () => {
+  const at = inDays(-9);
+  await insertFinished(db, at);
+  let written: Promise<void> | undefined;
+  await owner.begin(async (tx) => {
+    assert.equal(await moveStrays(tx), true);
+    written = insertFinished(db, at);
+    written.catch(() => undefined);
+    await untilBlocked(owner);
+  });
+  await written;
+  assert.equal(await countStrays(), 0);
+});
