@@ -181,6 +181,10 @@ function mayNotClimb(room, floor) {
               group: [...others.map((other) => `../**/${other}/**`), ...TOP],
               message: `src/${room} is on floor ${floor} and imports from floors below.`,
             },
+            {
+              group: ["**/keeper/**"],
+              message: "A keeper's files are for its own process: root would run them as root.",
+            },
           ],
         },
       ],

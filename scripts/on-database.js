@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { configurationNames } from "../dist/src/config.js";
-import { homeFolder, startEmbedded } from "../dist/src/postgres/embedded.js";
+import { removeEmbedded, startEmbedded } from "../dist/src/postgres/embedded.js";
 import { ROOT } from "./ready.js";
 
 let endedBy = null;
@@ -55,9 +55,10 @@ async function openDatabase() {
   if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
 
   const dataDir = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  const folders = [homeFolder(dataDir), dataDir];
-  const remove = () =>
-    Promise.all(folders.map((path) => rm(path, { recursive: true, force: true })));
+  const remove = async () => {
+    await removeEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  };
   try {
     const settings = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
     const { url, stop } = await startEmbedded({ dataDir, settings, log: console.error });

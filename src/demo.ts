@@ -6,7 +6,7 @@ import { Transcript } from "./demo/transcript.ts";
 import { runScenario } from "./demo/scenario.ts";
 import { systemClock } from "./domain/clock.ts";
 import { start } from "./main.ts";
-import { homeFolder } from "./postgres/embedded.ts";
+import { removeEmbedded } from "./postgres/embedded.ts";
 import { makeLocalCertificates } from "./receiver/certificates.ts";
 import { type Received, startReceiver } from "./receiver/receiver.ts";
 import { Arrivals } from "./demo/arrivals.ts";
@@ -23,7 +23,7 @@ export async function demo(write: (text: string) => void, stop: AbortSignal): Pr
   try {
     await perform(new Transcript(write, stop), folder, stop);
   } finally {
-    await rm(homeFolder(dataDirIn(folder)), { recursive: true, force: true });
+    await removeEmbedded(dataDirIn(folder));
     await rm(folder, { recursive: true, force: true });
   }
 }

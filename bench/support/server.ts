@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
+import { removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
 import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { findServer } from "../../src/postgres/server.ts";
@@ -29,7 +28,7 @@ export async function openServer(databaseUrl: string | null, folder: string): Pr
   if (databaseUrl !== null) return serverAt(databaseUrl, () => Promise.resolve());
 
   const dataDir = join(folder, "data");
-  const remove = () => rm(homeFolder(dataDir), { recursive: true, force: true });
+  const remove = () => removeEmbedded(dataDir);
   try {
     const embedded = await startEmbedded({ dataDir, log: () => undefined });
     return await serverAt(embedded.url, () => embedded.stop().finally(remove));

@@ -1,9 +1,8 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
-import { readPostmaster } from "../../src/postgres/embedded/postmaster.ts";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
+import { readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
 import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;
@@ -21,7 +20,7 @@ export async function openDatabaseServer(
   folder: string,
 ): Promise<DatabaseServer> {
   const dataDir = join(folder, "data");
-  afterwards.after(() => rm(homeFolder(dataDir), { recursive: true, force: true }));
+  afterwards.after(() => removeEmbedded(dataDir));
   const embedded = await startEmbedded({ dataDir, log: () => undefined });
   afterwards.after(() => embedded.stop());
   const db = connect(embedded.url, { max: 2, name: "ledger" });

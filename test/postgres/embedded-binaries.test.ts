@@ -3,8 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { prepareBinaries } from "../../src/postgres/embedded/binaries.ts";
-import type { Home } from "../../src/postgres/embedded/home.ts";
+import { linkBinaries, readPackage } from "../../src/postgres/embedded/binaries.ts";
 import { privateCopy } from "../../src/postgres/embedded/private-copy.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "binaries-"));
@@ -21,16 +20,9 @@ async function aPackage(name: string): Promise<string> {
   return join(scratch, name);
 }
 
-async function aHome(): Promise<Home> {
-  const folder = await mkdtemp(join(scratch, "home-"));
-  const { uid, gid } = await stat(folder);
-  return { folder, owner: { uid, gid }, handOver: false };
-}
-
 test("links that no install script made are made, by two processes at once or a second time", async () => {
   const installed = await aPackage("fresh");
-  const home = await aHome();
-  const prepare = () => prepareBinaries(installed, home);
+  const prepare = async () => linkBinaries(await readPackage(installed), join(scratch, "spare"));
   const [first, second] = await Promise.all([prepare(), prepare()]);
   assert.deepEqual([second, await prepare()], [first, first]);
 
@@ -46,12 +38,12 @@ test(
   { skip: asRoot },
   async () => {
     const installed = await aPackage("closed");
-    const home = await aHome();
+    const spare = join(scratch, "spare");
     await chmod(join(installed, "native", "lib"), 0o555);
 
-    const { folder } = await prepareBinaries(installed, home);
+    const { folder } = await linkBinaries(await readPackage(installed), spare);
     await chmod(join(installed, "native", "lib"), 0o755);
-    assert.equal(folder, join(home.folder, "binaries", `18.4.0-beta.17-${process.arch}`));
+    assert.equal(folder, join(spare, `18.4.0-beta.17-${process.arch}`));
     assert.equal(await readlink(join(folder, "lib", "libx.so.1")), "libx.so.1.2");
   },
 );

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { withLock } from "../../src/postgres/embedded/lock.ts";
-import { listMarks, putMark } from "../../src/postgres/embedded/marks.ts";
-import { identify } from "../../src/postgres/embedded/process-identity.ts";
+import { listMarks, putMark, sharesPids } from "../../src/postgres/embedded/marks.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -35,15 +37,38 @@ test("work that fails gives the lock back", async () => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a mark of a dead process counts for nothing, though its pid be taken again", async () => {
-  const own = identify(process.pid) ?? "";
-  const earlier = own.replace(/-\d+-/, "-1-");
-  assert.notEqual(earlier, own);
-  for (const dead of [earlier, "99999999-1-x"])
-    await writeFile(join(folder, `${dead}.0123456789ab`), "");
-
+test("a mark of a dead process counts for nothing, whatever lies in its place", async () => {
   const mark = await putMark(folder);
-  assert.deepEqual(await listMarks(folder), [mark]);
-  await rm(mark);
+  const dead = await aDeadMark();
+  await writeFile(join(folder, "1.0123456789ab"), "");
+  assert.deepEqual(await listMarks(folder), [mark.name]);
+  assert.deepEqual(await readdir(folder), [mark.name]);
+  assert.notEqual(dead, mark.name);
+  await mark.remove();
   assert.deepEqual(await readdir(folder), []);
 });
+
+test("a mark counts until its process is proven dead, also where pids are others", async () => {
+  const mark = await putMark(folder);
+  const foreign = `7${mark.name}`;
+  await rename(join(folder, mark.name), join(folder, foreign));
+  assert.deepEqual(await listMarks(folder), [foreign]);
+  assert.deepEqual([sharesPids(mark.name), sharesPids(foreign)], [true, false]);
+  await rm(join(folder, foreign));
+  await mark.remove();
+});
+
+/** Left behind by a process that was killed. Returns its name. */
+async function aDeadMark(): Promise<string> {
+  const module = new URL("../../src/postgres/embedded/marks.js", import.meta.url).href;
+  const script = `
+    import { putMark } from ${JSON.stringify(module)};
+    console.log((await putMark(${JSON.stringify(folder)})).name);
+    process.kill(process.pid, "SIGKILL");`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [name] = (await once(createInterface(child.stdout), "line")) as [string];
+  await once(child, "close");
+  return name;
+}

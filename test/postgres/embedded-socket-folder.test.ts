@@ -3,32 +3,30 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Home } from "../../src/postgres/embedded/home.ts";
 import {
   dropSocketFolder,
   prepareSocketFolder,
-} from "../../src/postgres/embedded/socket-folder.ts";
+} from "../../src/postgres/embedded/keeper/socket-folder.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "socket-"));
 after(() => rm(scratch, { recursive: true, force: true }));
 
-async function aHome(name: string): Promise<Home> {
+async function aHome(name: string): Promise<string> {
   const folder = join(scratch, name);
   await mkdir(folder, { recursive: true });
-  const { uid, gid } = await stat(folder);
-  return { folder, owner: { uid, gid }, handOver: false };
+  return folder;
 }
 
 test("the socket lies beside the data where the path is short and plain", async () => {
   const home = await aHome("plain");
-  assert.equal(await prepareSocketFolder(home), join(home.folder, "run"));
+  assert.equal(await prepareSocketFolder(home), join(home, "run"));
 });
 
 for (const name of ["long".repeat(20), "with, comma"]) {
   test(`below ${name} the socket lies elsewhere: closed, and always at the same place`, async () => {
     const home = await aHome(name);
     const folder = await prepareSocketFolder(home);
-    assert.ok(folder.length <= 80 && !folder.startsWith(home.folder));
+    assert.ok(folder.length <= 80 && !folder.startsWith(home));
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
     assert.equal(await prepareSocketFolder(home), folder);
 
@@ -43,7 +41,7 @@ for (const name of ["long".repeat(20), "with, comma"]) {
 
 test("a link where a folder should be is not followed", async () => {
   const home = await aHome("linked");
-  await symlink(scratch, join(home.folder, "run"));
+  await symlink(scratch, join(home, "run"));
   await assert.rejects(prepareSocketFolder(home), /run is not a folder$/);
 });
 

@@ -18,7 +18,7 @@ import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
-import { isRunning, readPostmaster } from "../../src/postgres/embedded/postmaster.ts";
+import { isRunning, readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
 
 // As root: a folder that the server's account cannot enter.
 const scratch = await realpath(await mkdtemp(join(tmpdir(), "embedded-")));

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { runScenario } from "../../src/demo/scenario.ts";
 import { Transcript } from "../../src/demo/transcript.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { type Program, runProgram, startProgram } from "../support/program.ts";
@@ -88,7 +88,7 @@ async function aService(t: TestContext, ca: string) {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   const dataDir = join(folder, "data");
   t.after(async () => {
-    await rm(homeFolder(dataDir), { recursive: true, force: true });
+    await removeEmbedded(dataDir);
     await rm(folder, { recursive: true, force: true });
   });
   await writeFile(join(folder, "ca.pem"), ca);

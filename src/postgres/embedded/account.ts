@@ -21,14 +21,24 @@ export async function findServerAccount(log: (message: string) => void): Promise
   return nobody;
 }
 
+/**
+ * The account that owns something. Its group is its own: a folder's group may be one that its owner is no member of.
+ * Only an account without a name has none but the folder's.
+ */
+export async function accountOf(owner: Account): Promise<Account> {
+  const fields = (await readAccounts()).find(([, , uid]) => Number(uid) === owner.uid);
+  return fields ? { uid: owner.uid, gid: Number(fields[3]) } : { uid: owner.uid, gid: owner.gid };
+}
+
 async function find(name: string): Promise<Account | null> {
-  const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
-  const fields = passwd
-    .split("\n")
-    .map((line) => line.split(":"))
-    .find((fields) => fields[0] === name);
+  const fields = (await readAccounts()).find((fields) => fields[0] === name);
   const account = { uid: Number(fields?.[2]), gid: Number(fields?.[3]) };
   return account.uid > 0 && account.gid >= 0 ? account : null;
+}
+
+async function readAccounts(): Promise<string[][]> {
+  const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
+  return passwd.split("\n").map((line) => line.split(":"));
 }
 
 async function make(): Promise<Account | null> {

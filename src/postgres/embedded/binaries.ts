@@ -1,10 +1,9 @@
 import { lstat, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, join, relative } from "node:path";
-import { type Home, makeSystemFolder } from "./home.ts";
+import { basename, join, relative, resolve } from "node:path";
 import { privateCopy } from "./private-copy.ts";
 
-/** PostgreSQL's programs and libraries, in a tree that the server may read. */
+/** PostgreSQL's programs and libraries. */
 export interface Binaries {
   folder: string;
   version: string;
@@ -16,28 +15,32 @@ interface Link {
   target: string;
 }
 
-/** Makes of an installed package what its skipped install script would have made, for a server. */
-export async function prepareBinaries(installed: string, home: Home): Promise<Binaries> {
+/** Those of a package, as npm has installed it. */
+export async function readPackage(installed: string): Promise<Binaries> {
   const { version } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
     version: string;
   };
-  const links = await readLinks(installed);
-  const copy = (parent: string) =>
-    privateCopy(join(installed, "native"), join(parent, `${version}-${process.arch}`), (draft) =>
-      makeLinks(draft, links),
-    );
+  const major = String(Number.parseInt(version, 10));
+  return { folder: join(installed, "native"), version, major };
+}
 
-  let folder = join(installed, "native");
-  if (home.handOver) {
-    // The server's account may be shut out of wherever this project was installed.
-    folder = await copy(join(await makeSystemFolder(), "binaries"));
-  } else {
-    // Without the links no program starts. They can be missing where we may not write.
-    await makeLinks(folder, links).catch(async () => {
-      folder = await copy(join(home.folder, "binaries"));
-    });
+/** A copy in a folder of ours: an account may be shut out of wherever this project was installed. */
+export async function copyBinaries(from: Binaries, parent: string): Promise<Binaries> {
+  const to = join(parent, `${from.version}-${process.arch}`);
+  return { ...from, folder: resolve(await privateCopy(from.folder, to, makeLinks)) };
+}
+
+/**
+ * Makes what a skipped install script would have made: without the links no program starts. Where we may not write, a
+ * copy with links in `parent` serves.
+ */
+export async function linkBinaries(binaries: Binaries, parent: string): Promise<Binaries> {
+  try {
+    await makeLinks(binaries.folder);
+    return binaries;
+  } catch {
+    return copyBinaries(binaries, parent);
   }
-  return { folder, version, major: String(Number.parseInt(version, 10)) };
 }
 
 /** The folder of the package of this platform's binaries. */
@@ -55,20 +58,18 @@ export function findPackage(): string {
   }
 }
 
-async function readLinks(installed: string): Promise<Link[]> {
-  const list = await readFile(join(installed, "native", "pg-symlinks.json"), "utf8").catch(
-    () => "[]",
-  );
-  return JSON.parse(list) as Link[];
-}
-
 // Others may be doing the same at this moment, and `symlink` never replaces what is there.
-async function makeLinks(native: string, links: Link[]): Promise<void> {
-  for (const { source, target } of links) {
+async function makeLinks(native: string): Promise<void> {
+  for (const { source, target } of await readLinks(native)) {
     const path = join(native, relative("native", target));
     if (await lstat(path).catch(() => null)) continue;
     await symlink(basename(source), path).catch((error: unknown) => {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     });
   }
+}
+
+async function readLinks(native: string): Promise<Link[]> {
+  const list = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
+  return JSON.parse(list) as Link[];
 }

@@ -1,6 +1,6 @@
-import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listMarks, putMark } from "./marks.ts";
+import { listMarks, type Mark, putMark } from "./marks.ts";
 
 const PATIENCE_MS = 6 * 60_000;
 
@@ -17,23 +17,23 @@ export async function withLock<T>(
   try {
     return await work();
   } finally {
-    await rm(mark, { force: true });
+    await mark.remove();
   }
 }
 
 // First leave a mark, then look: of two who try at once at least one sees the other and steps
 // back. Nobody ever has to take over a dead holder's file, which cannot be done without a race.
-async function acquire(folder: string, signal?: AbortSignal): Promise<string> {
+async function acquire(folder: string, signal?: AbortSignal): Promise<Mark> {
   const since = performance.now();
   for (;;) {
     signal?.throwIfAborted();
     if ((await listMarks(folder)).length === 0) {
       const mark = await putMark(folder);
-      if ((await listMarks(folder)).every((other) => other === mark)) return mark;
-      await rm(mark, { force: true });
+      if ((await listMarks(folder)).every((other) => other === mark.name)) return mark;
+      await mark.remove();
     }
     if (performance.now() - since > PATIENCE_MS) {
-      throw new Error(`another process has been busy with ${folder} for minutes`);
+      throw new Error(`another process has been busy with ${resolve(folder)} for minutes`);
     }
     await sleep(10 + Math.random() * 30);
   }

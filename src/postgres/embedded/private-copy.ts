@@ -1,6 +1,6 @@
 import { chmod, copyFile, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isLiving, markName } from "./marks.ts";
+import { withLock } from "./lock.ts";
 
 // Waiting for the disk is shared by those that wait at once.
 const AT_ONCE = 16;
@@ -16,20 +16,15 @@ export async function privateCopy(
   finish: (draft: string) => Promise<void>,
 ): Promise<string> {
   if (await exists(to)) return to;
-
-  const parent = dirname(to);
-  await makeFolder(parent);
-  await sweep(parent, basename(to));
-
-  const draft = `${to}.${markName()}`;
-  try {
+  await makeFolder(dirname(to));
+  await withLock(dirname(to), async () => {
+    if (await exists(to)) return; // Somebody else was faster.
+    await removeDrafts(to);
+    const draft = `${to}.draft`;
     await copyTree(from, draft);
     await finish(draft);
     await rename(draft, to);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    if (!(await exists(to))) throw error; // Otherwise somebody else was faster.
-  }
+  });
   return to;
 }
 
@@ -59,11 +54,11 @@ async function copyDurably(source: string, target: string): Promise<void> {
   }
 }
 
-/** Removes the drafts of processes that did not live to finish them. */
-async function sweep(parent: string, name: string): Promise<void> {
-  for (const entry of await readdir(parent)) {
-    const abandoned = entry.startsWith(`${name}.`) && !isLiving(entry.slice(name.length + 1));
-    if (abandoned) await rm(join(parent, entry), { recursive: true, force: true });
+/** Those of processes that did not live to finish them. */
+async function removeDrafts(to: string): Promise<void> {
+  for (const name of await readdir(dirname(to))) {
+    if (!name.startsWith(`${basename(to)}.`)) continue;
+    await rm(join(dirname(to), name), { recursive: true, force: true });
   }
 }
 

@@ -4,48 +4,51 @@ const INTERVAL_MS = 250;
 const AFTER_FAILURE_MS = 1_000;
 
 export interface WatchOptions {
-  /** Whether the server lives and means to go on. Asked often, so it must be cheap. */
-  isServing: () => boolean;
+  /** Whether what is watched lives and means to go on. Asked often, so it must be cheap. When it cannot tell, it fails. */
+  isServing: () => boolean | Promise<boolean>;
   restart: (signal: AbortSignal) => Promise<void>;
   log: (message: string) => void;
 }
 
 /**
- * Restarts the server whenever it is found not to serve, and tries for as long as it takes. Keeps no
+ * Restarts something whenever it is found not to serve, and tries for as long as it takes. Keeps no
  * process alive. Returns what ends it: once that resolves, no restart is under way.
  */
 export function watch({ isServing, restart, log }: WatchOptions): () => Promise<void> {
   const ending = new AbortController();
-  let restarting: Promise<void> | null = null;
+  const { signal } = ending;
   let reported = "";
-
-  const timer = setInterval(() => {
-    if (restarting || isServing()) return;
-    restarting = revive().finally(() => (restarting = null));
-  }, INTERVAL_MS).unref();
+  const watching = go();
 
   return async () => {
-    clearInterval(timer);
     ending.abort();
-    await restarting;
+    await watching;
   };
 
-  async function revive(): Promise<void> {
+  async function go(): Promise<void> {
+    while (!signal.aborted) await pause((await look()) ? INTERVAL_MS : AFTER_FAILURE_MS);
+  }
+
+  async function look(): Promise<boolean> {
     try {
-      await restart(ending.signal);
+      if (!(await isServing())) await restart(signal);
       reported = "";
+      return true;
     } catch (error) {
-      if (ending.signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
-      const cause = message.replaceAll(/\d+/g, ""); // Without the process's number, say.
-      if (cause !== reported) log(message); // Once, not every second.
-      reported = cause;
-      await pause();
+      report(error);
+      return false;
     }
   }
 
-  async function pause(): Promise<void> {
-    const options = { ref: false, signal: ending.signal };
-    await sleep(AFTER_FAILURE_MS, undefined, options).catch(() => undefined);
+  function report(error: unknown): void {
+    if (signal.aborted) return;
+    const message = error instanceof Error ? error.message : String(error);
+    const cause = message.replaceAll(/\d+/g, ""); // Without the process's number, say.
+    if (cause !== reported) log(message); // Once, not every second.
+    reported = cause;
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
   }
 }

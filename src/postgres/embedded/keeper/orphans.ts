@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
-import { readProc, sendSignal } from "./process-identity.ts";
+import { readProc, sendSignal } from "./processes.ts";
 
 /**
  * Ends what a killed postmaster has left behind: a backend in the middle of a long statement does

@@ -1,8 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { access, open, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { Binaries } from "./binaries.ts";
-import { dataOf, type Home } from "./home.ts";
-import { markName } from "./marks.ts";
+import type { Binaries } from "../binaries.ts";
+import { dataOf } from "./folders.ts";
 
 const SETTINGS: Record<string, string> = {
   // Only through the socket, and to the socket only whoever may enter its folder.
@@ -58,7 +58,7 @@ export const SETTINGS_FILE = "partner-api.conf";
 
 /** Writes the server's settings, anew at each of its starts. */
 export async function writeSettings(
-  home: Home,
+  home: string,
   binaries: Binaries,
   extra: Record<string, string>,
 ): Promise<void> {
@@ -66,11 +66,10 @@ export async function writeSettings(
     ([name, value]) => `${name} = '${value.replaceAll(/['\\]/g, "$&$&")}'\n`,
   );
   const path = join(dataOf(home), SETTINGS_FILE);
-  const draft = `${path}.${markName()}`;
+  const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, "wx", 0o600);
   try {
     await file.writeFile(`# Written by partner-api at each start.\n${lines.join("")}`);
-    if (home.handOver) await file.chown(home.owner.uid, home.owner.gid);
   } finally {
     await file.close();
   }

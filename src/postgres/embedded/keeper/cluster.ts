@@ -1,9 +1,10 @@
-import { appendFile, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { appendFile, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Binaries } from "./binaries.ts";
-import { dataOf, type Home } from "./home.ts";
-import { markName } from "./marks.ts";
+import type { Binaries } from "../binaries.ts";
+import { dataOf } from "./folders.ts";
 import { runProgram } from "./program.ts";
+import { isAbsent, readRegular } from "./regular-file.ts";
 import { SETTINGS_FILE } from "./settings.ts";
 
 const DRAFT = "draft.";
@@ -23,7 +24,7 @@ const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=
 
 /** Sees to it that `data` holds a cluster that these binaries can serve. Call it under the lock. */
 export async function ensureCluster(
-  home: Home,
+  home: string,
   binaries: Binaries,
   { durable }: { durable: boolean },
 ): Promise<"found" | "made"> {
@@ -43,36 +44,38 @@ export async function ensureCluster(
 }
 
 // Made aside and then renamed: a cluster is there whole, on disk, with its database, or not at all.
-async function makeCluster(home: Home, binaries: Binaries, durable: boolean): Promise<void> {
-  for (const name of await readdir(home.folder)) {
-    if (name.startsWith(DRAFT)) await discard(join(home.folder, name));
+async function makeCluster(home: string, binaries: Binaries, durable: boolean): Promise<void> {
+  for (const name of await readdir(home)) {
+    if (name.startsWith(DRAFT)) await discard(join(home, name));
   }
 
-  const draft = join(home.folder, DRAFT + markName());
+  const draft = join(home, DRAFT + randomUUID());
   const initdb = join(binaries.folder, "bin", "initdb");
   const postgres = join(binaries.folder, "bin", "postgres");
   try {
-    await runProgram(home, initdb, ["-D", draft, ...CLUSTER]);
+    await runProgram(initdb, ["-D", draft, ...CLUSTER]);
     await appendFile(join(draft, "postgresql.conf"), `include_if_exists = '${SETTINGS_FILE}'\n`);
-    await runProgram(home, postgres, ["--single", "-D", draft, ...SINGLE_USER], MAKE_DATABASE);
-    if (durable) await runProgram(home, initdb, ["-D", draft, ...SYNC]);
+    await runProgram(postgres, ["--single", "-D", draft, ...SINGLE_USER], MAKE_DATABASE);
+    if (durable) await runProgram(initdb, ["-D", draft, ...SYNC]);
     await rename(draft, dataOf(home));
   } catch (error) {
     await discard(draft);
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot make a database in ${home.folder}: ${why}`, { cause: error });
+    throw new Error(`cannot make a database in ${home}: ${why}`, { cause: error });
   }
-  if (durable) await syncFolder(home.folder);
+  if (durable) await syncFolder(home);
 }
 
 /** The major version that wrote a data folder, or null when there is none. */
 async function majorOf(data: string): Promise<string | null> {
-  const names = await readdir(data).catch((): string[] => []);
+  const names = await readdir(data).catch((error: unknown): string[] => {
+    if (isAbsent(error)) return [];
+    throw error;
+  });
   if (names.length === 0) return null;
-  if (!names.includes("PG_VERSION")) {
-    throw new Error(`${data} is not empty, and not a data folder of PostgreSQL's: move it away`);
-  }
-  return (await readFile(join(data, "PG_VERSION"), "utf8")).trim();
+  const version = readRegular(join(data, "PG_VERSION"));
+  if (version !== null) return version.trim();
+  throw new Error(`${data} is not empty, and not a data folder of PostgreSQL's: move it away`);
 }
 
 // An initdb whose parent was killed may still be writing: what cannot be removed now is later.

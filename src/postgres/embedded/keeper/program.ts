@@ -1,30 +1,17 @@
 import { spawn } from "node:child_process";
-import type { Home } from "./home.ts";
 
-/**
- * How everything of PostgreSQL is spawned: as the home's owner, from a folder that everybody may
- * enter, and with none of our environment, which may hold secrets.
- */
-export function spawnOptions(home: Home): {
-  cwd: string;
-  env: Record<string, string>;
-  uid?: number;
-  gid?: number;
-} {
-  const options = { cwd: "/", env: { LC_ALL: "C" } };
-  return home.handOver ? { ...options, uid: home.owner.uid, gid: home.owner.gid } : options;
-}
+/** How everything of PostgreSQL is spawned: from a folder that everybody may enter, and with nothing of our environment. */
+export const SURROUNDINGS = { cwd: "/", env: { LC_ALL: "C" } };
+
+const OUTPUT_MAX = 64 * 1024;
 
 /** Runs a program to its end. Fails with the one line of its output that says why. */
-export async function runProgram(
-  home: Home,
-  program: string,
-  args: string[],
-  input = "",
-): Promise<void> {
-  const child = spawn(program, args, { ...spawnOptions(home), stdio: ["pipe", "ignore", "pipe"] });
+export async function runProgram(program: string, args: string[], input = ""): Promise<void> {
+  const child = spawn(program, args, { ...SURROUNDINGS, stdio: ["pipe", "ignore", "pipe"] });
   let output = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output = (output + text).slice(-OUTPUT_MAX);
+  });
   child.stdin.on("error", () => undefined); // It ended without reading: its exit says why.
   child.stdin.end(input);
 

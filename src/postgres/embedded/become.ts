@@ -1,0 +1,23 @@
+import type { Account } from "./account.ts";
+
+/** Makes this process one of the account's, without any other group, and for good. Fails rather than half. */
+export function become({ uid, gid }: Account): void {
+  process.on("SIGUSR1", () => undefined); // Without a listener Node.js opens its debugger, and the account may signal us.
+  process.setgroups?.([]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+
+  const ids = [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()];
+  const groups = (process.getgroups?.() ?? []).filter((group) => group !== gid);
+  if (ids.join() === [uid, uid, gid, gid].join() && groups.length === 0 && !canReturn()) return;
+  throw new Error(`this process cannot become one of the account ${uid}`);
+}
+
+function canReturn(): boolean {
+  try {
+    process.setuid?.(0);
+    return true;
+  } catch {
+    return false;
+  }
+}

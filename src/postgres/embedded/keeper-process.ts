@@ -1,0 +1,121 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { access } from "node:fs/promises";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Job, RemoveJob, ServeJob } from "./protocol.ts";
+import { readReports } from "./reports.ts";
+
+const PROGRAM = fileURLToPath(new URL("./keeper/main.js", import.meta.url));
+
+const MINUTE_MS = 60_000;
+// The keeper waits six minutes for the lock and five for a recovery, and then says what is wrong.
+const START_PATIENCE_MS = 12 * MINUTE_MS;
+const STOP_PATIENCE_MS = MINUTE_MS;
+/** How long somebody else may hold its output open once it has ended. */
+const OUTPUT_PATIENCE_MS = 1_000;
+
+/** The process that works on a home, with the rights of the home's account. We believe nothing that it says. */
+export interface Keeper {
+  /** The folder of the socket that its PostgreSQL serves at. */
+  socketFolder: string;
+  isRunning: () => boolean;
+  /** Detaches, which stops the server unless somebody else uses it. */
+  stop: () => Promise<void>;
+}
+
+export type Child = ChildProcessByStdio<Writable, Readable, null>;
+type Log = (message: string) => void;
+
+/** Returns once PostgreSQL serves. */
+export async function startKeeper(job: ServeJob, log: Log): Promise<Keeper> {
+  const child = await spawnKeeper(job);
+  return attend(child, log);
+}
+
+/** Removes all that is in a home. Fails while a process is attached to it. */
+export async function emptyHome(job: RemoveJob): Promise<void> {
+  const child = await spawnKeeper(job);
+  const ignore = () => undefined;
+  await within(START_PATIENCE_MS, child, follow(child, ignore, ignore));
+}
+
+/** Follows a keeper until it serves, and from then on without keeping our process alive. */
+export async function attend(child: Child, log: Log): Promise<Keeper> {
+  let ended: Promise<void> = Promise.resolve();
+  const serving = new Promise<string>((resolve, reject) => {
+    ended = follow(child, log, resolve);
+    ended.then(() => reject(new Error("PostgreSQL's keeper has ended unasked")), reject);
+  });
+  const socketFolder = await within(START_PATIENCE_MS, child, serving);
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) if (stream instanceof Socket) stream.unref();
+
+  return {
+    socketFolder,
+    isRunning: () => !hasEnded(child),
+    stop: async () => {
+      child.stdin.write("stop\n");
+      await within(STOP_PATIENCE_MS, child, ended);
+    },
+  };
+}
+
+/**
+ * It begins with our rights, to load its code from where others may not read, and gives them up before it touches
+ * anything. It gets nothing of our environment, and no terminal: Ctrl-C goes to us.
+ */
+async function spawnKeeper(job: Job): Promise<Child> {
+  await access(PROGRAM); // Or else all that we hear of is an exit code.
+  const child = spawn(process.execPath, [PROGRAM], {
+    cwd: "/",
+    // What a ring does, it does with the rights of whoever has opened it.
+    env: { UV_USE_IO_URING: "0", ...(job.account ? {} : { TMPDIR: tmpdir() }) },
+    detached: true,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  child.stdin.on("error", () => undefined); // It has ended, and its end says why.
+  await once(child, "spawn");
+  child.stdin.write(`${JSON.stringify(job)}\n`);
+  return child;
+}
+
+/** Resolves when its work is done. Whatever else ends it, or is said against the rules, is an error and ends it. */
+async function follow(
+  child: Child,
+  log: Log,
+  onServing: (socketFolder: string) => void,
+): Promise<void> {
+  const exit = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  child.once("exit", () => setTimeout(() => child.stdout.destroy(), OUTPUT_PATIENCE_MS).unref());
+  try {
+    for await (const report of readReports(child.stdout)) {
+      if (report.kind === "failed") throw new Error(report.text);
+      if (report.kind === "serving") onServing(report.socketFolder);
+      else log(report.text);
+    }
+    const [code, signal] = await exit;
+    if (code !== 0) throw new Error(`PostgreSQL's keeper has ended (${signal ?? code ?? ""})`);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: Child): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+async function within<T>(patienceMs: number, child: Child, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      reject(new Error(`PostgreSQL's keeper has said nothing for ${patienceMs / MINUTE_MS} min`));
+    }, patienceMs);
+  });
+  return Promise.race([work, tooLate]).finally(() => {
+    clearTimeout(timer);
+  });
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Binaries } from "../binaries.ts";
+import { dataOf } from "./folders.ts";
+import { hasPid } from "./processes.ts";
+import { doesNotRun, faultIn, SURROUNDINGS } from "./program.ts";
+import { openServerLog } from "./server-log.ts";
+import { writeSettings } from "./settings.ts";
+import { prepareSocketFolder, socketIn } from "./socket-folder.ts";
+
+export interface Server {
+  home: string;
+  binaries: Binaries;
+  /** On top of ours. */
+  settings: Record<string, string>;
+  /** Where those who use it expect its socket. */
+  socketFolder: string;
+}
+
+export interface Launched {
+  hasEnded: () => boolean;
+  /** Why it ended, in one line. */
+  fault: () => Promise<string>;
+}
+
+/** Starts a server where there is none. `deadPid` is what a former one had for its pid. */
+export async function launch(server: Server, deadPid: number | null): Promise<Launched> {
+  const { home, binaries, settings, socketFolder } = server;
+  if ((await prepareSocketFolder(home)) !== socketFolder) {
+    throw new Error(`the socket's folder ${socketFolder} is somebody else's by now`);
+  }
+  await clearStaleLocks(server, deadPid);
+  await writeSettings(home, binaries, { unix_socket_directories: socketFolder, ...settings });
+
+  const log = await openServerLog(home);
+  try {
+    const child = spawn(join(binaries.folder, "bin", "postgres"), ["-D", dataOf(home)], {
+      ...SURROUNDINGS,
+      detached: true, // It outlives us.
+      stdio: ["ignore", log.fd, log.fd],
+    });
+    await once(child, "spawn").catch((error: unknown) => {
+      throw doesNotRun(error);
+    });
+    child.unref();
+    return {
+      hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+      fault: async () => faultIn(await log.readNew()) ?? `it ended with ${endOf(child)}`,
+    };
+  } finally {
+    await log.close();
+  }
+}
+
+// PostgreSQL takes a lock file for valid when any process has its pid, which after a reboot, or
+// in a container, is often so. That the pid is no postmaster of ours the caller has made sure of.
+async function clearStaleLocks(
+  { home, socketFolder }: Server,
+  deadPid: number | null,
+): Promise<void> {
+  if (deadPid !== null && hasPid(deadPid)) {
+    await rm(join(dataOf(home), "postmaster.pid"), { force: true });
+  }
+  const socket = socketIn(socketFolder);
+  for (const path of [`${socket}.lock`, socket]) await rm(path, { force: true });
+}
+
+function endOf({ exitCode, signalCode }: ChildProcess): string {
+  return signalCode ?? `exit code ${exitCode ?? ""}`;
+}

@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { become } from "../become.ts";
+import { type Job, type Report, TEXT_MAX } from "../protocol.ts";
+import { attach } from "./attachment.ts";
+import { closeInherited } from "./descriptors.ts";
+import { emptyHome } from "./removal.ts";
+
+// The keeper's program. It is loaded with its parent's rights, and works with those of the home's account.
+
+const requests = createInterface({ input: process.stdin });
+requests.once("close", () => process.exit(1)); // Our parent is gone. The server is left to the next process.
+process.stdout.on("error", () => process.exit(1));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, leaveToParent);
+
+const [line] = (await once(requests, "line")) as [string];
+const job = JSON.parse(line) as Job;
+try {
+  closeInherited();
+  if (job.account) become(job.account);
+  process.umask(0o077);
+  process.chdir(job.folder);
+  if (job.task === "remove") await emptyHome(job.folder);
+  else await serve();
+  process.exit(0);
+} catch (error) {
+  const text = error instanceof Error ? error.message : String(error);
+  await report({ kind: "failed", text: text.slice(0, TEXT_MAX) });
+  process.exit(1);
+}
+
+async function serve(): Promise<void> {
+  if (job.task !== "serve") return;
+  const note = (text: string) => void report({ kind: "note", text: text.slice(0, TEXT_MAX) });
+  const attachment = await attach(job, note);
+  await report({ kind: "serving", socketFolder: attachment.socketFolder });
+  await once(requests, "line");
+  await attachment.detach();
+}
+
+async function report(report: Report): Promise<void> {
+  await new Promise((resolve) => process.stdout.write(`${JSON.stringify(report)}\n`, resolve));
+}
+
+/** A signal to the whole group is our parent's to follow, which then tells us to stop. */
+function leaveToParent(): void {
+  return;
+}

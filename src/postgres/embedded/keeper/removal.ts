@@ -1,0 +1,20 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { withLock } from "../lock.ts";
+import { listMarks } from "../marks.ts";
+import { dataOf, makeFolder } from "./folders.ts";
+import { stopServer } from "./server.ts";
+import { dropSocketFolder } from "./socket-folder.ts";
+
+/** Removes all that is in the home, and the server that a killed process has left running in it. */
+export async function emptyHome(home: string): Promise<void> {
+  for (const folder of ["lock", "attached"]) await makeFolder(folder);
+  await withLock("lock", async () => {
+    if ((await listMarks("attached")).length > 0) throw new Error(`${home} is in use`);
+    await stopServer(dataOf(home));
+    await dropSocketFolder(home);
+    for (const name of await readdir(home)) {
+      await rm(join(home, name), { recursive: true, force: true });
+    }
+  });
+}

@@ -1,0 +1,30 @@
+import type { Readable } from "node:stream";
+import { parseReport, type Report } from "./protocol.ts";
+
+/** No report is longer. */
+const LINE_MAX = 8_192;
+/** More than a keeper ever has to say. */
+const LINES_PER_MINUTE = 300;
+const MINUTE_MS = 60_000;
+
+/** What a keeper reports, until its end. Fails when it says too much, or what is no report. */
+export async function* readReports(output: Readable): AsyncGenerator<Report> {
+  let rest = "";
+  let lines = 0;
+  let since = performance.now();
+
+  for await (const chunk of output.setEncoding("utf8") as AsyncIterable<string>) {
+    const complete = (rest + chunk).split("\n");
+    rest = complete.pop() ?? "";
+    if (performance.now() - since > MINUTE_MS) [lines, since] = [0, performance.now()];
+    lines += complete.length;
+    if (lines > LINES_PER_MINUTE || [...complete, rest].some((line) => line.length > LINE_MAX)) {
+      throw new Error("PostgreSQL's keeper says too much");
+    }
+    for (const line of complete) {
+      const report = parseReport(line);
+      if (report === null) throw new Error("PostgreSQL's keeper says what is no report");
+      yield report;
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
+import { attend, type Child } from "../../src/postgres/embedded/keeper-process.ts";
+import { readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
+import { belongingsOf, keeperOf, lives, rightsOf } from "../support/processes.ts";
+import { skipOrFail } from "../support/required.ts";
+
+const isRoot = process.getuid?.() === 0;
+const scratch = await mkdtemp(join(tmpdir(), "keeper-"));
+const dataDir = join(scratch, "data");
+const home = homeFolder(dataDir);
+const settings = { fsync: "off" };
+const logged: string[] = [];
+const log = (message: string) => logged.push(message);
+
+after(async () => {
+  await removeEmbedded(dataDir);
+  await rm(scratch, { recursive: true, force: true });
+});
+
+/** A command line that attaches and says so, until it is killed. */
+const MODULE = new URL("../../src/postgres/embedded.js", import.meta.url).href;
+const ATTACH = `${process.execPath} --input-type=module --eval '
+  import { startEmbedded } from "${MODULE}";
+  await startEmbedded({ dataDir: "${dataDir}", log: () => {}, settings: { fsync: "off" } });
+  console.log("attached");
+  setInterval(() => {}, 1000);'`;
+
+/** What plays the keeper, in a process of its own. */
+function aKeeper(script: string): Child {
+  return spawn(process.execPath, ["--eval", script], { stdio: ["pipe", "pipe", "ignore"] });
+}
+
+const say = (report: object) => `console.log(${JSON.stringify(JSON.stringify(report))});`;
+const SERVING = say({ kind: "serving", socketFolder: "/tmp/folder" });
+const ALIVE = "setInterval(() => {}, 1000);";
+
+const HOSTILE: [what: string, script: string, complaint: RegExp][] = [
+  [
+    "a line without an end",
+    "setInterval(() => process.stdout.write('x'.repeat(65536)))",
+    /too much/,
+  ],
+  [
+    "lines without an end",
+    `setInterval(() => { ${say({ kind: "note", text: "x" })} }, 0)`,
+    /too much/,
+  ],
+  ["what is no JSON", `console.log("{");${ALIVE}`, /no report/],
+  ["null", `console.log("null");${ALIVE}`, /no report/],
+  ["a report of no kind", `${say({ kind: "__proto__", text: "x" })}${ALIVE}`, /no report/],
+  ["a text that is none", `${say({ kind: "note", text: ["x"] })}${ALIVE}`, /no report/],
+  [
+    "a folder that leads to another host",
+    `${say({ kind: "serving", socketFolder: "/@example.com?sslrootcert=/etc/shadow" })}${ALIVE}`,
+    /no report/,
+  ],
+  [
+    "a folder longer than a socket's path",
+    `${say({ kind: "serving", socketFolder: `/${"x".repeat(200)}` })}${ALIVE}`,
+    /no report/,
+  ],
+  ["nothing, and ends well", "", /ended unasked/],
+  ["nothing, and is killed", "process.kill(process.pid, 'SIGKILL')", /\(SIGKILL\)/],
+];
+
+for (const [what, script, complaint] of HOSTILE) {
+  test(`a keeper that says ${what} fails the start, and is ended`, async () => {
+    const child = aKeeper(script);
+    const exited = once(child, "exit");
+    await assert.rejects(
+      attend(child, () => undefined),
+      complaint,
+    );
+    await exited;
+  });
+}
+
+test("what a keeper says is printed short, in one line, and commands no terminal", async () => {
+  const told: string[] = [];
+  const text = `\u001b]0;title\u0007\r\nfake\u2028\u202e${"x".repeat(3_000)}`;
+  const child = aKeeper(`${say({ kind: "note", text })}${SERVING}${ALIVE}`);
+  await attend(child, (message) => told.push(message));
+  child.kill("SIGKILL");
+  const [line = ""] = told;
+  assert.match(line, /^\\u\{1b\}\]0;title\\u\{7\}\\u\{d\}\\u\{a\}fake\\u\{2028\}\\u\{202e\}x+$/);
+  assert.ok(line.length < 1_100);
+
+  const failing = aKeeper(say({ kind: "failed", text: "no\u001b[2J" }));
+  await assert.rejects(attend(failing, log), { message: "no\\u{1b}[2J" });
+});
+
+test("a keeper that says nothing for minutes is ended, at a start and at a stop", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const silent = attend(aKeeper(ALIVE), log);
+  t.mock.timers.tick(12 * 60_000);
+  await assert.rejects(silent, /said nothing for 12 min/);
+
+  const keeper = await attend(aKeeper(`${SERVING}${ALIVE}`), log);
+  const stopped = keeper.stop();
+  t.mock.timers.tick(60_000);
+  await assert.rejects(stopped, /said nothing for 1 min/);
+});
+
+test("somebody who holds the pipe of a keeper that has ended keeps nobody waiting", async () => {
+  const holder = `require("child_process").spawn("sleep", ["10"], { stdio: ["ignore", 1, "ignore"] })`;
+  const child = aKeeper(
+    `${holder}.unref();${SERVING}process.stdin.once("data", () => process.exit())`,
+  );
+  const keeper = await attend(child, log);
+  const since = performance.now();
+  await assert.rejects(keeper.stop());
+  assert.ok(performance.now() - since < 5_000);
+});
+
+test("keeper and server have one account's rights, and nothing of root's environment, descriptors or groups", async (t) => {
+  if (!isRoot) {
+    skipOrFail(t, "only root has rights to give up");
+    return;
+  }
+  const canary = join(scratch, "canary");
+  await writeFile(canary, "", { mode: 0o600 });
+  const child = spawn("bash", ["--norc", "-c", `exec 40>>${canary}; exec ${ATTACH}`], {
+    env: { CANARY: "canary" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  const parent = child.pid ?? 0;
+  const keeper = (await keeperOf(parent)) ?? 0;
+  const server = readPostmaster(join(home, "data"))?.pid ?? 0;
+
+  const { uid, gid } = await stat(home);
+  const own = {
+    uid: [uid, uid, uid, uid],
+    gid: [gid, gid, gid, gid],
+    groups: [],
+    capabilities: [0n, 0n],
+  };
+  assert.notEqual(uid * gid, 0);
+  assert.deepEqual(await rightsOf(keeper), own);
+  assert.deepEqual(await rightsOf(server), own);
+
+  const [ofParent, ofKeeper, ofServer] = await Promise.all(
+    [parent, keeper, server].map(belongingsOf),
+  );
+  assert.ok(ofParent?.environment.includes("CANARY=canary") && ofParent.open.includes(canary));
+  assert.deepEqual(ofKeeper?.environment, ["UV_USE_IO_URING=0"]);
+  assert.deepEqual(
+    ofServer?.environment.filter((variable) => !/^(LC_\w+|PG\w+)=/.test(variable)),
+    [],
+  );
+  const isFile = (path: string) => path.startsWith("/") && !path.startsWith("/dev/");
+  assert.deepEqual(ofKeeper.open.filter(isFile), []);
+  assert.ok(!ofServer.open.includes(canary));
+
+  child.kill("SIGKILL");
+  await until(async () => !(await lives(keeper)));
+  await (await startEmbedded({ dataDir, log, settings })).stop();
+  assert.equal(await lives(server), false);
+});
+
+test("a keeper that is killed is replaced, and the last one to leave still stops the server", async () => {
+  logged.length = 0;
+  const server = await startEmbedded({ dataDir, log, settings });
+  const killed = (await keeperOf(process.pid)) ?? 0;
+  const postmaster = readPostmaster(join(home, "data"))?.pid ?? 0;
+  process.kill(killed, "SIGKILL");
+  await until(async () => ![null, killed].includes(await keeperOf(process.pid)));
+  assert.equal(await lives(postmaster), true);
+
+  await server.stop();
+  assert.deepEqual(logged, ["PostgreSQL's keeper has ended: starting another one"]);
+  assert.equal(await lives(postmaster), false);
+  assert.deepEqual(await readdir(join(home, "attached")), []);
+});
+
+test("a keeper that is killed just before the stop leaves no server behind", async () => {
+  const server = await startEmbedded({ dataDir, log, settings });
+  const postmaster = readPostmaster(join(home, "data"))?.pid ?? 0;
+  const killed = (await keeperOf(process.pid)) ?? 0;
+  process.kill(killed, "SIGKILL");
+  await until(async () => !(await lives(killed)));
+  await server.stop();
+  assert.equal(await lives(postmaster), false);
+});
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(5);
+}
