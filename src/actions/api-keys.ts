@@ -3,6 +3,7 @@ import { PartnerError } from "../domain/errors.ts";
 import { requireNoFaults } from "../domain/faults.ts";
 import { labelFaults } from "../domain/key-label.ts";
 import { grantScopes, type Scope } from "../domain/scope.ts";
+import type { OrganizationId } from "../domain/ids.ts";
 import { insertApiKey, revokeApiKey as revoke } from "../postgres/api-keys.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getOrganization } from "./organizations.ts";
@@ -11,7 +12,7 @@ export interface IssuedKey {
   keyId: string;
   /** The whole token. It is here and nowhere else, ever again. */
   token: string;
-  organizationId: string;
+  organizationId: OrganizationId;
   scopes: Scope[];
   label: string | null;
   createdAt: Date;

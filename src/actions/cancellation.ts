@@ -1,13 +1,14 @@
 import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
 import type { Parts } from "./dependencies.ts";
 import { gather } from "./gather.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 
 export interface Cancelling {
   /**
    * Cancels what is queued for a subscription that is not active any more, beside everything else. One after the other,
    * so that no number of them takes all connections; what is left where it breaks off, claims find when it is due.
    */
-  cancelRest: (subscriptionId: string) => void;
+  cancelRest: (subscriptionId: SubscriptionId) => void;
   /** Resolves once nothing of that is under way: whoever closes the database waits for it. Throws when it breaks off. */
   restCancelled: () => Promise<void>;
 }

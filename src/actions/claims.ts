@@ -1,6 +1,6 @@
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
-import { randomId } from "../domain/ids.ts";
+import { type EventId, type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import { claimDue, type ClaimedDelivery, type Lease } from "../postgres/waiting-deliveries.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -9,9 +9,9 @@ import { openOnce } from "./opened-secrets.ts";
 /** A delivery that this process may attempt until the lease ends. */
 export interface Claim extends Lease {
   leased_until: Date;
-  event_id: string;
+  event_id: EventId;
   type: string;
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   url: string;
   /** Attempts that ended before. */
   attempts: number;
@@ -23,7 +23,7 @@ export interface Claim extends Lease {
 
 /** What of one subscription a dispatcher has hands for. */
 export interface Share {
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   share: number;
 }
 

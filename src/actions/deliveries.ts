@@ -1,4 +1,5 @@
 import { PartnerError } from "../domain/errors.ts";
+import type { DeliveryId } from "../domain/ids.ts";
 import { listAttempts } from "../postgres/audit.ts";
 import { findDelivery } from "../postgres/deliveries.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
@@ -8,7 +9,7 @@ import { type DeliveryDetail, viewAttempt, viewDelivery, viewStanding } from "./
 /** A delivery of whichever organization, with all its attempts and what has become of its subscription. */
 export async function getDelivery(
   { db }: Pick<Dependencies, "db">,
-  id: string | null,
+  id: DeliveryId | null,
 ): Promise<DeliveryDetail> {
   const delivery = id === null ? null : await findDelivery(db, id);
   const standing = delivery && (await findStanding(db, delivery.subscription_id));

@@ -1,6 +1,7 @@
 import type { Clock } from "../domain/clock.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
@@ -16,10 +17,10 @@ export interface Parts {
   clock: Clock;
   ring: KeyRing;
   /** Whether deliveries could go to this URL now, and to which addresses. */
-  checkDestination: (url: string, organizationId: string) => Promise<Vetted>;
+  checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
-  nudge: (subscriptionIds: string[]) => void;
+  nudge: (subscriptionIds: SubscriptionId[]) => void;
   /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */
   reserve: () => Reservation;
 }
@@ -30,7 +31,7 @@ export interface Dependencies extends Parts {
   gathered: {
     /** Null when the key lets nobody in. */
     admit: (presented: Presented) => Promise<Admitted | null>;
-    findSubscription: (id: string) => Promise<SealedSubscriptionRow | null>;
+    findSubscription: (id: SubscriptionId) => Promise<SealedSubscriptionRow | null>;
     /** Resolves once the event is durable. */
     publish: (event: NewEvent) => Promise<Published>;
   } & Cancelling;

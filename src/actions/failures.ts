@@ -1,4 +1,4 @@
-import { UUID } from "../domain/ids.ts";
+import { type OrganizationId, type SubscriptionId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { listFailures } from "../postgres/audit.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -11,8 +11,8 @@ const ATTEMPT_ID = new RegExp(`^${UUID}$`);
 /** Failed attempts of one subscription of the organization, newest first. A cursor serves the subscription it came from. */
 export async function pageOfFailures(
   deps: Pick<Dependencies, "db" | "gathered">,
-  organizationId: string,
-  { id, ...request }: PageRequest & { id: string | null },
+  organizationId: OrganizationId,
+  { id, ...request }: PageRequest & { id: SubscriptionId | null },
 ): Promise<Page<AttemptView>> {
   return readPage(request, {
     name: `failures of ${id}`,

@@ -1,4 +1,5 @@
 import { type KeyRing, open } from "../domain/sealed-secret.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 
 const KEPT_MAX = 10_000;
 const kept = new WeakMap<KeyRing, Map<string, Opened>>();
@@ -13,7 +14,11 @@ interface Opened {
  * needs its subscription's secret, and opening costs more than signing. The memory of a process that holds the ring
  * is no worse a place for a secret than the ring itself.
  */
-export function openOnce(ring: KeyRing, subscriptionId: string, sealed: Buffer): string | null {
+export function openOnce(
+  ring: KeyRing,
+  subscriptionId: SubscriptionId,
+  sealed: Buffer,
+): string | null {
   let opened = kept.get(ring);
   if (opened === undefined) kept.set(ring, (opened = new Map<string, Opened>()));
 

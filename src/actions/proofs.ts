@@ -1,4 +1,5 @@
 import { hashesMatch, hashSecret } from "../domain/api-key.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 const KEPT_MAX = 10_000;
 
@@ -21,8 +22,8 @@ export class Proofs {
 }
 
 export interface Proof {
-  organizationId: string;
-  subscriptionId: string;
+  organizationId: OrganizationId;
+  subscriptionId: SubscriptionId;
   secret: string;
 }
 

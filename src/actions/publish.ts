@@ -1,6 +1,12 @@
 import { type Clock, after } from "../domain/clock.ts";
 import { groupBy } from "../domain/group-by.ts";
-import { randomId, timeOrderedId } from "../domain/ids.ts";
+import {
+  type EventId,
+  type OrganizationId,
+  type SubscriptionId,
+  randomId,
+  timeOrderedId,
+} from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Queryable } from "../postgres/database.ts";
 import {
@@ -14,20 +20,20 @@ import type { Parts } from "./dependencies.ts";
 
 /** An event to publish. */
 export interface NewEvent {
-  organizationId: string;
+  organizationId: OrganizationId;
   type: string;
   /** JSON text without control characters. */
   data: string;
   /** Default: the time of publishing. */
   occurredAt?: Date;
   /** Default: every active subscription of the organization that lists the type. */
-  subscriptionId?: string;
+  subscriptionId?: SubscriptionId;
 }
 
 export interface Published {
-  eventId: string;
+  eventId: EventId;
   /** The subscriptions that get the event, one delivery each. */
-  subscriptionIds: string[];
+  subscriptionIds: SubscriptionId[];
 }
 
 /** Slots that a dispatcher sets aside for deliveries while they are published. */

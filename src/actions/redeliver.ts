@@ -1,5 +1,5 @@
 import { PartnerError } from "../domain/errors.ts";
-import { timeOrderedId } from "../domain/ids.ts";
+import { type DeliveryId, timeOrderedId } from "../domain/ids.ts";
 import { type DeliveryRow, findDelivery, insertRedelivery } from "../postgres/deliveries.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -10,7 +10,7 @@ import type { Dependencies } from "./dependencies.ts";
  */
 export async function redeliver(
   { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,
-  deliveryId: string | null,
+  deliveryId: DeliveryId | null,
   to?: string | null,
 ): Promise<DeliveryRow> {
   const delivery = deliveryId === null ? null : await findDelivery(db, deliveryId);

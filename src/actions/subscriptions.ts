@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { PartnerError } from "../domain/errors.ts";
-import { publicId, randomId } from "../domain/ids.ts";
+import { type OrganizationId, type SubscriptionId, publicId, randomId } from "../domain/ids.ts";
 import { seal, whySealed } from "../domain/sealed-secret.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { lockOrganization } from "../postgres/organizations.ts";
@@ -22,7 +22,7 @@ import { openOnce } from "./opened-secrets.ts";
 /** Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. */
 export async function createSubscription(
   { db, clock, ring, checkDestination, rules }: Dependencies,
-  organizationId: string,
+  organizationId: OrganizationId,
   { url, events }: { url: string; events: string[] },
 ): Promise<SubscriptionRow & { secret: string }> {
   await requireRoom(db, organizationId, rules.maxSubscriptions);
@@ -61,7 +61,11 @@ const RETRY_AFTER_SECONDS = new Map<Refusal, number>([
   ["too_many_lookups", 5],
 ]);
 
-async function requireRoom(db: Queryable, organizationId: string, max: number): Promise<void> {
+async function requireRoom(
+  db: Queryable,
+  organizationId: OrganizationId,
+  max: number,
+): Promise<void> {
   if ((await countSubscriptions(db, organizationId)) >= max) {
     throw new PartnerError("subscription_limit", `An organization can have ${max} subscriptions.`);
   }
@@ -70,7 +74,7 @@ async function requireRoom(db: Queryable, organizationId: string, max: number): 
 /** All of the organization's, newest first, auto-disabled ones included. */
 export async function listSubscriptions(
   { db }: Pick<Dependencies, "db">,
-  organizationId: string,
+  organizationId: OrganizationId,
 ): Promise<SubscriptionRow[]> {
   return list(db, { organizationId, limit: SUBSCRIPTIONS_MAX });
 }
@@ -78,8 +82,8 @@ export async function listSubscriptions(
 /** The organization's subscription; anybody else's is as absent as one that does not exist. */
 export async function getSubscription(
   { gathered }: Pick<Dependencies, "gathered">,
-  organizationId: string,
-  id: string | null,
+  organizationId: OrganizationId,
+  id: SubscriptionId | null,
 ): Promise<SealedSubscriptionRow> {
   const subscription = id === null ? null : await gathered.findSubscription(id);
   if (subscription?.organization_id !== organizationId) throw noSuchSubscription();
@@ -89,8 +93,8 @@ export async function getSubscription(
 /** Deletes a subscription, its secret and everything queued for it, together. `organizationId` null: whoever's it is. */
 export async function deleteSubscription(
   { db, clock, gathered }: Pick<Dependencies, "db" | "clock" | "gathered">,
-  organizationId: string | null,
-  id: string | null,
+  organizationId: OrganizationId | null,
+  id: SubscriptionId | null,
 ): Promise<void> {
   if (id === null) throw noSuchSubscription();
   const isSomeLeft = await db.begin(async (tx) => {

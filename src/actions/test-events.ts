@@ -1,13 +1,14 @@
 import { PartnerError } from "../domain/errors.ts";
 import { TEST_EVENT, TEST_EVENT_DATA } from "../domain/event.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getSubscription, requireSecret } from "./subscriptions.ts";
 
 /** Publishes a test event to one subscription and returns the event's id once the event is durable. */
 export async function sendTestEvent(
   deps: Dependencies,
-  organizationId: string,
-  { id, secret }: { id: string | null; secret: string },
+  organizationId: OrganizationId,
+  { id, secret }: { id: SubscriptionId | null; secret: string },
 ): Promise<string> {
   const subscriptionId = await requireProof(deps, organizationId, { id, secret });
 
@@ -27,8 +28,8 @@ export async function sendTestEvent(
 /** Returns the subscription's id if the secret is right. A secret that was right before needs no look-up. */
 async function requireProof(
   deps: Dependencies,
-  organizationId: string,
-  { id, secret }: { id: string | null; secret: string },
+  organizationId: OrganizationId,
+  { id, secret }: { id: SubscriptionId | null; secret: string },
 ): Promise<string> {
   if (id && deps.proofs.holds({ organizationId, subscriptionId: id, secret })) return id;
 

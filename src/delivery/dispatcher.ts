@@ -1,6 +1,7 @@
 import type { Claim, Wanted } from "../actions/claims.ts";
 import { NO_SLOTS, type Reservation } from "../actions/publish.ts";
 import { LinkedList } from "../domain/linked-list.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
 import { Due, type DueOptions } from "./due.ts";
@@ -54,7 +55,7 @@ export class Dispatcher {
     this.#running ??= this.#run();
   }
 
-  nudge(subscriptionIds: string[]): void {
+  nudge(subscriptionIds: SubscriptionId[]): void {
     this.#due.add(subscriptionIds);
     this.#bell.ring();
   }

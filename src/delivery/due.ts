@@ -1,3 +1,4 @@
+import type { SubscriptionId } from "../domain/ids.ts";
 export interface DueOptions {
   /** Subscriptions with something due, in order of id, beginning behind `after`; and how far it came (null: to the end). */
   listDue: (page: {
@@ -30,7 +31,7 @@ export class Due {
     return this.#ids.size;
   }
 
-  has(subscriptionId: string): boolean {
+  has(subscriptionId: SubscriptionId): boolean {
     return this.#ids.has(subscriptionId);
   }
 
@@ -38,19 +39,19 @@ export class Due {
     return this.#ids.keys();
   }
 
-  add(subscriptionIds: string[]): void {
+  add(subscriptionIds: SubscriptionId[]): void {
     for (const id of subscriptionIds) {
       if (this.#ids.size < DUE_MAX || this.#ids.has(id)) this.#ids.set(id, true);
     }
   }
 
   /** They are about to be claimed from. They keep their places until that has come to them. */
-  ask(subscriptionIds: string[]): void {
+  ask(subscriptionIds: SubscriptionId[]): void {
     for (const id of subscriptionIds) this.#ids.set(id, false);
   }
 
   /** It was claimed from: it is forgotten, or goes to the end if it may have more, or something new, due. */
-  settle(subscriptionId: string, mayHaveMore: boolean): void {
+  settle(subscriptionId: SubscriptionId, mayHaveMore: boolean): void {
     const wasAdded = this.#ids.get(subscriptionId) === true;
     this.#ids.delete(subscriptionId);
     if (mayHaveMore || wasAdded) this.#ids.set(subscriptionId, true);

@@ -3,6 +3,7 @@ import type { Clock } from "../domain/clock.ts";
 import type { Destination } from "../domain/destination-url.ts";
 import { LinkedList } from "../domain/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
+import type { EventId } from "../domain/ids.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
 import { AttemptFailed, ourFault, unreachable } from "./attempt-failed.ts";
 import { Connections } from "./connections.ts";
@@ -12,7 +13,7 @@ import { postBytes } from "./post-bytes.ts";
 
 export interface Post {
   url: string;
-  eventId: string;
+  eventId: EventId;
   /** As issued, `whsec_` included. */
   signingSecret: string;
   /** Goes out byte for byte. */

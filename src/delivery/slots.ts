@@ -1,4 +1,5 @@
 import type { Share, Wanted } from "../actions/claims.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 
 /** Slots that a subscription gets together where it has that much due: attempts at one host share its look-up. */
 const SHARE_MAX = 16;
@@ -49,12 +50,12 @@ export class Slots {
     };
   }
 
-  take(subscriptionId: string): void {
+  take(subscriptionId: SubscriptionId): void {
     this.#allBusy++;
     this.#busy.set(subscriptionId, this.#busyFor(subscriptionId) + 1);
   }
 
-  give(subscriptionId: string): void {
+  give(subscriptionId: SubscriptionId): void {
     this.#allBusy--;
     const left = this.#busyFor(subscriptionId) - 1;
     if (left > 0) this.#busy.set(subscriptionId, left);
@@ -78,7 +79,7 @@ export class Slots {
     return { shares: open, limit };
   }
 
-  #busyFor(subscriptionId: string): number {
+  #busyFor(subscriptionId: SubscriptionId): number {
     return this.#busy.get(subscriptionId) ?? 0;
   }
 }

@@ -1,4 +1,4 @@
-import { publicId } from "./ids.ts";
+import { type EventId, type SubscriptionId, publicId } from "./ids.ts";
 
 /** All event types. A new resource family adds its own here, with an example of its `data`. */
 export const EVENT_TYPES = {
@@ -15,14 +15,14 @@ export const TEST_EVENT_DATA = JSON.stringify(EVENT_TYPES[TEST_EVENT].example);
 
 /** The fields of an envelope. `data` is JSON text, so that its bytes never change. */
 export interface EventRecord {
-  id: string;
+  id: EventId;
   type: string;
   occurredAt: Date;
   data: string;
 }
 
 /** The JSON body of a delivery. Every attempt sends the same bytes. */
-export function encodeEnvelope(event: EventRecord, subscriptionId: string): Buffer {
+export function encodeEnvelope(event: EventRecord, subscriptionId: SubscriptionId): Buffer {
   return Buffer.from(
     `{"event":${JSON.stringify(event.type)}` +
       `,"id":"${publicId("evt", event.id)}"` +

@@ -7,16 +7,27 @@ export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const PREFIXES = ["org", "wh", "evt", "dlv", "att"] as const;
 type IdPrefix = (typeof PREFIXES)[number];
 
+declare const kind: unique symbol;
+
+/** A bare UUID of one kind. An id of another kind does not pass for it; a plain string does. */
+type Id<Prefix extends IdPrefix> = string & { readonly [kind]?: Prefix };
+
+export type OrganizationId = Id<"org">;
+export type SubscriptionId = Id<"wh">;
+export type EventId = Id<"evt">;
+export type DeliveryId = Id<"dlv">;
+export type AttemptId = Id<"att">;
+
 const FORMS = new Map<IdPrefix, RegExp>(
   PREFIXES.map((prefix) => [prefix, new RegExp(`^${prefix}_(${UUID})$`)]),
 );
 
-export function publicId(prefix: IdPrefix, uuid: string): string {
+export function publicId<Prefix extends IdPrefix>(prefix: Prefix, uuid: Id<Prefix>): string {
   return `${prefix}_${uuid}`;
 }
 
 /** The bare UUID of a public id, or null if the id has another form or prefix. */
-export function parseId(prefix: IdPrefix, id: string): string | null {
+export function parseId<Prefix extends IdPrefix>(prefix: Prefix, id: string): Id<Prefix> | null {
   return FORMS.get(prefix)?.exec(id)?.[1] ?? null;
 }
 

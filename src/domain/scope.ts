@@ -1,4 +1,5 @@
 import { PartnerError, type Fault } from "./errors.ts";
+import type { OrganizationId } from "./ids.ts";
 
 export const SCOPES = ["identity:read", "webhooks:manage"] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -20,7 +21,7 @@ export const RESERVED_SCOPES = [
 
 /** Who sent the current request. */
 export interface Caller {
-  organizationId: string;
+  organizationId: OrganizationId;
   slug: string;
   keyId: string;
   scopes: readonly Scope[];

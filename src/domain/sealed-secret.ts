@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { SubscriptionId } from "./ids.ts";
 
 export interface SealingKey {
   /** 1 to 255 bytes of UTF-8. Stands unencrypted in front of every secret that this key sealed. */
@@ -22,7 +23,7 @@ const TAG_BYTES = 16;
  *
  * The subscription's id is the associated data, so bytes copied to another row do not open.
  */
-export function seal(ring: KeyRing, subscriptionId: string, secret: string): Buffer {
+export function seal(ring: KeyRing, subscriptionId: SubscriptionId, secret: string): Buffer {
   const [newest] = ring;
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, newest.key, nonce, { authTagLength: TAG_BYTES });
@@ -41,7 +42,7 @@ export function headOf({ id }: SealingKey): Buffer {
 }
 
 /** The secret, or null if the key is not on the ring, the bytes belong to another row, or they were altered. */
-export function open(ring: KeyRing, subscriptionId: string, sealed: Buffer): string | null {
+export function open(ring: KeyRing, subscriptionId: SubscriptionId, sealed: Buffer): string | null {
   const keyId = keyIdOf(sealed);
   const key = ring.find(({ id }) => id === keyId)?.key;
   if (keyId === null || key === undefined) return null;

@@ -1,4 +1,5 @@
 import type { Scope } from "../domain/scope.ts";
+import type { OrganizationId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
@@ -16,7 +17,7 @@ export interface AdmissionRow {
   /** In hex. */
   secret_hash: string;
   scopes: Scope[];
-  organization_id: string;
+  organization_id: OrganizationId;
   slug: string;
   rate_limit_per_minute: number;
   is_counted: boolean;
@@ -87,7 +88,10 @@ export async function admitKeys(
 }
 
 /** Gives the organizations that have none a window, which is over already. */
-export async function insertWindows(db: Queryable, organizationIds: string[]): Promise<void> {
+export async function insertWindows(
+  db: Queryable,
+  organizationIds: OrganizationId[],
+): Promise<void> {
   await db`
     insert into rate_windows (organization_id, opened_at, used)
     select id, '-infinity', 0 from unnest(${organizationIds.toSorted()}::uuid[]) as id

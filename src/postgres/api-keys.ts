@@ -1,9 +1,10 @@
 import type { Scope } from "../domain/scope.ts";
+import type { OrganizationId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 export interface ApiKeyRow {
   key_id: string;
-  organization_id: string;
+  organization_id: OrganizationId;
   scopes: Scope[];
   label: string | null;
   created_at: Date;
@@ -32,7 +33,7 @@ export async function listApiKeys(
     after,
     limit,
   }: {
-    organizationId: string | null;
+    organizationId: OrganizationId | null;
     includeRevoked: boolean;
     after: { created_at: Date; key_id: string } | null;
     limit: number;

@@ -1,13 +1,14 @@
 import type { DeliveryState } from "../domain/delivery.ts";
+import type { AttemptId, DeliveryId, SubscriptionId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
 /** An attempt that came to an outcome, and where its delivery goes. */
 export interface EndedAttempt {
-  id: string;
-  delivery_id: string;
+  id: AttemptId;
+  delivery_id: DeliveryId;
   lease_id: string;
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   event_type: string;
   http_status: number;
   /** Null for a success. */

@@ -1,10 +1,11 @@
 import type { Queryable } from "./database.ts";
+import type { AttemptId, DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
 
 export interface AttemptRow {
-  id: string;
-  delivery_id: string;
-  subscription_id: string;
-  event_id: string;
+  id: AttemptId;
+  delivery_id: DeliveryId;
+  subscription_id: SubscriptionId;
+  event_id: EventId;
   event_type: string;
   attempt: number;
   http_status: number;
@@ -18,7 +19,7 @@ export interface AttemptRow {
 /** Failed attempts of one subscription, newest first, beginning behind `after`. */
 export async function listFailures(
   db: Queryable,
-  subscriptionId: string,
+  subscriptionId: SubscriptionId,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<AttemptRow[]> {
   return db<AttemptRow[]>`
@@ -33,7 +34,7 @@ export async function listFailures(
 const LISTED_MAX = 100;
 
 /** All attempts of one delivery, the first first. */
-export async function listAttempts(db: Queryable, deliveryId: string): Promise<AttemptRow[]> {
+export async function listAttempts(db: Queryable, deliveryId: DeliveryId): Promise<AttemptRow[]> {
   return db<AttemptRow[]>`
     select * from audit where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;
 }

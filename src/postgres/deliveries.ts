@@ -1,4 +1,5 @@
 import type { DeliveryState } from "../domain/delivery.ts";
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
 
@@ -6,11 +7,11 @@ type Fragment = Statement<unknown>;
 
 /** A delivery as the operator sees it, waiting or finished. */
 export interface DeliveryRow {
-  id: string;
-  event_id: string;
+  id: DeliveryId;
+  event_id: EventId;
   event_type: string;
-  subscription_id: string;
-  organization_id: string;
+  subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
   state: DeliveryState;
   attempts: number;
   last_reason: string | null;
@@ -20,9 +21,9 @@ export interface DeliveryRow {
 }
 
 export interface DeliveryFilter {
-  organizationId?: string | null;
-  subscriptionId?: string | null;
-  eventId?: string | null;
+  organizationId?: OrganizationId | null;
+  subscriptionId?: SubscriptionId | null;
+  eventId?: EventId | null;
   eventType?: string | null;
   state?: DeliveryState | null;
   reason?: string | null;
@@ -100,7 +101,7 @@ function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined) {
 }
 
 /** Null if absent. */
-export async function findDelivery(db: Queryable, id: string): Promise<DeliveryRow | null> {
+export async function findDelivery(db: Queryable, id: DeliveryId): Promise<DeliveryRow | null> {
   const [row] = await db<DeliveryRow[]>`
     select d.*, e.type as event_type
       from (${selectWaiting(db)} where id = ${id} union all ${selectFinished(db)} where id = ${id}) d
@@ -128,7 +129,7 @@ function selectFinished(db: Queryable) {
  */
 export async function insertRedelivery(
   db: Queryable,
-  row: { id: string; event_id: string; subscription_id: string; now: Date },
+  row: { id: DeliveryId; event_id: EventId; subscription_id: SubscriptionId; now: Date },
 ): Promise<boolean> {
   const { count } = await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)

@@ -1,15 +1,16 @@
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 export interface EventRow {
-  id: string;
-  organization_id: string;
+  id: EventId;
+  organization_id: OrganizationId;
   type: string;
   occurred_at: Date;
   /** JSON text without control characters. */
   data: string;
   /** Null: for every active subscription of the organization that lists the type. */
-  subscription_id: string | null;
+  subscription_id: SubscriptionId | null;
 }
 
 /** Which of the deliveries that a statement writes get a lease at once. */
@@ -25,9 +26,9 @@ export interface EarlyLeases {
 const NO_LEASES = { slots: 0, except: [], leaseId: null, leasedUntil: null };
 
 export interface PublishedDeliveryRow {
-  id: string;
-  event_id: string;
-  subscription_id: string;
+  id: DeliveryId;
+  event_id: EventId;
+  subscription_id: SubscriptionId;
   /** Null unless the delivery was written with a lease. So is `sealed_secret`. */
   url: string | null;
   sealed_secret: Buffer | null;

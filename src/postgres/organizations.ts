@@ -1,7 +1,8 @@
 import type { Queryable } from "./database.ts";
+import type { OrganizationId } from "../domain/ids.ts";
 
 export interface OrganizationRow {
-  id: string;
+  id: OrganizationId;
   slug: string;
   rate_limit_per_minute: number;
   created_at: Date;
@@ -45,7 +46,7 @@ export async function listOrganizations(
 /** Null if absent. */
 export async function updateRateLimit(
   db: Queryable,
-  id: string,
+  id: OrganizationId,
   rateLimitPerMinute: number,
 ): Promise<OrganizationRow | null> {
   const [row] = await db<OrganizationRow[]>`
@@ -54,6 +55,6 @@ export async function updateRateLimit(
 }
 
 /** Holds the organization's row until the transaction ends, so that its subscriptions can be counted exactly. */
-export async function lockOrganization(db: Queryable, id: string): Promise<void> {
+export async function lockOrganization(db: Queryable, id: OrganizationId): Promise<void> {
   await db`select from organizations where id = ${id} for no key update`;
 }

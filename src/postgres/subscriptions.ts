@@ -1,8 +1,9 @@
 import type { Queryable } from "./database.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 export interface SubscriptionRow {
-  id: string;
-  organization_id: string;
+  id: SubscriptionId;
+  organization_id: OrganizationId;
   url: string;
   events: string[];
   consecutive_failures: number;
@@ -34,7 +35,10 @@ export async function insertSubscription(
 }
 
 /** How many the organization has; deleted ones do not count, auto-disabled ones do. */
-export async function countSubscriptions(db: Queryable, organizationId: string): Promise<number> {
+export async function countSubscriptions(
+  db: Queryable,
+  organizationId: OrganizationId,
+): Promise<number> {
   const [row] = await db<[{ count: number }]>`
     select count(*)::int as count
       from subscriptions
@@ -51,9 +55,9 @@ export async function listSubscriptions(
     after = null,
     limit,
   }: {
-    organizationId?: string | null;
+    organizationId?: OrganizationId | null;
     active?: boolean | null;
-    after?: { created_at: Date; id: string } | null;
+    after?: { created_at: Date; id: SubscriptionId } | null;
     limit: number;
   },
 ): Promise<SubscriptionRow[]> {
@@ -91,7 +95,7 @@ export interface StandingRow {
 }
 
 /** Null if absent: one that was deleted is kept as long as deliveries of its are. */
-export async function findStanding(db: Queryable, id: string): Promise<StandingRow | null> {
+export async function findStanding(db: Queryable, id: SubscriptionId): Promise<StandingRow | null> {
   const [row] = await db<StandingRow[]>`
     select s.url, s.auto_disabled_at, s.deleted_at, o.slug as organization_slug
       from subscriptions s
@@ -103,8 +107,8 @@ export async function findStanding(db: Queryable, id: string): Promise<StandingR
 /** Marks the subscription deleted and erases its secret. False if absent, or not `organizationId`'s where that is given. */
 export async function deleteSubscription(
   db: Queryable,
-  id: string,
-  { organizationId, now }: { organizationId: string | null; now: Date },
+  id: SubscriptionId,
+  { organizationId, now }: { organizationId: OrganizationId | null; now: Date },
 ): Promise<boolean> {
   const { count } = await db`
     update subscriptions
@@ -115,7 +119,7 @@ export async function deleteSubscription(
 }
 
 export interface HealthRow {
-  id: string;
+  id: SubscriptionId;
   consecutive_failures: number;
   active: boolean;
 }
@@ -132,7 +136,7 @@ export async function lockHealth(db: Queryable, ids: string[]): Promise<HealthRo
 
 export async function updateHealth(
   db: Queryable,
-  changes: { id: string; consecutive_failures: number; auto_disabled_at: Date | null }[],
+  changes: { id: SubscriptionId; consecutive_failures: number; auto_disabled_at: Date | null }[],
 ): Promise<void> {
   await db`
     update subscriptions s
@@ -171,7 +175,7 @@ export async function isAnySealedUnder(db: Queryable, heads: Buffer[]): Promise<
 /** False when the secret was replaced or erased meanwhile. */
 export async function replaceSealedSecret(
   db: Queryable,
-  { id, from, to }: { id: string; from: Buffer; to: Buffer },
+  { id, from, to }: { id: SubscriptionId; from: Buffer; to: Buffer },
 ): Promise<boolean> {
   const { count } = await db`
     update subscriptions set sealed_secret = ${to} where id = ${id} and sealed_secret = ${from}`;

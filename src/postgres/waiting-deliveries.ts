@@ -1,16 +1,17 @@
 import type { Queryable } from "./database.ts";
+import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
 
 /** What a dispatcher needs to make an attempt. */
 export interface ClaimedDelivery {
-  id: string;
+  id: DeliveryId;
   attempts: number;
   /** Leases in a row that ended without an outcome. */
   lost_leases: number;
-  event_id: string;
+  event_id: EventId;
   type: string;
   occurred_at: Date;
   data: string;
-  subscription_id: string;
+  subscription_id: SubscriptionId;
   /** Null when the subscription is deleted: then there is nothing to sign with, and nothing to send. */
   sealed_secret: Buffer | null;
   url: string;
@@ -27,7 +28,7 @@ export interface ClaimedDelivery {
  */
 export async function claimDue(
   db: Queryable,
-  wanted: { shares: { subscription_id: string; share: number }[]; limit: number },
+  wanted: { shares: { subscription_id: SubscriptionId; share: number }[]; limit: number },
   { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: string },
 ): Promise<ClaimedDelivery[]> {
   return db<ClaimedDelivery[]>`
@@ -86,7 +87,7 @@ export async function listDueSubscriptions(
   db: Queryable,
   { now, after, limit }: { now: Date; after: string | null; limit: number },
 ): Promise<Look> {
-  const rows = await db<{ subscription_id: string; is_due: boolean; hop: number }[]>`
+  const rows = await db<{ subscription_id: SubscriptionId; is_due: boolean; hop: number }[]>`
     with recursive earliest as (
       (select subscription_id, due_at, leased_until, 1 as hop
          from waiting_deliveries
@@ -143,7 +144,7 @@ export async function findNextDue(db: Queryable, now: Date): Promise<Date | null
 
 /** A delivery, and the lease that somebody holds on it. */
 export interface Lease {
-  id: string;
+  id: DeliveryId;
   lease_id: string;
 }
 
@@ -185,7 +186,7 @@ const CANCELLED_MAX = 5_000;
  */
 export async function cancelWaiting(
   db: Queryable,
-  subscriptionIds: string[],
+  subscriptionIds: SubscriptionId[],
   now: Date,
 ): Promise<boolean> {
   const [{ found }] = await db<[{ found: number }]>`

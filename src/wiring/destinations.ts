@@ -2,6 +2,7 @@ import { checkDestination, refused, type Vetted } from "../actions/destination.t
 import type { Config } from "../config.ts";
 import { EvenShare } from "../domain/even-share.ts";
 import { UnderWay } from "../domain/under-way.ts";
+import type { OrganizationId } from "../domain/ids.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 
 type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress" | "dispatchConcurrency">;
@@ -12,7 +13,7 @@ type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress" | "dis
  * those of other organizations, so organizations share the look-ups of requests evenly.
  */
 export function openDestinations(config: Settings): {
-  forRequests: (url: string, organizationId: string) => Promise<Vetted>;
+  forRequests: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
   forDeliveries: (url: string) => Promise<Vetted>;
   close: () => void;
 } {
@@ -30,7 +31,7 @@ export function openDestinations(config: Settings): {
     },
   };
 
-  async function forRequests(url: string, organizationId: string): Promise<Vetted> {
+  async function forRequests(url: string, organizationId: OrganizationId): Promise<Vetted> {
     if (!places.take(organizationId)) return refused("too_many_lookups");
     try {
       return await requests.check(url);

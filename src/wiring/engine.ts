@@ -8,7 +8,7 @@ import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
-import { publicId } from "../domain/ids.ts";
+import { type SubscriptionId, publicId } from "../domain/ids.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
 import type { NoteFault } from "./fault-log.ts";
@@ -85,6 +85,6 @@ export function createEngine(
   });
 }
 
-function namesOf({ id, subscription_id }: { id: string; subscription_id: string }) {
+function namesOf({ id, subscription_id }: { id: string; subscription_id: SubscriptionId }) {
   return { delivery: publicId("dlv", id), subscription: publicId("wh", subscription_id) };
 }

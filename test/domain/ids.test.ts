@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseId, publicId, randomId, timeOrderedId } from "../../src/domain/ids.ts";
+import {
+  type OrganizationId,
+  parseId,
+  publicId,
+  randomId,
+  type SubscriptionId,
+  timeOrderedId,
+} from "../../src/domain/ids.ts";
 
 test("ids of one millisecond sort in the order of creation", () => {
   const moment = new Date("2026-01-01T00:00:00.123Z");
@@ -20,4 +27,10 @@ test("a public id is a prefix and a UUID, and nothing else parses", () => {
   for (const wrong of [uuid, `evt_${uuid}`, `wh_${uuid} `, `wh_${uuid.toUpperCase()}`, "wh_", ""]) {
     assert.equal(parseId("wh", wrong), null);
   }
+});
+
+test("an id of one kind does not pass for an id of another kind", () => {
+  type Mixes = OrganizationId extends SubscriptionId ? true : false;
+  const mixes: Mixes = false; // With `true` this file does not compile.
+  assert.equal(mixes, false);
 });
