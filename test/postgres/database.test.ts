@@ -166,6 +166,9 @@ test("a standby is no database: nothing stays connected to it, and the primary i
     gate.db.begin((tx) => tx`select 1`),
     isUnavailable,
   );
+  const connected = () => db`
+    select from pg_stat_activity where application_name = 'test behind a gate' and datname = current_database()`;
+  while ((await connected()).count > 0);
   gate.promote();
   const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
   assert.equal(row?.one, 1);

@@ -31,7 +31,8 @@ test("a start finds the host that is there, wherever it stands", async (t) => {
   const gate = await aGate(t, db);
   const pool = withFirst(await freePort(), gate.url);
   t.after(() => pool.end({ timeout: 0 }));
-  await pool`select 1`;
+  await Promise.all([pool`select 1`, pool`select 1`]);
+  assert.equal(gate.dialled(), 2);
 });
 
 test("a start passes over a standby, however often", async (t) => {

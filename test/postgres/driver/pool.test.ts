@@ -54,12 +54,15 @@ test("a pool that was refused a connection asks for more again after a while", a
 });
 
 test("while there is no connection at all, every statement is refused at once", async (t) => {
-  const pool = aPool(t, await aDatabaseFor(0), { max: 2 });
+  const db = await aDatabaseFor(0);
+  const gate = await aGate(t, db);
+  const pool = aPool(t, db, { max: 2 }, gate.url);
   const asked = Array.from({ length: 100 }, () => pool.run({ text: "select 1" }));
   for (const { status, ...rest } of await Promise.allSettled(asked)) {
     assert.equal(status, "rejected");
     assert.equal((rest as { reason: { code: string } }).reason.code, "53300");
   }
+  assert.equal(gate.dialled(), 2);
 });
 
 test("a statement that waits for a connection for too long is refused, and takes nobody's turn", async (t) => {
