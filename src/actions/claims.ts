@@ -34,6 +34,13 @@ export interface Wanted {
   limit: number;
 }
 
+/** What a claim took. */
+export interface Taken {
+  claims: Claim[];
+  /** The subscription of each delivery, also of those that are cancelled in place of an attempt. */
+  subscriptionIds: string[];
+}
+
 /** Leases due deliveries to this process. One whose subscription is not active any more is cancelled instead. */
 export async function claimDeliveries(
   {
@@ -44,7 +51,7 @@ export async function claimDeliveries(
     gathered,
   }: Pick<Dependencies, "db" | "clock" | "ring" | "rules" | "gathered">,
   wanted: Wanted,
-): Promise<Claim[]> {
+): Promise<Taken> {
   const now = clock();
   const leasedUntil = after(now, rules.leaseMs);
   const leaseId = randomId();
@@ -54,7 +61,10 @@ export async function claimDeliveries(
   const orphans = claimed.filter((d) => !d.active);
   orphans.forEach((d) => gathered.cancelRest(d.subscription_id));
 
-  return claimed.filter((d) => d.active).map((d) => toClaim(ring, d, { leaseId, leasedUntil }));
+  return {
+    claims: claimed.filter((d) => d.active).map((d) => toClaim(ring, d, { leaseId, leasedUntil })),
+    subscriptionIds: claimed.map((d) => d.subscription_id),
+  };
 }
 
 // Named one by one: copying the rest of a row costs a sixth of all that we spend on it.

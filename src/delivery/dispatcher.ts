@@ -1,4 +1,4 @@
-import type { Claim, Wanted } from "../actions/claims.ts";
+import type { Claim, Taken, Wanted } from "../actions/claims.ts";
 import { NO_SLOTS, type Reservation } from "../actions/publish.ts";
 import { LinkedList } from "../domain/linked-list.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
@@ -9,7 +9,7 @@ import { Slots } from "./slots.ts";
 
 export interface DispatcherOptions extends DueOptions {
   /** Leases due deliveries to us, as many as are wanted. */
-  claim: (wanted: Wanted) => Promise<Claim[]>;
+  claim: (wanted: Wanted) => Promise<Taken>;
   /** Makes one attempt, and has what came of it recorded. */
   deliver: (claim: Claim) => Promise<Attempted>;
   concurrency: number;
@@ -138,9 +138,11 @@ export class Dispatcher {
 
   async #claim(wanted: Wanted): Promise<void> {
     this.#due.ask(wanted.shares.map((s) => s.subscription_id));
-    const claims = await this.#options.claim(wanted);
+    const { claims, subscriptionIds } = await this.#options.claim(wanted);
     for (const claim of claims) this.#begin(claim);
-    for (const { id, mayHaveMore } of served(wanted, claims)) this.#due.settle(id, mayHaveMore);
+    for (const { id, mayHaveMore } of served(wanted, subscriptionIds)) {
+      this.#due.settle(id, mayHaveMore);
+    }
   }
 
   #begin(claim: Claim): void {
@@ -171,12 +173,12 @@ export class Dispatcher {
   }
 }
 
-/** The subscriptions that a claim came to, and whether they may have more due than it took. */
-function served({ shares, limit }: Wanted, claims: Claim[]) {
+/** The subscriptions that a claim came to, and whether they may have more due. It took a delivery of each that is `taken`. */
+function served({ shares, limit }: Wanted, taken: string[]) {
   const claimed = new Map<string, number>();
-  for (const { subscription_id: id } of claims) claimed.set(id, (claimed.get(id) ?? 0) + 1);
+  for (const id of taken) claimed.set(id, (claimed.get(id) ?? 0) + 1);
 
-  const isCutShort = claims.length >= limit;
+  const isCutShort = taken.length >= limit;
   const last = isCutShort
     ? shares.findLastIndex(({ subscription_id }) => claimed.has(subscription_id))
     : shares.length - 1;

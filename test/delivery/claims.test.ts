@@ -22,7 +22,7 @@ async function claimed(
   limit: number,
 ): Promise<number[]> {
   const shares = ids.map((subscription_id) => ({ subscription_id, share: 2 }));
-  const claims = await claimDeliveries(deps, { shares, limit });
+  const { claims } = await claimDeliveries(deps, { shares, limit });
   return ids.map((id) => claims.filter((c) => c.subscription_id === id).length);
 }
 
@@ -53,6 +53,17 @@ test(
     assert.equal(left.length, 0);
   },
 );
+
+test("a delivery that is cancelled in place of an attempt counts as taken", async () => {
+  const { deps, ids } = await threeOf(1);
+  const [gone = "", ...active] = ids;
+  await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
+  const shares = ids.map((subscription_id) => ({ subscription_id, share: 1 }));
+  const { claims, subscriptionIds } = await claimDeliveries(deps, { shares, limit: 3 });
+  assert.deepEqual(claims.map((c) => c.subscription_id).sort(), active.sort());
+  assert.deepEqual(subscriptionIds.sort(), ids.sort());
+  await deps.gathered.restCancelled();
+});
 
 test("those named later step in where the first have less due than their share", async () => {
   assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);

@@ -7,6 +7,8 @@ interface Settings {
   concurrency?: number;
   subscriptionConcurrency?: number;
   pollIntervalMs?: number;
+  /** A subscription that is not active any more: what is taken of it is cancelled. */
+  inactive?: string;
   /** What looks come to, in place of what is in the queue. */
   look?: () => Promise<string[]>;
   /** Resolves when what came of an attempt is durable; default: at once. */
@@ -38,13 +40,16 @@ function aDispatcher(
     listDue: async (page) => (but.look ? { due: await but.look(), upTo: null } : whatIsDue(page)),
     claim: ({ shares, limit }) => {
       let left = limit;
-      const claims = shares.flatMap(({ subscription_id, share }) => {
+      const subscriptionIds = shares.flatMap(({ subscription_id, share }) => {
         const taken = Math.min(share, left, waiting.get(subscription_id) ?? 0);
         left -= taken;
         waiting.set(subscription_id, (waiting.get(subscription_id) ?? 0) - taken);
-        return Array.from({ length: taken }, () => ({ subscription_id }) as Claim);
+        return Array.from({ length: taken }, () => subscription_id);
       });
-      return Promise.resolve(claims);
+      const claims = subscriptionIds
+        .filter((id) => id !== but.inactive)
+        .map((subscription_id) => ({ subscription_id }) as Claim);
+      return Promise.resolve({ claims, subscriptionIds });
     },
     deliver: async ({ subscription_id: subscription }) => {
       await new Promise<void>((end) => {
@@ -99,6 +104,17 @@ test("a receiver that hangs holds its own share of the hands, and the others go 
   assert.equal(d.underWay.filter((a) => a.subscription === "hanging").length, 3);
   assert.equal(d.underWay.filter((a) => a.subscription === "healthy").length, 3);
 });
+
+test(
+  "a subscription behind one whose deliveries are cancelled does not wait for the next look",
+  { timeout: 10_000 },
+  async (t) => {
+    const d = aDispatcher(t, { gone: 1000, healthy: 5 }, { inactive: "gone" });
+    d.dispatcher.start();
+    await d.reaches(5);
+    assert.ok(d.underWay.every((a) => a.subscription === "healthy"));
+  },
+);
 
 test("never more attempts under way than hands", async (t) => {
   const d = aDispatcher(t, { a: 50, b: 50, c: 50 }, { concurrency: 7 });

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Claim, Wanted } from "../../src/actions/claims.ts";
+import type { Claim, Taken, Wanted } from "../../src/actions/claims.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
+
+const NOTHING: Taken = { claims: [], subscriptionIds: [] };
 
 /** A dispatcher without a queue, whose attempts and records end when the test says so. */
 function aDispatcher(
   t: TestContext,
-  claim: (wanted: Wanted) => Promise<Claim[]> = () => Promise.resolve([]),
+  claim: (wanted: Wanted) => Promise<Taken> = () => Promise.resolve(NOTHING),
   concurrency = 4,
 ) {
   const underWay: { subscription: string; end: () => void }[] = [];
@@ -74,7 +76,7 @@ test("reserved slots come back when they were not used", (t) => {
 });
 
 test("a subscription that has something due, or no slot left, gets none", async (t) => {
-  const { dispatcher, underWay, recorded } = aDispatcher(t, () => Promise.resolve([]), 256);
+  const { dispatcher, underWay, recorded } = aDispatcher(t, undefined, 256);
   dispatcher.nudge(["due"]);
   dispatcher.start();
   publish(dispatcher, ["saturated"]);
@@ -87,7 +89,7 @@ test("a subscription that has something due, or no slot left, gets none", async 
 });
 
 test("where many subscriptions have something due, no slot is spare", (t) => {
-  const { dispatcher } = aDispatcher(t, () => Promise.resolve([]), 10_000);
+  const { dispatcher } = aDispatcher(t, undefined, 10_000);
   dispatcher.start();
   dispatcher.nudge(Array.from({ length: 257 }, (_, i) => `s${i}`));
   assert.equal(spare(dispatcher), 0);
@@ -149,14 +151,14 @@ test("a reserved slot is not free to a claim before its attempt has begun", asyn
 });
 
 test("a slot that a claim under way may need is not reserved", async (t) => {
-  let answer: (claims: Claim[]) => void = () => undefined;
+  let answer: (taken: Taken) => void = () => undefined;
   const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
   dispatcher.start();
   await turn();
   dispatcher.nudge(["busy"]);
   await turn();
   assert.equal(spare(dispatcher), 0);
-  answer([]);
+  answer(NOTHING);
   await turn();
   assert.equal(spare(dispatcher), 2);
 });

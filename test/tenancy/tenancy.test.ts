@@ -84,7 +84,7 @@ async function aWorld(t: TestContext) {
   async function deliver(ours: string, refuses: boolean): Promise<void> {
     const { due } = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
     const shares = due.map((subscription_id) => ({ subscription_id, share: 1 }));
-    const claims = await claimDeliveries(deps, { shares, limit: shares.length });
+    const { claims } = await claimDeliveries(deps, { shares, limit: shares.length });
     const owned = await db<{ id: string }[]>`
       select id from subscriptions where organization_id = ${ours}`;
     const isOurs = ({ id }: { id: string }) => owned.some((row) => row.id === id);
