@@ -55,8 +55,10 @@ export async function startEmbedded({
 
   async function detach(): Promise<void> {
     await endWatch();
-    if (!keeper.isRunning()) keeper = await startKeeper(job, log);
-    await keeper.stop();
+    await keeper.stop().catch(async (error: unknown) => {
+      if (keeper.isRunning()) throw error;
+      await (await startKeeper(job, log)).stop(); // It was killed before it could.
+    });
   }
 }
 

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { homeFolder, removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
 import { attend, type Child } from "../../src/postgres/embedded/keeper-process.ts";
 import { readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
-import { belongingsOf, keeperOf, lives, rightsOf } from "../support/processes.ts";
+import { attachFrom } from "../support/embedded-child.ts";
+import { belongingsOf, keepersIn, lives, rightsOf } from "../support/processes.ts";
 import { skipOrFail } from "../support/required.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -24,14 +25,6 @@ after(async () => {
   await removeEmbedded(dataDir);
   await rm(scratch, { recursive: true, force: true });
 });
-
-/** A command line that attaches and says so, until it is killed. */
-const MODULE = new URL("../../src/postgres/embedded.js", import.meta.url).href;
-const ATTACH = `${process.execPath} --input-type=module --eval '
-  import { startEmbedded } from "${MODULE}";
-  await startEmbedded({ dataDir: "${dataDir}", log: () => {}, settings: { fsync: "off" } });
-  console.log("attached");
-  setInterval(() => {}, 1000);'`;
 
 /** What plays the keeper, in a process of its own. */
 function aKeeper(script: string): Child {
@@ -127,13 +120,11 @@ test("keeper and server have one account's rights, and nothing of root's environ
   }
   const canary = join(scratch, "canary");
   await writeFile(canary, "", { mode: 0o600 });
-  const child = spawn("bash", ["--norc", "-c", `exec 40>>${canary}; exec ${ATTACH}`], {
-    env: { CANARY: "canary" },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  await once(child.stdout, "data");
+  const { child } = await attachFrom(t, dataDir, [
+    ...["env", "CANARY=canary", "bash", "--norc", "-c", `exec 40>>${canary}; exec "$@"`, "bash"],
+  ]);
   const parent = child.pid ?? 0;
-  const keeper = (await keeperOf(parent)) ?? 0;
+  const [keeper = 0] = await keepersIn(home);
   const server = readPostmaster(join(home, "data"))?.pid ?? 0;
 
   const { uid, gid } = await stat(home);
@@ -169,10 +160,10 @@ test("keeper and server have one account's rights, and nothing of root's environ
 test("a keeper that is killed is replaced, and the last one to leave still stops the server", async () => {
   logged.length = 0;
   const server = await startEmbedded({ dataDir, log, settings });
-  const killed = (await keeperOf(process.pid)) ?? 0;
+  const [killed = 0] = await keepersIn(home);
   const postmaster = readPostmaster(join(home, "data"))?.pid ?? 0;
   process.kill(killed, "SIGKILL");
-  await until(async () => ![null, killed].includes(await keeperOf(process.pid)));
+  await until(async () => (await keepersIn(home)).some((pid) => pid !== killed));
   assert.equal(await lives(postmaster), true);
 
   await server.stop();
@@ -184,9 +175,8 @@ test("a keeper that is killed is replaced, and the last one to leave still stops
 test("a keeper that is killed just before the stop leaves no server behind", async () => {
   const server = await startEmbedded({ dataDir, log, settings });
   const postmaster = readPostmaster(join(home, "data"))?.pid ?? 0;
-  const killed = (await keeperOf(process.pid)) ?? 0;
+  const [killed = 0] = await keepersIn(home);
   process.kill(killed, "SIGKILL");
-  await until(async () => !(await lives(killed)));
   await server.stop();
   assert.equal(await lives(postmaster), false);
 });

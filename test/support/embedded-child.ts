@@ -1,33 +1,69 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
 
 const MODULE = new URL("../../src/postgres/embedded.js", import.meta.url).href;
 const PATIENCE_MS = 30_000;
 
-/**
- * Attaches to the database of a DATA_DIR and detaches again, in a process of its own that may hang. Returns all that
- * it said, and whether it was in time.
- */
-export async function visit(dataDir: string): Promise<{ said: string; inTime: boolean }> {
-  const script = `
+/** What attaches to the database of a DATA_DIR, says so, and detaches once its standard input ends. */
+function scriptFor(dataDir: string): string {
+  return `
     import { startEmbedded } from ${JSON.stringify(MODULE)};
     const settings = { fsync: "off" };
     try {
       const server = await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log: console.log, settings });
       console.log("serves");
+      for await (const chunk of process.stdin) chunk;
       await server.stop();
     } catch (error) {
-      console.log("fails:", error);
+      console.log("fails:", error.message);
     }`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+}
+
+/**
+ * Attaches to the database of a DATA_DIR and detaches again, in a process of its own that may hang. Returns all that
+ * it said, and whether it was in time. `through` is a command that the process is run by.
+ */
+export async function visit(
+  dataDir: string,
+  through: string[] = [],
+): Promise<{ said: string; inTime: boolean }> {
+  const child = spawnNode(dataDir, through);
+  child.stdin.end();
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => (said += text));
-  }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
   const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
   const [, killer] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   clearTimeout(timer);
   return { said, inTime: killer === null };
+}
+
+/** Attaches to the database of a DATA_DIR in a process of its own. Its `stop` detaches and ends it. */
+export async function attachFrom(
+  t: TestContext,
+  dataDir: string,
+  through: string[] = [],
+): Promise<{ child: ChildProcess; stop: () => Promise<void> }> {
+  const child = spawnNode(dataDir, through);
+  t.after(() => child.kill("SIGKILL"));
+  for await (const line of createInterface(child.stdout)) {
+    if (line === "serves") break;
+    if (line.startsWith("fails:")) throw new Error(line);
+  }
+  const exited = once(child, "exit");
+  return {
+    child,
+    stop: async () => {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+function spawnNode(dataDir: string, through: string[]) {
+  const [program = "", ...args] = [
+    ...[...through, process.execPath, "--input-type=module", "--eval", scriptFor(dataDir)],
+  ];
+  return spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
 }

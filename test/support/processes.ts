@@ -1,15 +1,13 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 
-/** The pid of the keeper of a process that uses the built-in PostgreSQL; null when it has none. */
-export async function keeperOf(parent: number): Promise<number | null> {
-  for (const name of await readdir("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const stat = await read(`${name}/stat`);
-    const [state, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (Number(ppid) !== parent || state === "Z") continue;
-    if ((await read(`${name}/cmdline`)).includes("keeper/main.js")) return Number(name);
+/** The pids of the keepers that work in the home of a built-in PostgreSQL. */
+export async function keepersIn(home: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    if (!(await read(`${pid}/cmdline`)).includes("keeper/main.js")) continue;
+    if ((await readlink(`/proc/${pid}/cwd`).catch(() => "")) === home) found.push(Number(pid));
   }
-  return null;
+  return found;
 }
 
 /** Whether a process lives. */

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
+import { knock } from "../../src/postgres/embedded/marks.ts";
+import { readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
+import { look } from "../../src/postgres/embedded/keeper/sight.ts";
+import { attachFrom, visit } from "../support/embedded-child.ts";
+import { keepersIn, lives } from "../support/processes.ts";
+import { requireProgram } from "../support/required.ts";
+
+// What a process can see of a server, and of the others that use it, and what it must not conclude from that.
+const scratch = await mkdtemp(join(tmpdir(), "reach-"));
+const dataDir = join(scratch, "data");
+const home = homeFolder(dataDir);
+const socket = join(home, "run", ".s.PGSQL.5432");
+const settings = { fsync: "off" };
+const log = () => undefined;
+
+afterEach(async () => {
+  assert.equal(await lives(serverPid()), false, "the last one to leave stops the server");
+});
+
+after(async () => {
+  await removeEmbedded(dataDir);
+  await rm(scratch, { recursive: true, force: true });
+});
+
+function serverPid(): number {
+  return readPostmaster(join(home, "data"))?.pid ?? 0;
+}
+
+/** Keeps the one process that uses the server from repairing anything. Returns what lets it go on. */
+async function freeze(): Promise<() => void> {
+  const [keeper = 0] = await keepersIn(home);
+  process.kill(keeper, "SIGSTOP");
+  return () => process.kill(keeper, "SIGCONT");
+}
+
+test("a socket that was unlinked is back within seconds, and so is the server's use", async () => {
+  const server = await startEmbedded({ dataDir, log, settings });
+  const before = serverPid();
+  await rm(socket);
+  const since = performance.now();
+  while ((await knock(socket)) !== null) await sleep(20);
+  assert.notEqual(serverPid(), before);
+  assert.ok(performance.now() - since < 20_000);
+  await server.stop();
+});
+
+test("a command that cannot reach a server that others use gives up with one line, and leaves it alone", async (t) => {
+  const service = await attachFrom(t, dataDir);
+  const before = serverPid();
+  const thaw = await freeze();
+  await rename(socket, `${socket}.aside`);
+
+  const { said, inTime } = await visit(dataDir);
+  assert.ok(inTime);
+  const line = `fails: PostgreSQL runs as process ${before}, but nobody listens at ${socket}`;
+  assert.equal(said.trim(), line);
+  assert.equal(await lives(before), true);
+
+  await rename(`${socket}.aside`, socket);
+  thaw();
+  await service.stop();
+});
+
+test("a server whose socket is gone, and that nobody uses, is replaced by whoever comes", async (t) => {
+  const killed = await attachFrom(t, dataDir);
+  const left = serverPid();
+  killed.child.kill("SIGKILL");
+  await once(killed.child, "exit");
+  await rm(socket);
+  const server = await startEmbedded({ dataDir, log, settings });
+  assert.equal(await knock(socket), null);
+  assert.notEqual(serverPid(), left);
+  await server.stop();
+});
+
+/** As systemd's `ProcSubset=pid` shows /proc: without the boot's id. */
+const LESS_OF_PROC = ["unshare", "--mount", "sh", "-c"].concat(
+  'mount -t proc -o subset=pid proc /proc && exec "$@"',
+  "sh",
+);
+/** As another container that shares the folder: the pids are others. */
+const OTHER_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+
+for (const [what, through] of [
+  ["less of /proc", LESS_OF_PROC],
+  ["other pids", OTHER_PIDS],
+] as const) {
+  test(`a command that sees ${what} uses a service's server, and leaves it running`, async (t) => {
+    if (!(await requireProgram(t, "unshare", [...through.slice(1), "true"]))) return;
+    const service = await attachFrom(t, dataDir);
+    const before = serverPid();
+    const { said } = await visit(dataDir, [...through]);
+    assert.match(said, /^serves$/m);
+    assert.deepEqual([serverPid(), await lives(before)], [before, true]);
+    await service.stop();
+  });
+
+  test(`a service that sees ${what} keeps its server when a command leaves`, async (t) => {
+    if (!(await requireProgram(t, "unshare", [...through.slice(1), "true"]))) return;
+    const service = await attachFrom(t, dataDir, [...through]);
+    assert.match((await visit(dataDir)).said, /^serves$/m);
+    assert.equal(await knock(socket), null);
+    await service.stop();
+  });
+}
+
+test("where somebody uses a server that we might not see, a command starts no second one", async (t) => {
+  if (!(await requireProgram(t, "unshare", [...OTHER_PIDS.slice(1), "true"]))) return;
+  const service = await attachFrom(t, dataDir, OTHER_PIDS);
+  const thaw = await freeze();
+  await rename(socket, `${socket}.aside`);
+  const { said } = await visit(dataDir);
+  await rename(`${socket}.aside`, socket);
+  thaw();
+  assert.match(
+    said,
+    /^fails: PostgreSQL is used in another container, but nobody listens at \S+$/m,
+  );
+  await service.stop();
+});
+
+test("whoever listens is alive, whatever the pid file says", async (t) => {
+  const folder = join(scratch, "listening");
+  await mkdir(folder);
+  assert.deepEqual(await look(folder, join(folder, "socket")), { kind: "dead", pid: null });
+  const listener = createServer().listen(join(folder, "socket"));
+  t.after(() => listener.close());
+  await once(listener, "listening");
+  assert.deepEqual(await look(folder, join(folder, "socket")), { kind: "starting" });
+});
