@@ -4,7 +4,7 @@ import { testRequests } from "./support/requests.ts";
 import { atLeast } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
 
-/** Test calls, each answered once its event is durable. Nothing is delivered meanwhile. */
+/** Test calls. Each gets its response when its event is durable. Nothing is delivered meanwhile. */
 export const accept: Scenario = {
   name: "accept",
   run: async (rig) => {
@@ -14,7 +14,7 @@ export const accept: Scenario = {
     const { ok, ratio, measured } = await compareWithRoute(rig, service, requests);
 
     const { waiting } = await countDeliveries(stage.db);
-    if (waiting !== ok) throw new Error(`${ok} events were accepted, and ${waiting} are stored`);
+    if (waiting !== ok) throw new Error(`${ok} events were accepted, but ${waiting} are stored`);
     return [atLeast("accept", { must: 0.2, aim: 0.3, unit: "×" }, { value: ratio, measured })];
   },
 };

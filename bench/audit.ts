@@ -10,13 +10,13 @@ import { exchange, openWires, type Wire } from "./support/wire.ts";
 const ROUNDS = 300;
 const LIMIT = 50;
 
-/** Whether the last page of a long audit costs more than the first one. */
+/** Compares the last page of a long audit with the first one. */
 export const audit: Scenario = {
   name: "audit",
   run: async (rig) => {
     const stage = await rig.stage(rig.receivers.urls(100));
     const [subscription] = stage.subscriptions;
-    if (subscription === undefined) throw new Error("nothing is subscribed");
+    if (subscription === undefined) throw new Error("there are no subscriptions");
     const failures = rig.size(1_000_000, 10_000);
     const beforeLast = await fillAudit(stage.db, subscription, failures, LIMIT);
     const cursor = encodeCursor(`failures of ${subscription.id}`, beforeLast);
@@ -53,7 +53,7 @@ async function timeOf(
   const { status, body } = await exchange(wire, request);
   const took = performance.now() - began;
 
-  if (status !== "200") throw new Error(`the audit answered ${status}`);
+  if (status !== "200") throw new Error(`the audit returned ${status}`);
   const page = JSON.parse(body) as { items: unknown[]; next_cursor: string | null };
   if (page.items.length !== LIMIT || (page.next_cursor === null) !== isLast) {
     throw new Error(`this is not the ${isLast ? "last" : "first"} page`);

@@ -15,12 +15,12 @@ import { median } from "./support/statistics.ts";
 const ROUNDS = 300;
 const LIMIT_MS = 20_000;
 const LOOK_MAX = 1_000;
-/** All free, as many as a process has. */
+/** As many free slots as a process has. */
 const SLOTS = new Slots(256, 16);
 const LEASE_MS = 30_000;
 const IN_AN_HOUR_MS = 3_600_000;
 
-/** What it costs a dispatcher to find that it has nothing to do, however much is waiting. */
+/** The cost of a scan that finds nothing to do, with a long queue. */
 export const claimCost: Scenario = {
   name: "claim-cost",
   run: async (rig) => {
@@ -44,12 +44,15 @@ export const claimCost: Scenario = {
     });
     return [
       atMost("claim with 1,000,000 waiting, none due", goal, against(atNoneDue)),
-      atMost("claim with 1,000,000 due of a saturated one", goal, against(atAllDue)),
+      atMost("claim with 1,000,000 due for a saturated subscription", goal, against(atAllDue)),
     ];
   },
 };
 
-/** A million deliveries that wait, all of the first subscription if `ofOne`, after a busy hour of the others. */
+/**
+ * Creates a million waiting deliveries, all of the first subscription if `ofOne`, after a busy hour
+ * of the others.
+ */
 async function waiting(
   rig: Rig,
   { dueInMs = 0, ofOne = false }: { dueInMs?: number; ofOne?: boolean },
@@ -64,8 +67,8 @@ async function waiting(
 }
 
 /**
- * One round of a dispatcher: a look at the queue, and claims for all subscriptions but the first, which has its share. Each
- * claim names as many as a dispatcher would.
+ * One round of a dispatcher: a scan, then claims for all subscriptions but the first, which is
+ * saturated. Each claim has the size that a dispatcher would use.
  */
 async function timeOf({ db, subscriptions }: Stage): Promise<number> {
   const now = new Date();

@@ -8,14 +8,14 @@ import type { Scenario } from "./support/scenario.ts";
 import { perSecond, type Turn, turnOf } from "./support/turn.ts";
 
 const FAST_LOOP = 18_000;
-/** Until its code is compiled and its connections are open. */
+/** Until the code is compiled and the connections are open. */
 const WARM_UP = 30_000;
 const ROUNDS = 2;
 const TURN_MS = 1_000;
-/** Attempts at once, of the service and of the loop. */
+/** Concurrent attempts of the service and posts of the loop. */
 const AT_ONCE = 256;
 
-/** A backlog over a hundred subscriptions. */
+/** A backlog of a hundred subscriptions. */
 export const drainHundred: Scenario = {
   name: "drain",
   run: async (rig) => {
@@ -28,7 +28,7 @@ export const drainHundred: Scenario = {
         { value: ratio, measured },
       ),
       atLeast(
-        "drain, where the loop reaches 18,000/s",
+        "drain, if the loop reaches 18,000/s",
         { must: 10_000, aim: 10_000, unit: "/s" },
         rate,
       ),
@@ -36,7 +36,7 @@ export const drainHundred: Scenario = {
   },
 };
 
-/** The same over five thousand: each has little waiting. */
+/** A backlog of five thousand subscriptions, each with a short queue. */
 export const drainThousands: Scenario = {
   name: "drain-5000",
   run: async (rig): Promise<Row[]> => {
@@ -46,7 +46,7 @@ export const drainThousands: Scenario = {
   },
 };
 
-/** The loop and the service take turns of a second, so that a machine whose speed changes changes it for both. */
+/** The loop and the service alternate every second, so that changes in the machine's speed affect both. */
 async function measure(rig: Rig, subscriptions: number) {
   const [warmUp, count] = [rig.size(WARM_UP, 500), rig.size(50_000, 2_000)];
   const stage = await rig.stage(rig.receivers.urls(subscriptions));
@@ -77,8 +77,8 @@ async function measure(rig: Rig, subscriptions: number) {
 
   const [rate, baseline] = [perSecond(turns.service), perSecond(turns.loop)];
   const each = (questions / (ROUNDS * count)).toFixed(2);
-  const ofFew = `${(rate / loop.ofFew).toFixed(2)} of ${inThousands(loop.ofFew)}/s with ${FEW_AT_ONCE} posts at once`;
-  const measured = `${inThousands(rate)}/s; ${loop.setting} ${inThousands(baseline)}/s (alone ${loop.alone}); ${ofFew}; ${each} DNS questions each`;
+  const ofFew = `${(rate / loop.ofFew).toFixed(2)} of ${inThousands(loop.ofFew)}/s with ${FEW_AT_ONCE} concurrent posts`;
+  const measured = `${inThousands(rate)}/s; ${loop.setting} ${inThousands(baseline)}/s (alone ${loop.alone}); ${ofFew}; ${each} DNS queries each`;
   return {
     ratio: rate / baseline,
     service: rate,

@@ -10,7 +10,7 @@ import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
 import { middleOf, percentile } from "./support/statistics.ts";
 
-/** Over all, of which each of a hundred subscriptions gets its part. */
+/** The total rate of a hundred subscriptions. */
 const PER_SECOND = 200;
 const SLOW_MS = 9_900;
 const ROUNDS = 7;
@@ -22,8 +22,9 @@ interface Served {
 }
 
 /**
- * Whether one receiver that takes its time makes the others wait. Two services, of which only one sends to it, are measured
- * in turn, and the round whose ratio is in the middle counts: a machine whose speed changes changes it for both.
+ * Does one slow receiver delay the others? Two services alternate, and only one of them sends to
+ * the slow receiver. The round with the median ratio counts, so that changes in the machine's speed
+ * affect both.
  */
 export const fairness: Scenario = {
   name: "fairness",
@@ -38,7 +39,7 @@ export const fairness: Scenario = {
 
     const load = rig.child<Load>("load");
     const offered = load.ask("pace", slowOffer(beside.service, slow), LIMIT_MS);
-    await sleep(rig.size(SLOW_MS, 500)); // Until it has as many attempts under way as it ever will.
+    await sleep(rig.size(SLOW_MS, 500)); // Until it has as many concurrent attempts as possible.
     const rounds: { before: number; after: number; ratio: number }[] = [];
     while (rounds.length < ROUNDS) {
       const before = await healthyP99(rig, without);
@@ -46,13 +47,13 @@ export const fairness: Scenario = {
       rounds.push({ before, after, ratio: after / before });
     }
     await load.end();
-    await offered.catch(() => undefined); // It was to go on for as long as we needed it.
+    await offered.catch(() => undefined); // Its rest is not needed.
 
     const { before, after, ratio } = middleOf(rounds);
-    const measured = `p99 of the healthy ${inMs(after)}, without the slow one ${inMs(before)}`;
+    const measured = `p99 of the healthy ${inMs(after)}, without the slow receiver ${inMs(before)}`;
     return [
       atMost(
-        "fairness, beside a receiver of 9.9 s",
+        "fairness, with a receiver that takes 9.9 s",
         { must: 1.5, aim: 1.1, unit: "×" },
         { value: ratio, measured },
       ),
@@ -61,7 +62,7 @@ export const fairness: Scenario = {
 };
 
 function slowOffer({ partnerUrl: url }: Service, slow: Subscription | undefined) {
-  if (slow === undefined) throw new Error("nothing is subscribed");
+  if (slow === undefined) throw new Error("there are no subscriptions");
   const perSecond = PER_SECOND / 100;
   const time = { warmUpMs: 0, ms: LIMIT_MS };
   return { url, perSecond, ...time, connections: 2, requests: testRequests([slow]), note: false };

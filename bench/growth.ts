@@ -8,7 +8,7 @@ const TURN_MS = 1_000;
 const WARM_UP_TURNS = 3;
 const TURNS = 10;
 
-/** Whether a long queue slows deliveries down, or takes memory. The lengths take turns of a second each. */
+/** Does a long queue slow down deliveries or use memory? The queue lengths alternate every second. */
 export const growth: Scenario = {
   name: "growth",
   run: async (rig) => {
@@ -33,7 +33,7 @@ export const growth: Scenario = {
         { must: 300, aim: 200, unit: "MB" },
         {
           value: memory?.peakMb ?? null,
-          measured: "resident size, the largest since the start",
+          measured: "resident set size, maximum since the start",
         },
       ),
     ];

@@ -3,7 +3,7 @@ import { identityRequests } from "./support/requests.ts";
 import { atLeast } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
 
-/** Identity checks by a hundred organizations with a key each. */
+/** Identity checks by a hundred organizations with one key each. */
 export const identity: Scenario = {
   name: "identity",
   run: async (rig) => {

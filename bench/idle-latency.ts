@@ -6,7 +6,7 @@ import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
 import { percentile } from "./support/statistics.ts";
 
-/** One event now and then: delivered by the process that accepts it, and by another one. */
+/** Single events, delivered by the process that accepts them and by another one. */
 export const idleLatency: Scenario = {
   name: "idle-latency",
   run: async (rig) => {
@@ -24,7 +24,7 @@ export const idleLatency: Scenario = {
     ];
 
     async function measure(rig: Rig, service: Service) {
-      // Each receiver once: what is measured is an idle service, not the first handshake with a receiver.
+      // Each receiver once, so that the first handshake with a receiver is not measured.
       await latenciesOf(rig, service, stage.subscriptions, {
         perSecond: 100,
         warmUpMs: 0,

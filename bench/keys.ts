@@ -9,7 +9,7 @@ import { exchange, openWires, type Wire } from "./support/wire.ts";
 const WARM_UP = 200;
 const ROUNDS = 3_000;
 
-/** Whether time tells key ids that exist from those that do not. */
+/** Does the response time reveal which key ids exist? */
 export const keys: Scenario = {
   name: "keys",
   run: async (rig) => {
@@ -27,7 +27,7 @@ export const keys: Scenario = {
         { of: times.known, token: formatToken({ ...guess, keyId }) },
         { of: times.unknown, token: formatToken(guess) },
       ];
-      // Turn and turn about: whatever comes first may pay for something.
+      // Alternate the order, because the first request may be slower.
       for (const { of, token } of round % 2 === 0 ? pair : pair.toReversed()) {
         const took = await timeOf(wire, token);
         if (round >= 0) of.push(took);
@@ -39,7 +39,7 @@ export const keys: Scenario = {
     const apart = `${inMs(one)} for a known key id, ${inMs(other)} for an unknown one`;
     return [
       atMost(
-        "refusal of a key, known or unknown id",
+        "refusal of a key with a known or unknown id",
         { must: 1.1, aim: 1.03, unit: "×" },
         {
           value: Math.max(one, other) / Math.min(one, other),
@@ -54,11 +54,11 @@ async function timeOf(wire: Wire, token: string): Promise<number> {
   const began = performance.now();
   const { status } = await exchange(wire, identityRequest(token));
   const took = performance.now() - began;
-  if (status !== "401") throw new Error(`a guess was answered ${status}`);
+  if (status !== "401") throw new Error(`a guess got status ${status}`);
   return took;
 }
 
-/** Welch's t without the slowest tenth of each, which are the machine's and not ours. Beyond 4.5 a leak is likely. */
+/** Welch's t without the slowest tenth of each, which depends on the machine. Beyond 4.5, a leak is likely. */
 function welch(one: readonly number[], other: readonly number[]): number {
   const [a, b] = [one, other].map((times) => momentsOf(times));
   if (a === undefined || b === undefined) return NaN;

@@ -33,9 +33,9 @@ try {
 } finally {
   await rig.close();
 }
-process.exit(); // Whatever a scenario that was cut short still waits for.
+process.exit(); // An aborted scenario may still wait for something.
 
-/** Runs the scenarios one after the other and answers the exit status. */
+/** Runs the scenarios one after the other and returns the exit status. */
 async function run(rig: Rig, scenarios: Scenario[]): Promise<number> {
   const began = new Date();
   const rows: Row[] = [];
@@ -60,7 +60,7 @@ async function run(rig: Rig, scenarios: Scenario[]): Promise<number> {
   await writeFile(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
   console.log(tableOf(rows));
   if (options.quick)
-    console.log("A quick run shows that everything works. Its figures mean nothing.");
+    console.log("A quick run only checks that the bench works. Ignore its figures.");
 
   const missed = verdicts.filter(({ verdict }) => verdict === "missed");
   return failures > 0 || (options.check && missed.length > 0) ? 1 : 0;
@@ -70,14 +70,14 @@ function chosen(names: string[]): Scenario[] {
   const unknown = names.filter((name) => SCENARIOS.every((scenario) => scenario.name !== name));
   if (unknown.length > 0) {
     const known = SCENARIOS.map(({ name }) => name).join(", ");
-    throw new Error(`there is no scenario ${unknown.join(", ")}; there are ${known}`);
+    throw new Error(`unknown scenario ${unknown.join(", ")}; known: ${known}`);
   }
   return SCENARIOS.filter(({ name, isLong = false }) =>
     names.length > 0 ? names.includes(name) : options.long || !isLong,
   );
 }
 
-/** Resolves to the exit status of a run that has to end early: by a signal, or because it takes too long. */
+/** Resolves to the exit status when a signal or the time limit ends the run early. */
 function endOfRun(): Promise<number> {
   return new Promise((resolve) => {
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -6,7 +6,10 @@ import type { Scenario } from "./support/scenario.ts";
 
 const IDLE_MS = 5_000;
 
-/** Resident size of the service, idle and at work. With a million waiting `growth` measures it. */
+/**
+ * Resident set size of the service, idle and at work. `growth` measures it with a million waiting
+ * deliveries.
+ */
 export const memory: Scenario = {
   name: "memory",
   run: async (rig) => {
@@ -21,14 +24,14 @@ export const memory: Scenario = {
       atMost(
         "memory, idle",
         { must: 150, aim: 100, unit: "MB" },
-        { value: idle?.nowMb ?? null, measured: "resident size, five seconds after the start" },
+        { value: idle?.nowMb ?? null, measured: "resident set size, five seconds after the start" },
       ),
       atMost(
-        "memory, in the drain",
+        "memory, during the drain",
         { must: 300, aim: 200, unit: "MB" },
         {
           value: draining?.peakMb ?? null,
-          measured: "resident size, the largest since the start",
+          measured: "resident set size, maximum since the start",
         },
       ),
     ];

@@ -13,7 +13,7 @@ import { statements } from "./statements.ts";
 import { steady } from "./steady.ts";
 import type { Scenario } from "./support/scenario.ts";
 
-/** In the order in which they run. */
+/** In order of execution. */
 export const SCENARIOS: Scenario[] = [
   drainHundred,
   drainThousands,

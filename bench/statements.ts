@@ -9,13 +9,13 @@ import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
 import { countStatements, watchStatements } from "./support/statements.ts";
 
-/** In this time what arrived last is recorded. */
+/** Long enough to record the last outcomes. */
 const RECORDED_MS = 1_000;
 
 const UNDER_LOAD = { must: 0.1, aim: 0.05, unit: "" } as const;
 const ALONE = { must: 6, aim: 4, unit: "" } as const;
 
-/** SQL statements for each event, from the request that sends it to the record of its delivery. */
+/** SQL statements per event, from the request to the recorded outcome. */
 export const statements: Scenario = {
   name: "statements",
   run: async (rig) => {
@@ -25,12 +25,12 @@ export const statements: Scenario = {
     const service = isWatched ? await rig.service(stage) : null;
     return [
       atMost(
-        "statements for an event, under load",
+        "statements per event, under load",
         UNDER_LOAD,
         service ? await underLoad(rig, stage, service) : unknown,
       ),
       atMost(
-        "statements for an event, alone",
+        "statements per event, single",
         ALONE,
         service ? await alone(rig, stage, service) : unknown,
       ),
@@ -56,7 +56,7 @@ async function underLoad(rig: Rig, stage: Stage, service: Service) {
   return { value: all / events, measured: `${all} statements for ${events} events` };
 }
 
-/** Without what polling costs, which is by the clock: it is measured in a silence, and told. */
+/** Without the statements of polling, which are measured while idle. */
 async function alone(rig: Rig, stage: Stage, service: Service) {
   const ms = rig.size(6_000, 1_000);
   const began = performance.now();
@@ -68,7 +68,7 @@ async function alone(rig: Rig, stage: Stage, service: Service) {
   const silence = await during(stage, () => sleep(tookMs - RECORDED_MS, 0));
 
   const polls = (silence.all / tookMs) * 1000;
-  const measured = `${all} statements for ${events} events, and ${polls.toFixed(1)} a second for polling`;
+  const measured = `${all} statements for ${events} events, and ${polls.toFixed(1)} a second from polling`;
   return { value: (all - silence.all) / events, measured };
 }
 

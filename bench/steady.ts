@@ -10,12 +10,12 @@ import type { Service } from "./support/service.ts";
 
 const PER_SECOND = 2_000;
 const MINUTES = 10;
-/** A service that keeps up has answered by then. */
+/** A service that keeps up has responded by then. */
 const LATE_MS = 5_000;
 
 /**
- * Whether the service gets slower under a steady load while its dead rows come and go. Where the machine does not carry so
- * much, its rates show that, and tell the same.
+ * Does the service slow down under a steady load while dead rows accumulate and are vacuumed? If
+ * the machine cannot carry the load, the rates show the same.
  */
 export const steady: Scenario = {
   name: "steady",
@@ -42,7 +42,7 @@ export const steady: Scenario = {
     const answered = await Promise.race([offered, sleep(LATE_MS)]);
     if (answered !== undefined) requireAnswered(answered);
     await load.end();
-    await offered.catch(() => undefined); // What the machine does not carry is not waited for.
+    await offered.catch(() => undefined); // Do not wait for requests that the machine cannot carry.
 
     const [first = NaN, last = NaN] = [rates[0], rates.at(-1)];
     return [

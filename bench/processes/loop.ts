@@ -5,12 +5,12 @@ import { answer } from "../support/answer.ts";
 import { monotonicMs } from "../support/monotonic.ts";
 
 export interface LoopPlan {
-  /** Where every receiver's name leads. */
+  /** The address of every receiver. */
   address: string;
   ca: string;
-  /** Posts under way. */
+  /** The number of concurrent posts. */
   atOnce: number;
-  /** Connections to each receiver at the most. */
+  /** The maximum number of connections to each receiver. */
   connections: number;
   warmUpMs: number;
   ms: number;
@@ -19,13 +19,13 @@ export interface LoopPlan {
 
 const KEEP_ALIVE_MS = 30_000;
 
-/** The bare loop: signed HTTPS POSTs over kept connections, with no queue, database, look-up or audit. */
+/** A bare loop of signed HTTPS POSTs over kept connections, without queue, database, look-up or audit. */
 const questions = { run };
 
 export type Loop = typeof questions;
 answer(questions);
 
-/** Answers how many were acknowledged a second. */
+/** Returns the number of acknowledged posts a second. */
 async function run(plan: LoopPlan): Promise<number> {
   const { address, ca, connections } = plan;
   const receivers = new Agent({

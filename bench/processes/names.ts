@@ -12,7 +12,7 @@ const server = createSocket("udp4");
 let record: Buffer = Buffer.alloc(0);
 let asked = 0;
 
-/** A name server with one answer: each name there is has one IPv4 address, to be forgotten at once. */
+/** A name server with one IPv4 address for every name, and a time to live of 0. */
 const questions = {
   start: async ({ address }: { address: string }): Promise<{ server: string }> => {
     record = addressRecord(address);
@@ -27,10 +27,11 @@ const questions = {
 export type Names = typeof questions;
 answer(questions);
 
-// Written by hand, since at thousands of look-ups a second a codec would be what we measure.
+// Written by hand, because a codec would dominate the measurement at thousands of look-ups a
+// second.
 function respond(query: Buffer, { port, address }: RemoteInfo): void {
   asked++;
-  const end = query.indexOf(0, HEAD_BYTES) + 5; // A name ends with an empty label; type and class follow.
+  const end = query.indexOf(0, HEAD_BYTES) + 5; // A name ends with an empty label. Type and class follow.
   const answers = query.readUInt16BE(end - 4) === TYPE_A ? [record] : [];
 
   const head = Buffer.alloc(HEAD_BYTES);
@@ -46,7 +47,7 @@ function addressRecord(address: string): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16BE(POINTER_TO_NAME, 0);
   bytes.writeUInt16BE(TYPE_A, 2);
-  bytes.writeUInt16BE(1, 4); // Class Internet; then a time to live of 0.
+  bytes.writeUInt16BE(1, 4); // Class Internet, then a time to live of 0.
   bytes.writeUInt16BE(4, 10);
   Buffer.from(address.split(".").map(Number)).copy(bytes, 12);
   return bytes;

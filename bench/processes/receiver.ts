@@ -8,7 +8,7 @@ const END_OF_HEAD = "\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 interface Count {
-  /** Those that were made since the reset. */
+  /** Connections opened since the reset. */
   connections: number;
   requests: number;
   firstMs: number;
@@ -18,25 +18,26 @@ interface Count {
 const NOTHING: Count = { connections: 0, requests: 0, firstMs: 0, lastMs: 0 };
 
 let count = { ...NOTHING };
-/** When each event came for the first time, while that is noted. */
+/** The arrival of each event's first copy, if `note` is set. */
 let noted: Map<string, number> | null = null;
 let awaited: { requests: number; reached: () => void } | null = null;
 
 /**
- * Answers each HTTPS request with 200 at once, or as late as its path (`/after/<ms>/…`) says, and counts them.
- * It knows as much of HTTP as its senders need, so that it takes little from the cores that all share.
+ * Answers each HTTPS request with 200, at once or after the time in its path (`/after/<ms>/…`), and
+ * counts requests. Implements only the HTTP that its senders need, because it shares the cores with
+ * them.
  */
 const questions = {
   start: async (options: { key: string; cert: string; address: string }): Promise<number> => {
     const { address, ...certificate } = options;
     const server = createServer({ ...certificate, noDelay: true }, serve);
-    server.on("tlsClientError", () => undefined); // A service that is stopped breaks off what it can.
+    server.on("tlsClientError", () => undefined); // A stopping service aborts handshakes.
     server.listen(0, address);
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
   },
 
-  /** Counts from zero; `note` keeps the time of each event too. */
+  /** Starts counting from zero. `note` also records the arrival of each event. */
   reset: ({ note = false }: { note?: boolean }): void => {
     count = { ...NOTHING };
     noted = note ? new Map() : null;
@@ -45,7 +46,7 @@ const questions = {
 
   count: (): Count => count,
 
-  /** Answers once that many requests have come. */
+  /** Resolves when that many requests have arrived. */
   reached: async (requests: number): Promise<Count> => {
     if (count.requests < requests) {
       await new Promise<void>((reached) => (awaited = { requests, reached }));
@@ -72,7 +73,7 @@ function serve(socket: TLSSocket): void {
   });
 }
 
-/** Where the first request ends, or -1 while it is not complete. */
+/** The position where the first request ends, or -1 if it is incomplete. */
 function endOfRequest(text: string): number {
   const head = text.indexOf(END_OF_HEAD);
   if (head === -1) return -1;

@@ -6,7 +6,7 @@ import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
 import { ProblemSchema } from "../../src/http/problem-schema.ts";
 import { answer } from "../support/answer.ts";
 
-/** The answers of the service, as constants. */
+/** The service's responses as constants. */
 const ANSWERS = new Map<string, object>([
   [
     "/api/v1/partner/me",
@@ -23,7 +23,7 @@ const ANSWERS = new Map<string, object>([
   ],
 ]);
 
-/** Bare Fastify routes: the service's own paths and schemas, and nothing behind them. */
+/** Bare Fastify routes with the service's paths and schemas. */
 const questions = {
   start: async (): Promise<string> => {
     const app = Fastify().withTypeProvider<TypeBoxTypeProvider>();

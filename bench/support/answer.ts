@@ -6,13 +6,13 @@ interface Asked {
   details: unknown;
 }
 
-/** Makes of this process one that answers these questions until whoever started it is gone. */
+/** Makes this process answer these questions until its parent ends. */
 export function answer(questions: Questions): void {
   const known = questions as Record<string, (details: unknown) => unknown>;
 
   process.on("message", (asked) => void reply(asked as Asked));
   process.on("disconnect", () => process.exit());
-  process.on("SIGINT", () => undefined); // Ctrl-C reaches us too, but it is our parent that ends things.
+  process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
 
   async function reply({ id, question, details }: Asked): Promise<void> {
     try {

@@ -7,8 +7,8 @@ const ROWS_MAX = 100_000;
 const SPAN_MS = 25 * 86_400_000;
 
 /**
- * Fills the audit with failures of one subscription, spread over the past weeks. Answers the position behind which the
- * last page of that many begins.
+ * Fills the audit with failures of one subscription over the past weeks. Returns the cursor of the
+ * last page of that size.
  */
 export async function fillAudit(
   db: Database,
@@ -37,6 +37,6 @@ export async function fillAudit(
 
   const [row] = await db<{ id: string }[]>`
     select id from attempts where subscription_id = ${id} and reason is not null order by id offset ${page} limit 1`;
-  if (row === undefined) throw new Error("the audit has no second page");
+  if (row === undefined) throw new Error("the audit has only one page");
   return row.id;
 }

@@ -7,38 +7,44 @@ import type { Route } from "../processes/route.ts";
 import type { Subscription } from "./partners.ts";
 import { inThousands } from "./report.ts";
 import type { Rig } from "./rig.ts";
-import type { Party } from "./turn.ts";
+import type { Pausable } from "./turn.ts";
 
-/** What the service is held against: something bare, at the setting that suits it best. */
+/** A bare program with the best settings, to compare the service with. */
 export interface Baseline {
-  /** In words. */
+  /** A description. */
   setting: string;
-  /** Answers how many a second it makes just now. */
+  /** Returns the current rate a second. */
   measure: () => Promise<number>;
   close: () => Promise<void>;
 }
 
-export interface BareLoop extends Party {
-  /** In words. */
+export interface BareLoop extends Pausable {
+  /** A description. */
   setting: string;
-  /** What it made at each setting while nothing else ran, in words. */
+  /** The rates with each setting while nothing else ran, as a description. */
   alone: string;
-  /** How many a second it made with few posts at once. */
+  /** The rate with few concurrent posts. */
   ofFew: number;
   close: () => Promise<void>;
 }
 
-/** Longer than any bench. */
+/** Longer than any run of the bench. */
 const LOOP_LIMIT_MS = 3_600_000;
-/** Connections of the bare loop to each receiver: as many as the service comes to keep, and fewer, which suit a loop better. */
+/**
+ * Connections of the bare loop to each receiver: as many as the service keeps, and fewer, which are
+ * faster for a loop.
+ */
 const LOOP_CONNECTIONS = [16, 8, 4];
-/** So few posts at once suit a loop best. What it makes of them is shown, and is no setting: receivers may be slow. */
+/**
+ * The fastest concurrency for a loop. Shown for comparison only, because it would be too low for
+ * slow receivers.
+ */
 export const FEW_AT_ONCE = 32;
 const ROUTE_CONNECTIONS = [32, 64, 128];
 
 /**
- * Signed HTTPS POSTs of the same envelopes to the same receivers, as many at once as the service makes attempts, and
- * nothing else. It goes on, but in its turns alone.
+ * Sends signed HTTPS POSTs of the same envelopes to the same receivers, with the concurrency of the
+ * service. Runs only in its turns.
  */
 export async function bareLoop(
   rig: Rig,
@@ -49,7 +55,7 @@ export async function bareLoop(
   const loop = rig.child<Loop>("loop");
   const plan = { address, ca, posts: subscriptions.map(postOf), atOnce };
   const time = { warmUpMs: rig.size(1_000, 200), ms: rig.size(2_000, 300) };
-  await loop.ask("run", { ...plan, connections: 1, ...time }); // Until its code is compiled.
+  await loop.ask("run", { ...plan, connections: 1, ...time }); // Until the code is compiled.
   const { connections, tried } = await bestOf(LOOP_CONNECTIONS, (connections) =>
     loop.ask("run", { ...plan, connections, ...time }),
   );
@@ -73,7 +79,7 @@ export async function bareLoop(
   };
 }
 
-/** The same requests to Fastify routes with the same schemas and constant answers. */
+/** Sends the same requests to Fastify routes with the same schemas and constant responses. */
 export async function bareRoute(rig: Rig, requests: string[]): Promise<Baseline> {
   const route = rig.child<Route>("route");
   const load = rig.child<Load>("load");

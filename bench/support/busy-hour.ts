@@ -6,8 +6,8 @@ const AT_ONCE = 10_000;
 const LEASE_MS = 30_000;
 
 /**
- * Leaves in the queue what deliveries leave that have passed through it: the dead rows of their acceptance, claim and
- * end, as far as the server's own vacuum lets them lie.
+ * Leaves dead rows in the queue, as deliveries do that were accepted, claimed and finished. The
+ * server's autovacuum removes them as usual.
  */
 export async function passThroughQueue(
   db: Database,

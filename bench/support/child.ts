@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** What a process can be asked: each question with its details. */
+/** The questions that a process answers, each with its details. */
 export type Questions = Record<string, (details: never) => unknown>;
 
 export interface Reply {
@@ -19,7 +19,7 @@ interface Call {
 
 const LIMIT_MS = 60_000;
 
-/** A process of the bench's own, from `bench/processes`, that answers questions. It ends when we end. */
+/** A process from `bench/processes` that answers questions. Ends with this process. */
 export class Child<Asked extends Questions> {
   readonly #name: string;
   readonly #process: ChildProcess;
@@ -55,7 +55,7 @@ export class Child<Asked extends Questions> {
     return answer as Awaited<ReturnType<Asked[Question]>>;
   }
 
-  /** Lets it stand still, and go on as if nothing had been. */
+  /** Stops the process until `resume`. */
   pause(): void {
     this.#process.kill("SIGSTOP");
   }

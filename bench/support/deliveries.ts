@@ -6,7 +6,7 @@ const LIMIT_MS = 60_000;
 const POLL_MS = 100;
 const SETTLED_WITHIN_MS = 10_000;
 
-/** Lets the service deliver that many events, which appear in the queue all at once. */
+/** Puts that many events into the queue at once and waits until the service has delivered them. */
 export async function drain(rig: Rig, stage: Stage, count: number): Promise<void> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", {});
@@ -14,7 +14,7 @@ export async function drain(rig: Rig, stage: Stage, count: number): Promise<void
   await receiver.ask("reached", count, LIMIT_MS);
 }
 
-/** Makes sure that these many deliveries are in the history with an attempt each, and that nothing else is. */
+/** Throws unless the history holds exactly this many deliveries with one attempt each. */
 export async function requireDelivered({ db }: Stage, count: number): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const { waiting, delivered, attempts } = await countDeliveries(db);

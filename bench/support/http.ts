@@ -7,7 +7,7 @@ import type { Service } from "./service.ts";
 
 const CONNECTIONS = 64;
 
-/** Answers a second of a service whose connections are kept busy, beside a bare route with the same requests. */
+/** Compares the request rate of the service with a bare route's. All connections are kept busy. */
 export async function compareWithRoute(rig: Rig, service: Service, requests: string[]) {
   const route = await bareRoute(rig, requests);
   const load = rig.child<Load>("load");

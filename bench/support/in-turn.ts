@@ -5,7 +5,7 @@ import { middleOf } from "./statistics.ts";
 const ROUNDS = 11;
 
 export interface Compared {
-  /** Of the service to the baseline. */
+  /** Service to baseline. */
   ratio: number;
   /** Both a second. */
   service: number;
@@ -14,8 +14,8 @@ export interface Compared {
 }
 
 /**
- * Measures the baseline and the service in turn, and answers the round whose ratio is in the middle: a machine whose
- * speed changes changes it for both.
+ * Measures the baseline and the service alternately and returns the round with the median ratio, so
+ * that changes in the machine's speed affect both.
  */
 export async function inTurn(
   baseline: Baseline,

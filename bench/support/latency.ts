@@ -6,9 +6,9 @@ import { testRequests } from "./requests.ts";
 import type { Rig } from "./rig.ts";
 import type { Service } from "./service.ts";
 
-/** At a slow rate fewer: the service closes a connection that lets its first request wait. */
+/** Fewer at a low rate, because the service closes connections whose first request comes late. */
 const CONNECTIONS_MAX = 64;
-/** An event that has not arrived by then is lost, as far as latency goes. */
+/** After this time, an event counts as lost. */
 const ARRIVAL_LIMIT_MS = 15_000;
 const POLL_MS = 100;
 
@@ -19,8 +19,8 @@ export interface Offer {
 }
 
 /**
- * Offers test events over HTTP, for the subscriptions in turn, and answers how long each took from the sending of the
- * request to the arrival of the whole delivery, by one clock.
+ * Sends test events over HTTP, for the subscriptions in turn. Returns the time from each request to
+ * the arrival of the whole delivery, measured by one clock.
  */
 export async function latenciesOf(
   rig: Rig,
@@ -47,7 +47,7 @@ export async function latenciesOf(
   return sent.map(({ eventId, at }) => (arrived.get(eventId) ?? Infinity) - at);
 }
 
-/** When each of these events arrived, once all have. */
+/** Resolves to the arrival time of each event when all have arrived. */
 async function arrivals(rig: Rig, eventIds: string[]): Promise<Map<string, number>> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const arrived = new Map(await rig.receivers.process.ask("noted"));
@@ -58,7 +58,7 @@ async function arrivals(rig: Rig, eventIds: string[]): Promise<Map<string, numbe
   }
 }
 
-/** Resolves once these many events have arrived since the receivers were reset. */
+/** Resolves when that many events have arrived since the receivers were reset. */
 export async function arrivalOf(rig: Rig, events: number): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const { requests } = await rig.receivers.process.ask("count");

@@ -6,7 +6,7 @@ import type { Service } from "./service.ts";
 const REFILL = 500;
 const PAUSE_MS = 20;
 
-/** A service and a queue that keeps its length: what is delivered is made up for. It stands still but in its turns. */
+/** A service with a queue of constant length: delivered events are replaced. Runs only in its turns. */
 export class Level {
   readonly service: Service;
   readonly #rig: Rig;
@@ -27,7 +27,7 @@ export class Level {
     return new Level(rig, stage, await rig.service(stage, { ROLE: "dispatcher" }));
   }
 
-  /** Deliveries a second in all turns since the last reset. */
+  /** Deliveries a second over all turns since the last reset. */
   get rate(): number {
     return (this.#delivered * 1000) / this.#tookMs;
   }

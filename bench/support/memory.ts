@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** A process's resident size now and at its largest so far, in MB; null where /proc does not tell. */
+/** A process's current and maximum resident set size in MB. Null without /proc. */
 export async function memoryOf(pid: number): Promise<{ nowMb: number; peakMb: number } | null> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   const kilobytes = (name: string) =>

@@ -6,10 +6,10 @@ const TICK_MS = 1;
 
 export interface PacePlan extends Target {
   perSecond: number;
-  /** What is offered in this time at the start is not noted. */
+  /** Requests of this time are not recorded. */
   warmUpMs: number;
   ms: number;
-  /** Whether to keep when each event was sent. */
+  /** True to record when each event was sent. */
   note: boolean;
 }
 
@@ -18,14 +18,15 @@ export interface Paced extends Answered {
 }
 
 export interface Sent {
-  /** As the service answered it. */
+  /** From the service's response. */
   eventId: string;
   at: number;
 }
 
 /**
- * Offers requests at a steady rate, whether or not the service keeps up. One that finds no free connection waits here,
- * and counts as sent when it was due: a service that stalls does not thereby slow down the clock that measures it.
+ * Sends requests at a steady rate, even if the service does not keep up. A request that waits for a
+ * free connection counts as sent when it was due, so that a stalled service cannot hide its delay
+ * (coordinated omission).
  */
 export async function pace(plan: PacePlan): Promise<Paced> {
   const wires = await openWires(plan.url, plan.connections);
@@ -65,7 +66,7 @@ function offer(
 
   function sendDue(): void {
     while (sent < dueAt.length) {
-      const wire = free.shift(); // In turn, so that none is idle for long.
+      const wire = free.shift(); // In turn, so that no connection stays idle for long.
       if (wire === undefined) return;
       send(wire, sent++);
     }

@@ -4,7 +4,6 @@ import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 
-/** An organization with a key. */
 export interface Partner {
   organizationId: string;
   token: string;
@@ -18,7 +17,7 @@ export interface Subscription {
 }
 
 const ROWS_MAX = 1_000;
-/** How far the creations of subscriptions lie apart. */
+/** The time between creations of subscriptions. */
 const INTERVAL_MS = 60_000;
 const RATE_LIMIT_MAX = 1_000_000;
 
@@ -56,7 +55,7 @@ export async function createSubscriptions(
 ): Promise<Subscription[]> {
   const subscriptions = urls.map((url, index) => {
     const partner = partners[index % partners.length];
-    if (partner === undefined) throw new Error("there is no partner to subscribe for");
+    if (partner === undefined) throw new Error("there are no partners");
     return { id: randomId(), partner, url, secret: mintSigningSecret() };
   });
 

@@ -2,14 +2,15 @@ import { TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
 import type { Database, Queryable } from "../../src/postgres/database.ts";
 import type { Subscription } from "./partners.ts";
 
-/** Rows of one statement: with many more it would run into the limit that statements have. */
+/** The rows of one statement. Many more would exceed the statement timeout. */
 const ROWS_MAX = 100_000;
-/** How far events lie apart, as if accepted at 10,000 a second. */
+/** The time between events, as if accepted at 10,000 a second. */
 const INTERVAL_MS = 0.1;
 
 /**
- * Puts events into the queue, with one delivery each, as if they had just been accepted one after the other for the
- * subscriptions in turn. They appear all at once, and are due `dueInMs` after their acceptance.
+ * Puts events into the queue with one delivery each, as if accepted one after the other for the
+ * subscriptions in turn. They become visible all at once and are due `dueInMs` after they were
+ * accepted.
  */
 export async function fillQueue(
   db: Database,
@@ -44,13 +45,13 @@ export async function fillQueue(
   });
 }
 
-/** SQL for a UUIDv7 of the moment `at`. */
+/** SQL for a UUIDv7 with the time `at`. */
 export function timeOrderedId(db: Queryable) {
   return db`(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
              || '7' || right(gen_random_uuid()::text, 21))::uuid`;
 }
 
-/** What has become of all deliveries. */
+/** Counts all deliveries by state. */
 export async function countDeliveries(
   db: Database,
 ): Promise<{ waiting: number; delivered: number; attempts: number }> {

@@ -4,27 +4,27 @@ import { certificate, testAuthority } from "../../test/support/certificates.ts";
 import type { Names } from "../processes/names.ts";
 import type { Receiver } from "../processes/receiver.ts";
 import { Child } from "./child.ts";
-import type { Opened } from "./opened.ts";
+import type { Resources } from "./resources.ts";
 
-/** Not 127.0.0.1, so that nothing else of this machine answers by mistake. */
+/** Not 127.0.0.1, so that no other program on this machine answers by mistake. */
 const ADDRESS = "127.0.0.2";
 const DOMAIN = "receivers.test";
 const NAMES = 100;
 
-/** A hundred receivers: names that a name server of ours answers with the address of one process. */
+/** A hundred receivers: names that our name server resolves to one process. */
 export interface Receivers {
   process: Child<Receiver>;
   names: Child<Names>;
-  /** What a service needs to find, reach and trust them. */
+  /** The settings with which a service finds, reaches and trusts them. */
   environment: Record<string, string>;
-  /** What anybody else needs. */
+  /** For other senders. */
   address: string;
   ca: string;
-  /** Each at the next name, with a path of its own below `folder`. */
+  /** Each with the next name and its own path under `folder`. */
   urls: (count: number, folder?: string) => string[];
 }
 
-export async function openReceivers(opened: Opened, folder: string): Promise<Receivers> {
+export async function openReceivers(opened: Resources, folder: string): Promise<Receivers> {
   const child = new Child<Receiver>("receiver");
   opened.add(() => child.end());
   const names = new Child<Names>("names");

@@ -3,7 +3,7 @@ import { type Row, type Unit, verdictOn } from "./row.ts";
 
 const HEAD = ["scenario", "value", "must", "aim", "verdict", "measured"];
 
-/** The rows as a table for people. */
+/** Formats the rows as a table. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [HEAD, ...rows.map(cellsOf)];
   const widths = HEAD.map((_, column) => Math.max(...lines.map((l) => (l[column] ?? "").length)));
@@ -13,7 +13,7 @@ export function tableOf(rows: readonly Row[]): string {
     .join("");
 }
 
-/** What a figure is worth nothing without. */
+/** The conditions under which the figures are valid. */
 export function describeMachine(postgres: string) {
   return {
     cores: availableParallelism(),

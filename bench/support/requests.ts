@@ -1,7 +1,7 @@
 import { publicId } from "../../src/domain/ids.ts";
 import type { Subscription } from "./partners.ts";
 
-/** A whole request for the identity of each subscription's partner. */
+/** A raw identity request for the partner of each subscription. */
 export function identityRequests(subscriptions: readonly Subscription[]): string[] {
   return subscriptions.map(({ partner }) => identityRequest(partner.token));
 }
@@ -10,7 +10,7 @@ export function identityRequest(token: string): string {
   return text("GET /api/v1/partner/me HTTP/1.1", token);
 }
 
-/** A whole request for a test event to each subscription. */
+/** A raw test call for each subscription. */
 export function testRequests(subscriptions: readonly Subscription[]): string[] {
   return subscriptions.map(({ id, partner, secret }) => {
     const path = `/api/v1/partner/webhooks/${publicId("wh", id)}/test`;
@@ -18,7 +18,7 @@ export function testRequests(subscriptions: readonly Subscription[]): string[] {
   });
 }
 
-/** A whole request for a page of the failures audit. */
+/** A raw request for a page of the failures audit. */
 export function failuresRequest({ id, partner }: Subscription, query: string): string {
   return text(
     `GET /api/v1/partner/webhooks/${publicId("wh", id)}/failures?${query} HTTP/1.1`,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseSealingKeys } from "../../src/config.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { Child, type Questions } from "./child.ts";
-import { Opened } from "./opened.ts";
+import { Resources } from "./resources.ts";
 import { createPartners, createSubscriptions, type Subscription } from "./partners.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 import { openServer } from "./server.ts";
@@ -14,30 +14,30 @@ import { type Service, startService } from "./service.ts";
 export interface RigOptions {
   /** Null: a built-in server. */
   databaseUrl: string | null;
-  /** Sizes that show whether everything works, and nothing else. */
+  /** Small sizes, only to check that the bench works. */
   quick: boolean;
-  /** Where the services leave profiles of their CPU time, if anywhere. */
+  /** The folder for the services' CPU profiles. */
   profileFolder: string | null;
 }
 
-/** A database of one scenario, with a hundred partners in it. */
+/** The database of one scenario, with a hundred partners. */
 export interface Stage {
   db: Database;
   url: string;
   subscriptions: Subscription[];
 }
 
-/** What scenarios measure with. It owns every process, database and file, and nothing of them is left over. */
+/** The environment of scenarios. It owns and removes all processes, databases and files. */
 export interface Rig {
   receivers: Receivers;
-  /** The PostgreSQL that all databases are on. */
+  /** A description of the PostgreSQL server. */
   server: string;
   size: (full: number, quick: number) => number;
-  /** Subscribes these URLs. */
+  /** Creates a database with subscriptions to these URLs. */
   stage: (urls: string[]) => Promise<Stage>;
   service: (stage: Stage, env?: Record<string, string>) => Promise<Service>;
   child: <Asked extends Questions>(name: string) => Child<Asked>;
-  /** Ends what a scenario has started. */
+  /** Removes everything that a scenario has started. */
   clear: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -45,8 +45,8 @@ export interface Rig {
 const PARTNERS = 100;
 
 export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions): Promise<Rig> {
-  const lasting = new Opened();
-  const passing = new Opened();
+  const lasting = new Resources();
+  const passing = new Resources();
   const close = async () => {
     await passing.end().finally(() => lasting.end());
   };
@@ -59,7 +59,7 @@ export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions)
 
     const sealingKeys = `bench:${randomBytes(32).toString("base64")}`;
     const ring = parseSealingKeys(sealingKeys);
-    if (ring === null) throw new Error("the sealing keys cannot be read");
+    if (ring === null) throw new Error("the sealing keys are invalid");
     let services = 0;
 
     return {

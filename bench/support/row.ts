@@ -1,12 +1,12 @@
-/** One line of the table. */
+/** One line of the results. */
 export interface Row {
   scenario: string;
-  /** In words, with the rates behind the value. */
+  /** A description with the rates behind the value. */
   measured: string;
-  /** Null where this machine offers no way to measure it. */
+  /** Null if this machine cannot measure it. */
   value: number | null;
   unit: Unit;
-  /** Which way is better. */
+  /** The direction of the goal. */
   bound: "at least" | "at most";
   must: number;
   aim: number;

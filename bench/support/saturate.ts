@@ -1,15 +1,14 @@
 import { monotonicMs } from "./monotonic.ts";
 import { openWires, type Wire } from "./wire.ts";
 
-/** Where requests go. */
 export interface Target {
   url: string;
   connections: number;
-  /** Whole HTTP requests, taken in turn. */
+  /** Raw HTTP requests, sent in turn. */
   requests: string[];
 }
 
-/** How many requests were answered, in all: with 200, and with anything else. */
+/** The number of responses with status 200 and with any other. */
 export interface Answered {
   ok: number;
   others: number;
@@ -20,7 +19,7 @@ export function noteStatus(answered: Answered, status: string): void {
   else answered.others++;
 }
 
-/** Keeps each connection busy with one request after the other. `perSecond` leaves out the warm-up. */
+/** Sends one request after the other on each connection. `perSecond` excludes the warm-up. */
 export async function saturate(
   plan: Target & { warmUpMs: number; ms: number },
 ): Promise<Answered & { perSecond: number }> {

@@ -6,11 +6,11 @@ import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { findServer } from "../../src/postgres/server.ts";
 
-/** A PostgreSQL server to measure on: the operator's, or a built-in one as in production, durable. */
+/** The PostgreSQL server to measure on: the operator's, or a built-in one with production settings. */
 export interface Server {
-  /** Its version, and whether it is durable. */
+  /** Its version and durability. */
   description: string;
-  /** A fresh database with the service's schema. */
+  /** Creates a database with the service's schema. */
   createDatabase: () => Promise<BenchDatabase>;
   close: () => Promise<void>;
 }
@@ -75,7 +75,7 @@ async function createDatabase(admin: Database, serverUrl: string): Promise<Bench
   }
 }
 
-/** The partitions that a service of some age has. */
+/** Creates the partitions of a service that has run for a while. */
 async function createHistory(db: Database): Promise<void> {
   const now = Date.now();
   for (let at = now - RETENTION_MS + DAY_MS; at < now; at += DAY_MS) {

@@ -11,18 +11,18 @@ const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 20_000;
 const POLL_MS = 20;
 
-/** The real program, as a process of its own. */
+/** The real program as a separate process. */
 export interface Service {
   pid: number;
-  /** Empty in a process that only dispatches. */
+  /** Empty if it is only a dispatcher. */
   partnerUrl: string;
-  /** Lets it stand still, and go on as if nothing had been. */
+  /** Stops the process until `resume`. */
   pause: () => void;
   resume: () => void;
   stop: () => Promise<void>;
 }
 
-/** Starts the service with this environment alone and resolves once it is ready. Its log goes to a file. */
+/** Starts the service with only this environment and resolves when it is ready. Its log goes to a file. */
 export async function startService(
   env: Record<string, string>,
   { logFile, nodeOptions }: { logFile: string; nodeOptions: string[] },
@@ -31,7 +31,7 @@ export async function startService(
   const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, PROGRAM], {
     env: { PATH: process.env["PATH"], PORT: "0", OPERATOR_PORT: "0", ...env },
     stdio: ["pipe", log, log],
-    detached: true, // Ctrl-C is for us: we stop it in good order.
+    detached: true, // Ctrl-C must not reach it, so that it is stopped in order.
   });
   closeSync(log);
   try {
@@ -52,7 +52,7 @@ export async function startService(
   }
 }
 
-/** What `npm start` gives Node.js. */
+/** The options that `npm start` passes to Node.js. */
 async function startOptions(): Promise<string[]> {
   const { scripts } = JSON.parse(await readFile(PACKAGE, "utf8")) as { scripts: { start: string } };
   return scripts.start.split(" ").filter((word) => word.startsWith("--"));
@@ -67,7 +67,7 @@ async function readyLine(
     const text = await readFile(logFile, "utf8");
     const line = text.split("\n").find((one) => one.endsWith('"msg":"ready"}'));
     if (line !== undefined) return JSON.parse(line) as { partners: string | null };
-    if (hasEnded(child)) throw new Error(`the service ended at its start: ${text}`);
+    if (hasEnded(child)) throw new Error(`the service ended during its start: ${text}`);
   }
   throw new Error("the service was not ready in time");
 }

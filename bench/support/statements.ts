@@ -1,6 +1,6 @@
 import type { Database } from "../../src/postgres/database.ts";
 
-/** Lets statements be counted. False where the server has not loaded what counts them. */
+/** Starts counting statements. Returns false if the server has not loaded pg_stat_statements. */
 export async function watchStatements(db: Database): Promise<boolean> {
   try {
     await db`create extension if not exists pg_stat_statements`;
@@ -11,7 +11,7 @@ export async function watchStatements(db: Database): Promise<boolean> {
   }
 }
 
-/** How many statements this database has executed, `begin` and `commit` included, without this one. */
+/** The number of statements that this database has executed, with `begin` and `commit`, without this one. */
 export async function countStatements(db: Database): Promise<number> {
   const [row] = await db<[{ calls: number }]>`
     select coalesce(sum(calls), 0)::int as calls

@@ -1,4 +1,4 @@
-/** The value that `share` of all values do not exceed. */
+/** Returns the value that a `share` of all values do not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const ascending = values.toSorted((a, b) => a - b);
   return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? NaN;
@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Of rounds that each measured two things in turn, the one whose ratio is in the middle. */
+/** Returns the round with the median ratio. */
 export function middleOf<Round extends { ratio: number }>(rounds: readonly Round[]): Round {
   const ascending = rounds.toSorted((a, b) => a.ratio - b.ratio);
   const middle = ascending[Math.floor(ascending.length / 2)];

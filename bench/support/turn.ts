@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "./monotonic.ts";
 import type { Rig } from "./rig.ts";
 
-/** What stands still but in its turns. */
-export interface Party {
+/** Something that can be paused between its turns. */
+export interface Pausable {
   pause: () => void;
   resume: () => void;
 }
@@ -13,16 +13,16 @@ export interface Turn {
   ms: number;
 }
 
-/** In this time the receivers have taken what was on its way to them when a turn ended. */
+/** The time until everything in transit at the end of a turn has arrived. */
 const SETTLED_MS = 30;
 
-/** Lets one send to the receivers for so long, or for as long as it has anything to send. */
-export async function turnOf(rig: Rig, party: Party, ms: number): Promise<Turn> {
+/** Lets one pausable send to the receivers for this time, or until it has nothing left to send. */
+export async function turnOf(rig: Rig, pausable: Pausable, ms: number): Promise<Turn> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", {});
-  party.resume();
+  pausable.resume();
   await sleep(ms);
-  party.pause();
+  pausable.pause();
   const ended = monotonicMs();
 
   await sleep(SETTLED_MS);

@@ -3,7 +3,10 @@ import { connect, type Socket } from "node:net";
 
 const END_OF_HEAD = "\r\n\r\n";
 
-/** A plain HTTP connection for one request at a time, so lean that the service is measured and not its caller. */
+/**
+ * A plain HTTP connection for one request at a time, with little overhead, so that the service
+ * dominates the measurement.
+ */
 export class Wire {
   onAnswer: ((status: string, text: string) => void) | undefined;
   onFailure: ((error: Error) => void) | undefined;
@@ -50,7 +53,7 @@ export async function openWires(url: string, count: number): Promise<Wire[]> {
   return sockets.map((socket) => new Wire(socket));
 }
 
-/** One exchange; answers the status and the body. */
+/** Sends one request and returns the status and the body. */
 export async function exchange(
   wire: Wire,
   request: string,

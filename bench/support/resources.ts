@@ -1,17 +1,17 @@
 type Close = () => Promise<void>;
 
-/** What was opened and has to be closed, the last first. */
-export class Opened {
+/** Resources to close, the last one first. */
+export class Resources {
   readonly #closers: Close[] = [];
   #isOver = false;
 
-  /** What is opened when all is over already is closed at once. */
+  /** After the end, closes a new resource at once. */
   add(close: Close): void {
     if (this.#isOver) void close();
     else this.#closers.push(close);
   }
 
-  /** Closes everything, also when something cannot be closed, and then throws the first failure. */
+  /** Closes everything, even after a failure, and then throws the first failure. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
