@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Described, hasRight, right } from "./fitting.ts";
 import { junkName, junkValue } from "./junk.ts";
 
-/** What fits, with some members left out, bent, repeated or made up. */
+/** A valid body with some members omitted, changed, repeated or invented. */
 export function bodyOf({ properties = {}, examples = [{}] }: Described): fc.Arbitrary<string> {
   const members = Object.keys(properties);
   const fitting = fc

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import type { RouteOptions } from "fastify";
 import { junkText, MARK } from "./junk.ts";
 
-/** What a schema tells of what it describes. */
+/** A schema as an OpenAPI document writes it. */
 export interface Described {
   properties?: Record<string, { enum?: unknown[]; examples?: unknown[] }>;
   examples?: object[];
 }
 
-/** What is right for members, parameters and parts of a path of these names. */
+/** Valid values for members, parameters and path segments with these names. */
 const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
   Object.entries({
     id: fc.constantFrom("«subscription»", "«delivery»", "«organization»"),
@@ -40,7 +40,7 @@ export function schemasOf({ schema }: RouteOptions): { body?: Described; queryst
   return (schema ?? {}) as { body?: Described; querystring?: Described };
 }
 
-/** Mostly the usual: `weight` times as often as the rare. */
+/** Chooses `usual` `weight` times as often as `rare`. */
 export function often<T>(weight: number, usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>) {
   return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rare });
 }

@@ -7,7 +7,7 @@ import { type Shot, shotAt } from "./shots.ts";
 import { shotsAtEveryPlace } from "./sweep.ts";
 import { aWorld, type Listener, ROUTE_HEADER } from "./world.ts";
 
-/** Requests to each route; `FUZZ_RUNS=2000 FUZZ_SEED=1 npm test -- fuzz` sends others, and more of them. */
+/** Requests for each route. `FUZZ_RUNS=2000 FUZZ_SEED=1 npm test -- fuzz` sends more and different ones. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 40);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 4);
 
@@ -30,7 +30,7 @@ test("whatever is sent to whichever route: an answer as published, no fault of o
       for (const shot of shotsAtEveryPlace(route)) await examine(shot);
       await fc.assert(fc.asyncProperty(shotAt(route), examine), { numRuns: RUNS, seed: SEED });
       const where = `${listener.name}: ${String(route.method)} ${route.url}`;
-      assert.ok(Math.min(...reached) < 300, `${where} was never asked rightly`);
+      assert.ok(Math.min(...reached) < 300, `${where} never got a valid request`);
     }
   }
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);
@@ -38,7 +38,7 @@ test("whatever is sent to whichever route: an answer as published, no fault of o
   t.diagnostic(`${requests} requests by status: ${JSON.stringify(tally)}`);
 });
 
-/** What must still be a request of its own, whatever came before it. */
+/** A second request that must get a response of its own. */
 const FOLLOWING = rawRequest("GET /nowhere HTTP/1.1", ["Host: localhost", "Connection: close"]);
 
 async function fire({ base, names }: Listener, shot: Shot): Promise<RawAnswer> {
@@ -50,14 +50,14 @@ async function fire({ base, names }: Listener, shot: Shot): Promise<RawAnswer> {
   const isHead = shot.method === "HEAD";
   const answers = await converse(base, bytes + FOLLOWING, { isHead });
   const [answer, following, ...more] = answers.filter(({ status }) => status >= 200);
-  assert.ok(answer, "there was no answer");
+  assert.ok(answer, "no response");
   if (answer.headers["connection"] !== "close") assert.equal(following?.status, 404);
   else assert.equal(following, undefined);
-  assert.deepEqual(more, [], "there was more than one answer");
+  assert.deepEqual(more, [], "more than one response");
   return answer;
 }
 
-/** The last header, an empty line and the body, as UTF-8. */
+/** The last header, an empty line and the body in UTF-8. */
 function framed({ body, isChunked }: Shot, fill: (text: string) => string): string[] {
   if (body === null) return ["", ""];
   const bytes = Buffer.from(fill(body)).toString("latin1");

@@ -14,21 +14,21 @@ const db = await createDatabase();
 const ME = "/api/v1/partner/me";
 const WEBHOOKS = "/api/v1/partner/webhooks";
 
-/** What no service may answer to GET /me, and what the judge is to say of it. */
+/** Wrong responses to GET /me, with the judge's complaints. */
 const WRONG: Record<string, [answer: (right: RawAnswer) => RawAnswer, verdict: RegExp]> = {
-  "a 500": [() => aProblem("internal"), /our fault/],
-  "a 503": [() => aProblem("unavailable"), /our fault/],
-  "a success that is not published": [
+  "a 500": [() => aProblem("internal"), /a server error/],
+  "a 503": [() => aProblem("unavailable"), /a server error/],
+  "a success that is not documented": [
     (right) => ({ ...right, status: 202 }),
-    /202 is not published/,
+    /202 is not documented/,
   ],
-  "an error that is not published": [() => aProblem("slug_taken"), /409 is not in the document/],
-  "a success from nowhere": [(right) => withHeaders(right, { [ROUTE_HEADER]: "" }), /no route/],
-  "a success of a route that publishes no such one": [
+  "an error that is not documented": [() => aProblem("slug_taken"), /409 is not in the document/],
+  "a success without a route": [(right) => withHeaders(right, { [ROUTE_HEADER]: "" }), /no route/],
+  "a success that another route documents": [
     (right) => withHeaders({ ...right, status: 201 }, { [ROUTE_HEADER]: "/healthz" }),
-    /\/healthz publishes nothing/,
+    /\/healthz documents nothing/,
   ],
-  "a member that is not published": [
+  "a member that is not documented": [
     (right) => withBody(right, { debug: true }),
     /must NOT have additional properties/,
   ],
@@ -40,16 +40,16 @@ const WRONG: Record<string, [answer: (right: RawAnswer) => RawAnswer, verdict: R
     (right) => withBody(right, { key_id: undefined }),
     /must have required property 'key_id'/,
   ],
-  "a body that is no JSON": [(right) => ({ ...right, body: "<html>" }), /JSON/],
+  "a body that is not JSON": [(right) => ({ ...right, body: "<html>" }), /JSON/],
   "a problem without its type": [
     () => withBody(aProblem("unauthenticated"), { type: undefined }),
     /must have required property 'type'/,
   ],
-  "a problem with a member of its own": [
+  "a problem with an extra member": [
     () => withBody(aProblem("unauthenticated"), { stack: "at main.ts" }),
     /must NOT have additional properties/,
   ],
-  "a problem that tells of another status": [
+  "a problem with another status in the body": [
     () => withBody(aProblem("unauthenticated"), { status: 404 }),
     /404 !== 401/,
   ],
@@ -57,43 +57,40 @@ const WRONG: Record<string, [answer: (right: RawAnswer) => RawAnswer, verdict: R
     () => withBody(aProblem("unauthenticated"), { code: "not_found" }),
     /404 !== 401/,
   ],
-  "a problem that other operations have": [() => aProblem("secret_mismatch"), /a code of another/],
+  "a problem of other operations": [() => aProblem("secret_mismatch"), /a code of another/],
   "a problem for another request": [
     () => withBody(aProblem("unauthenticated"), { request_id: "other" }),
     /other/,
   ],
-  "a problem that is called JSON alone": [
+  "a problem with the media type application/json": [
     () => withHeaders(aProblem("unauthenticated"), { "content-type": "application/json" }),
     /problem\+json/,
   ],
-  "a problem that may be kept": [
+  "a problem that may be cached": [
     () => withHeaders(aProblem("unauthenticated"), { "cache-control": "public" }),
     /no-store/,
   ],
   "an error that repeats the request": [
     () => withBody(aProblem("unauthenticated"), { detail: `No such key: ${MARK}` }),
-    /the answer repeats the request/,
+    /the response repeats the request/,
   ],
   "a page that repeats the request": [
     (right) => ({ ...withHeaders(right, { "content-type": "text/html" }), body: `<p>${MARK}` }),
-    /the answer repeats the request/,
+    /the response repeats the request/,
   ],
   "a header that repeats the request": [
     (right) => withHeaders(right, { location: `https://${MARK}` }),
     /a header repeats the request/,
   ],
-  "a header that the request has smuggled in": [
-    (right) => withHeaders(right, { "x-injected": "1" }),
-    /'1'/,
-  ],
-  "an answer without an id": [(right) => withHeaders(right, { "x-request-id": "" }), /64/],
-  "an answer whose type may be guessed": [
+  "a header injected by the request": [(right) => withHeaders(right, { "x-injected": "1" }), /'1'/],
+  "a response without an id": [(right) => withHeaders(right, { "x-request-id": "" }), /64/],
+  "a response without nosniff": [
     (right) => withHeaders(right, { "x-content-type-options": "" }),
     /nosniff/,
   ],
 };
 
-test("whoever judges the fuzzed answers lets right ones pass, and names what is wrong with any other", async (t) => {
+test("the judge accepts correct responses and explains what is wrong with others", async (t) => {
   const { judge, ask } = await aCourt(t);
   const right = await ask(`GET ${ME}`, ME);
   assert.equal(right.status, 200);
@@ -104,14 +101,14 @@ test("whoever judges the fuzzed answers lets right ones pass, and names what is 
   judge("HEAD", { ...aProblem("method_not_allowed"), body: "" });
   const gone = withHeaders({ ...right, status: 204 }, { [ROUTE_HEADER]: `${WEBHOOKS}/:id` });
   judge("DELETE", { ...gone, body: "" });
-  assert.throws(() => judge("DELETE", gone), /a body where none is published/);
+  assert.throws(() => judge("DELETE", gone), /a body where none is documented/);
 
   for (const [what, [answer, verdict]] of Object.entries(WRONG)) {
     assert.throws(() => judge("GET", answer(right)), verdict, what);
   }
 });
 
-test("what somebody stored may be shown again as data, and nowhere else", async (t) => {
+test("stored text may be repeated as data, and nowhere else", async (t) => {
   const { judge, ask } = await aCourt(t);
   const list = await ask(`GET ${WEBHOOKS}`, WEBHOOKS);
   const [stored] = JSON.parse(list.body) as { url: string }[];
@@ -120,11 +117,11 @@ test("what somebody stored may be shown again as data, and nowhere else", async 
   judge("GET", shown);
   assert.throws(
     () => judge("GET", withHeaders(shown, { "content-type": "text/html" })),
-    /the answer repeats the request/,
+    /the response repeats the request/,
   );
 });
 
-/** A listener whose answers are judged, one by one. */
+/** A listener whose responses are judged one by one. */
 async function aCourt(t: Parameters<typeof startPartnerApi>[0]) {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
@@ -144,7 +141,7 @@ async function aCourt(t: Parameters<typeof startPartnerApi>[0]) {
   return { judge, ask };
 }
 
-/** What the service would answer, did it come to this error. */
+/** The service's response to this error. */
 function aProblem(code: PartnerError["code"]): RawAnswer {
   const error = new PartnerError(code, "Something is wrong.");
   const problem = toProblem(error, BASE_URL, "an-id");
@@ -162,7 +159,7 @@ function withHeaders(answer: RawAnswer, headers: RawAnswer["headers"]): RawAnswe
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-/** An undefined member is one that is left out. */
+/** Omits members that are undefined. */
 function withBody(answer: RawAnswer, members: object): RawAnswer {
   return {
     ...answer,

@@ -17,15 +17,15 @@ interface Document {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** What any request may be answered, as the documents say once for all operations. */
+/** Statuses that any request may get, documented once for all operations. */
 const ANY_TIME = [400, 404, 405, 408, 431];
 
-/** The routes of files and of the documents themselves. What any other answers has a schema. */
+/** Routes of files and of the OpenAPI documents. All other routes have response schemas. */
 const FILES = /^\/(docs|console)(\/\*)?$|^\/metrics$|\/openapi\.json$/;
 
 export type Judge = (method: string, answer: RawAnswer) => void;
 
-/** Holds every answer of a listener against what it publishes about itself. */
+/** Checks every response of a listener against its OpenAPI document. */
 export async function createJudge({
   base,
   document: path,
@@ -39,7 +39,7 @@ export async function createJudge({
   const isProblem = ajv.compile(closed(components.schemas.Problem));
 
   return (method, { status, headers, body }) => {
-    assert.ok(status < 500, "our fault");
+    assert.ok(status < 500, "a server error");
     assert.match(headers["x-request-id"] ?? "", /^[A-Za-z0-9_-]{1,64}$/);
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["x-injected"], undefined);
@@ -61,13 +61,13 @@ export async function createJudge({
     if (published) fits(`${method} ${url} ${status}`, published, JSON.parse(body));
   };
 
-  /** What a route that is in no document promises; null for a file. */
+  /** The schema of a route that is in no document, or null for a file. */
   function schemaOfRoute(method: string, url: string, status: number): Schema | null {
     const route = routes.find((one) => one.url === url && one.method === method);
-    assert.ok(route, "no route has answered");
+    assert.ok(route, "the response comes from no route");
     const responses = route.schema?.response as Record<number, Schema> | undefined;
     const schema = responses?.[status] ?? null;
-    assert.ok(schema ?? FILES.test(url), `${url} publishes nothing`);
+    assert.ok(schema ?? FILES.test(url), `${url} documents nothing`);
     return schema;
   }
 
@@ -93,25 +93,25 @@ function codeOf(body: string): string {
   return (JSON.parse(body) as Problem).code;
 }
 
-/** What the document says of an answer; null where it says that there is no body. */
+/** The documented schema of a response, or null if it has no body. */
 function schemaIn({ responses }: Operation, status: number, body: string): Schema | null {
   const response = responses[String(status)];
-  assert.ok(response, `${status} is not published`);
+  assert.ok(response, `${status} is not documented`);
   const schema = response.content?.["application/json"]?.schema ?? null;
-  if (!schema) assert.equal(body, "", "a body where none is published");
+  if (!schema) assert.equal(body, "", "a body where none is documented");
   return schema;
 }
 
-/** No header and no error repeats what was sent; but for an id of the client's own, which is harmless. */
+/** No header and no error may repeat the request. The client's own request id is harmless. */
 function judgeReflection(status: number, headers: RawAnswer["headers"], body: string): void {
   const { "x-request-id": id = "", "content-type": type = "", ...others } = headers;
   assert.ok(!JSON.stringify(others).includes(MARK), "a header repeats the request");
   const isData = status < 400 && type.startsWith("application/json");
   const text = id === MARK ? body.replace(`"request_id":"${MARK}"`, "") : body;
-  assert.ok(isData || !text.includes(MARK), "the answer repeats the request");
+  assert.ok(isData || !text.includes(MARK), "the response repeats the request");
 }
 
-/** The same schema with no room for members that it does not list. */
+/** The same schema without additional members. */
 function closed(schema: Schema): Schema {
   const text = JSON.stringify(schema);
   return JSON.parse(

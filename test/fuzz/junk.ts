@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** In whatever we make up, so that it can be found again in an answer. */
+/** Part of all generated text, so that responses can be searched for it. */
 export const MARK = "qZx7markOfTheAttacker";
 
 export const NASTY = [
@@ -18,14 +18,14 @@ export const NASTY = [
   "a".repeat(3_000),
 ];
 
-/** Text that somebody may choke on. */
+/** Text that may cause errors. */
 export const junkText = fc
   .oneof(fc.constantFrom(...NASTY), fc.string({ unit: "binary", maxLength: 20 }))
   .map((text) => text + MARK);
 
 const NUMBERS = [0, -0, -1, 1.5, 201, 2 ** 31, 2 ** 53, 1e21, 1e308, -1e308];
 
-/** Values that are JSON, and hardly ever what a member should be. */
+/** JSON values that are rarely valid for a member. */
 export const junkValue: fc.Arbitrary<unknown> = fc.oneof(
   junkText,
   fc.constantFrom<unknown>(null, true, ...NUMBERS, "", [], {}, [[[]]]),
@@ -34,7 +34,7 @@ export const junkValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Names of members, parameters and headers that libraries may take for more than names. */
+/** Names of members, parameters and headers that libraries may treat specially. */
 export const junkName = fc.constantFrom(
   "__proto__",
   "constructor",
@@ -47,7 +47,7 @@ export const junkName = fc.constantFrom(
   MARK,
 );
 
-/** Bodies that are no JSON, or more of it than anybody needs. */
+/** Bodies that are not JSON, or too much of it. */
 export const junkBody = fc.oneof(
   fc.constantFrom(
     "",

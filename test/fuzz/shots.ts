@@ -5,7 +5,7 @@ import { often, schemasOf } from "./fitting.ts";
 import { junkBody, MARK } from "./junk.ts";
 import { pathOf, queryOf } from "./targets.ts";
 
-/** A request to be. `«name»` in it stands for what the listener has of that name. */
+/** A request template. `«name»` stands for the listener's value of that name. */
 export interface Shot {
   method: string;
   target: string;
@@ -16,7 +16,7 @@ export interface Shot {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"];
 
-/** Mostly what the route asks for, then bent in some place. */
+/** Mostly a valid request for the route, then changed in some place. */
 export function shotAt(route: RouteOptions): fc.Arbitrary<Shot> {
   const own = String(route.method);
   const { body, querystring } = schemasOf(route);

@@ -4,7 +4,7 @@ import { MARK, NASTY } from "./junk.ts";
 import type { Shot } from "./shots.ts";
 import { escape, isOpen } from "./targets.ts";
 
-/** Each nasty text in each place of a route that takes one, one at a time. */
+/** Puts each hostile text into each input of a route, one at a time. */
 export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
   const { body, querystring } = schemasOf(route);
   const [first = {}] = body?.examples ?? [];

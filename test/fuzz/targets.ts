@@ -16,7 +16,7 @@ export function pathOf(pattern: string): fc.Arbitrary<string> {
   );
 }
 
-/** Whether a part of a route's path stands for many. */
+/** Returns true if a segment of a route's path is a parameter. */
 export function isOpen(part: string): boolean {
   return part.startsWith(":") || part === "*";
 }
@@ -64,12 +64,12 @@ export function queryOf(schema: Described | undefined): fc.Arbitrary<string> {
   return fc.array(parameter, { maxLength: known.length > 0 ? 3 : 1 }).map((all) => all.join("&"));
 }
 
-/** Names of things stay as they are, to be filled in. */
+/** Encodes everything but the placeholders. */
 function encode(text: string): string {
   return text.startsWith("«") ? text : escape(text);
 }
 
-/** Half a surrogate pair becomes the replacement character: a URL has no way to write it. */
+/** A URL cannot contain half a surrogate pair, so the replacement character stands in. */
 export function escape(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }

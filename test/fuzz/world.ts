@@ -12,16 +12,16 @@ import { aSubscription, attemptAll, claimAll, publish, refused } from "../suppor
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
-/** One of the two listeners, and what can be asked of it. */
+/** One of the two listeners, with what requests need. */
 export interface Listener {
   name: string;
   base: string;
   routes: RouteOptions[];
   /** The path of its OpenAPI document. */
   document: string;
-  /** What there is to be named in a request, by kind. */
+  /** Values for placeholders, by name. */
   names: Record<string, string>;
-  /** Makes anew what a request may have deleted. */
+  /** Creates again what a request may have deleted. */
   restore: () => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export const ROUTE_HEADER = "x-answering-route";
 const MANY = 1_000_000;
 const DAY_MS = 86_400_000;
 
-/** Both listeners with one of everything behind them, on real ports. */
+/** Starts both listeners on real ports, with one of everything in the database. */
 export async function aWorld(t: TestContext): Promise<Listener[]> {
   const db = await createDatabase();
   const rules = { retryDelaysMs: [DAY_MS], autoDisableAfter: 20, leaseMs: 30_000 };
@@ -107,7 +107,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
   }
 }
 
-/** Lets every answer say which route it comes from: a bent path may lead to another one. */
+/** Adds the matched route to every response, because a changed path may match another one. */
 function tellRoute(app: App): void {
   app.addHook("onSend", ({ routeOptions }, reply, payload, done) => {
     if (routeOptions.url !== undefined) reply.header(ROUTE_HEADER, routeOptions.url);
@@ -115,7 +115,7 @@ function tellRoute(app: App): void {
   });
 }
 
-/** Their names change with their content. */
+/** A name with a digest, which changes with the content. */
 function aFileOfTheConsole(pages: URL): string {
   const manifest = JSON.parse(readFileSync(new URL("site.json", pages), "utf8")) as SiteManifest;
   const path = Object.keys(manifest).find((one) => one.startsWith("/console/assets/"));

@@ -1,6 +1,6 @@
 type Work = () => unknown;
 
-/** What has to be stopped and removed at the end, the last first. */
+/** Work to do at the end, the last first. */
 export class Afterwards {
   readonly #works: Work[] = [];
   #isOver = false;
@@ -9,13 +9,13 @@ export class Afterwards {
     return this.#isOver;
   }
 
-  /** What comes when all is over already is done at once. */
+  /** After the end, does new work at once. */
   after(work: Work): void {
     if (this.#isOver) void work();
     else this.#works.push(work);
   }
 
-  /** Does everything, also when something fails, and then throws the first failure. */
+  /** Does all the work, even after a failure, and then throws the first failure. */
   async run(): Promise<void> {
     this.#isOver = true;
     const failures: unknown[] = [];

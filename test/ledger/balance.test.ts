@@ -19,7 +19,7 @@ const delivery = (state: string, attempts: number): DeliveryEntry => ({
   attempts,
 });
 
-/** The first attempt begins at 1 s, the second at 2 s, and so on; each takes 100 ms. */
+/** The first attempt starts at 1 s, the second at 2 s, and so on. Each takes 100 ms. */
 const attempt = (number: number, httpStatus: number): AttemptEntry => ({
   delivery: "d",
   attempt: number,
@@ -46,7 +46,7 @@ const pause = (slot: "a" | "b", from: number): Harm => {
   return { kind: "pause", slot, from, until: from + LEASE_MS + 500 };
 };
 
-/** One event that was accepted and delivered at its second attempt, with whatever is to be different. */
+/** Evidence of one event that was accepted and delivered at its second attempt, with changes. */
 function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { books?: object }) {
   return {
     accepted: [{ event: PUBLIC, subscription: `wh_${SUBSCRIPTION}` }],
@@ -65,12 +65,12 @@ function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { bo
 
 const faults = (changes: Parameters<typeof evidence>[0]) => faultsOf(balance(evidence(changes)));
 
-test("an event that was delivered with a full audit balances", () => {
+test("a delivered event with a complete audit balances", () => {
   assert.deepEqual(faults({}), []);
 });
 
 const losses: [what: string, changes: Parameters<typeof evidence>[0]][] = [
-  ["is not there", { books: { events: [], deliveries: [], attempts: [] } }],
+  ["is missing", { books: { events: [], deliveries: [], attempts: [] } }],
   ["has no delivery", { books: { deliveries: [], attempts: [] } }],
   ["still waits", { books: { deliveries: [delivery("waiting", 2)] } }],
   ["no receiver ever accepted", { arrivals: [arrival(1010, "refuse"), arrival(2010, "refuse")] }],
@@ -91,10 +91,10 @@ for (const [what, changes] of losses) {
 
 const flaws: [what: string, changes: Parameters<typeof evidence>[0]][] = [
   [
-    "an audit that lacks an attempt",
+    "an audit without an attempt",
     { books: { attempts: [attempt(2, 200)] }, harms: [kill("a", 1020)] },
   ],
-  ["an answer in the audit that no receiver gave", { arrivals: [arrival(2010, "accept")] }],
+  ["a response in the audit that no receiver sent", { arrivals: [arrival(2010, "accept")] }],
   [
     "an unanswered event without its delivery",
     { accepted: [], books: { deliveries: [], attempts: [] } },
@@ -111,13 +111,13 @@ for (const [what, changes] of flaws) {
   });
 }
 
-test("an event that was stored whole without an answer is counted, and no fault", () => {
+test("a completely stored event without a response is counted, but not a fault", () => {
   const found = balance(evidence({ accepted: [] }));
   assert.equal(found.unanswered, 1);
   assert.deepEqual(faultsOf(found), []);
 });
 
-test("a duplicate is explained by the kill of the very process that had it under way, and by no other", () => {
+test("only the kill of the process that made the attempt explains a duplicate", () => {
   const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const explained = balance(evidence({ arrivals, harms: [kill("a", 550)] }));
   assert.deepEqual(faultsOf(explained), []);
@@ -128,7 +128,7 @@ test("a duplicate is explained by the kill of the very process that had it under
   for (const harms of innocent) assert.equal(faults({ arrivals, harms }).length, 1);
 });
 
-test("a kill or a pause explains an attempt while that may last and then be recorded, and no longer", () => {
+test("a kill or a pause explains an attempt only within the attempt timeout and the time to record it", () => {
   const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const latest = 500 + ATTEMPT_TIMEOUT_MS + RECORDING_MS;
   for (const harm of [kill, pause]) {
@@ -137,7 +137,7 @@ test("a kill or a pause explains an attempt while that may last and then be reco
   }
 });
 
-test("a kill explains an attempt up to a lease later where PostgreSQL was away in between", () => {
+test("a kill explains an attempt up to a lease later if PostgreSQL was down in between", () => {
   const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const latest = 500 + LEASE_MS;
   const between = away(501 + ATTEMPT_TIMEOUT_MS, 3_000);
@@ -150,7 +150,7 @@ test("a kill explains an attempt up to a lease later where PostgreSQL was away i
   }
 });
 
-test("PostgreSQL's absence explains what was under way when it went, and nothing older or younger", () => {
+test("an outage of PostgreSQL explains only the attempts in progress at its start", () => {
   const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const explaining = [away(400, 600), away(500 + ATTEMPT_TIMEOUT_MS, 3_000)];
   for (const harm of explaining) assert.deepEqual(faults({ arrivals, harms: [harm] }), []);
@@ -158,7 +158,7 @@ test("PostgreSQL's absence explains what was under way when it went, and nothing
   for (const harm of innocent) assert.equal(faults({ arrivals, harms: [harm] }).length, 1);
 });
 
-test("a request that came twice within one attempt, after a reset, is a repeat and no duplicate", () => {
+test("a request that arrives twice within one attempt, after a reset, is a repeat, not a duplicate", () => {
   const arrivals = [arrival(1010, "refuse"), arrival(2010, "reset"), arrival(2010, "accept")];
   const found = balance(evidence({ arrivals }));
   assert.deepEqual([found.repeats, found.duplicates.length, faultsOf(found).length], [1, 0, 0]);

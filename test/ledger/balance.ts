@@ -16,15 +16,15 @@ export interface Evidence {
 }
 
 export interface Balance {
-  /** Accepted events that are neither delivered nor dead-lettered nor cancelled by a rule, each with what is wrong. */
+  /** Accepted events that are not delivered, dead-lettered or cancelled by a rule, each with the reason. */
   lost: string[];
-  /** Events that are half there, and audits that do not add up. */
+  /** Events that are stored partly, and audits with gaps. */
   flaws: string[];
-  /** Events that are there, whole, though nobody got a 200 for them. */
+  /** Events that are stored completely although no caller got a 200. */
   unanswered: number;
-  /** How many deliveries ended how. */
+  /** The number of deliveries by final state. */
   ends: Map<string, number>;
-  /** Attempts whose request came twice, since a kept connection was reset under the first. */
+  /** Attempts whose request arrived twice because a kept connection was reset during the first. */
   repeats: number;
   /** Attempts that receivers saw and nobody recorded. */
   duplicates: Duplicate[];
@@ -33,11 +33,11 @@ export interface Balance {
 export interface Duplicate {
   sighting: Sighting;
   because: Harm | null;
-  /** Everything else that is known of its delivery, for whoever has to find out why. */
+  /** Everything known about its delivery, for debugging. */
   known: object;
 }
 
-/** Weighs what the service says against what callers were told and receivers saw. */
+/** Compares the service's records with what callers were told and receivers saw. */
 export function balance({ accepted, arrivals, books, harms }: Evidence): Balance {
   const stored = new Set(books.events);
   const ended = new Set(books.ended);
@@ -61,10 +61,10 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
     const [delivery, ...others] = deliveries.get(event) ?? [];
     const blame = promised.has(event) ? found.lost : found.flaws;
     if (!delivery) {
-      blame.push(`${event}: ${stored.has(event) ? "it has no delivery" : "it is not there"}`);
+      blame.push(`${event}: ${stored.has(event) ? "it has no delivery" : "it is missing"}`);
       return;
     }
-    if (!stored.has(event)) found.flaws.push(`${event}: its delivery is without it`);
+    if (!stored.has(event)) found.flaws.push(`${event}: its delivery has no event`);
     if (others.length > 0) found.flaws.push(`${event}: it has ${others.length + 1} deliveries`);
 
     const audit = attempts.get(delivery.id) ?? [];
@@ -85,7 +85,7 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
   }
 }
 
-/** Everything for which the service is to blame. */
+/** All faults of the service. */
 export function faultsOf({ lost, flaws, duplicates }: Balance): string[] {
   const unexplained = duplicates
     .filter(({ because }) => because === null)
@@ -95,7 +95,7 @@ export function faultsOf({ lost, flaws, duplicates }: Balance): string[] {
   return [...lost.map((one) => `lost: ${one}`), ...flaws, ...unexplained];
 }
 
-/** The harms that hit attempts under way, of a kind. */
+/** The number of injected faults of a kind that hit attempts in progress. */
 export function hitsOf({ duplicates }: Balance, kind: Harm["kind"]): number {
   return new Set(duplicates.map(({ because }) => because).filter((one) => one?.kind === kind)).size;
 }

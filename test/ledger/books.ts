@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../src/postgres/database.ts";
 
-/** What the service itself holds at the end. Ids are bare. */
+/** The service's records at the end. Ids are bare UUIDs. */
 export interface Books {
   events: string[];
   deliveries: DeliveryEntry[];
@@ -31,7 +31,7 @@ export interface AttemptEntry {
 
 const POLL_MS = 200;
 
-/** Waits until no delivery waits any more; gives up when the run is over. */
+/** Resolves when no delivery waits, or aborts with the run. */
 export async function settled(db: Database, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();

@@ -4,7 +4,7 @@ import type { Plan } from "./plan.ts";
 import { pick, type Random } from "./random.ts";
 import type { Service } from "./services.ts";
 
-/** An event that got its 200. */
+/** An event whose caller got a 200. */
 export interface Accepted {
   event: string;
   subscription: string;
@@ -12,7 +12,7 @@ export interface Accepted {
 
 export interface Called {
   accepted: Accepted[];
-  /** How many requests were answered how; those that were not are under "none". */
+  /** The number of requests by status. Requests without a response count as "none". */
   answers: Map<string, number>;
 }
 
@@ -20,7 +20,7 @@ const CALLERS = 24;
 const PATIENCE_MS = 3_000;
 const AFTER_FAILURE_MS = 100;
 
-/** Sends test events at a steady pace, to either service, until as many as planned were accepted. */
+/** Sends test events at a steady pace to both services, until the planned number is accepted. */
 export async function call(
   { events, overMs }: Plan,
   random: Random,

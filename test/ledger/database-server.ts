@@ -7,11 +7,11 @@ import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;
 
-/** A PostgreSQL of the ledger's own, which is started again whenever it is found dead. */
+/** A PostgreSQL server that is restarted when it is found dead. */
 export interface DatabaseServer {
   url: string;
   db: Database;
-  /** Ends it as `pg_ctl stop -m immediate` does, and resolves when there is another one. */
+  /** Ends it like `pg_ctl stop -m immediate`, and resolves when the next one runs. */
   kill: () => Promise<void>;
 }
 

@@ -2,12 +2,15 @@ import { ATTEMPT_TIMEOUT_MS, LEASE_MS } from "./plan.ts";
 import type { Harm } from "./services.ts";
 import type { Sighting } from "./sightings.ts";
 
-/** From the end of an attempt until it is recorded: 10 ms, and up to 350 where processes start again beside it. */
+/**
+ * The time from the end of an attempt until it is recorded: 10 ms, or up to 350 ms while other
+ * processes start.
+ */
 export const RECORDING_MS = 500;
 
 /**
- * What kept an attempt from being recorded, or null. It must have been under way in the very process that was killed,
- * or that slept past its lease; or its record must have been due while PostgreSQL was away.
+ * Returns what kept an attempt from being recorded, or null. Either its own process was killed or
+ * slept past the lease, or PostgreSQL was down when it should have been recorded.
  */
 export function explain({ slot, sentAt }: Sighting, harms: readonly Harm[]): Harm | null {
   const outages = harms.filter(({ kind }) => kind === "database");
@@ -15,7 +18,7 @@ export function explain({ slot, sentAt }: Sighting, harms: readonly Harm[]): Har
     .filter(({ kind, slot: harmed, from, until }) => {
       if (harmed !== null && harmed !== slot) return false;
       const wasAway = outages.some((outage) => outage.from <= from && outage.until >= sentAt);
-      // One that slept sends what it had claimed, and can record none of it.
+      // A process that slept sends what it had claimed, and can record none of it.
       const last = kind === "pause" ? until + ATTEMPT_TIMEOUT_MS : until;
       return sentAt >= from - unrecordedMs(kind, wasAway) && sentAt <= last;
     })
@@ -23,10 +26,10 @@ export function explain({ slot, sentAt }: Sighting, harms: readonly Harm[]): Har
   return reaching.find(({ kind }) => kind !== "database") ?? reaching[0] ?? null;
 }
 
-/** How long after its request was sent an attempt may still be unrecorded. */
+/** How long an attempt may be unrecorded after its request was sent. */
 function unrecordedMs(harm: Harm["kind"], wasAway: boolean): number {
-  // What had its outcome a while before PostgreSQL went can be recorded when it is back: it is away for a second.
+  // An outcome from before the outage is recorded after it, because the outage lasts only a second.
   if (harm === "database") return ATTEMPT_TIMEOUT_MS;
-  // And is tried to be recorded until the lease is over: a process can be killed before.
+  // The service tries to record until the lease ends. A process may be killed before.
   return wasAway ? LEASE_MS : ATTEMPT_TIMEOUT_MS + RECORDING_MS;
 }

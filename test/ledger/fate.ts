@@ -2,22 +2,22 @@ import type { AttemptEntry, DeliveryEntry } from "./books.ts";
 import { ATTEMPTS_MAX } from "./plan.ts";
 import type { Sighting } from "./sightings.ts";
 
-/** A delivery with everything that is known of it. */
+/** Everything known about a delivery. */
 export interface Case {
   delivery: DeliveryEntry;
-  /** What the audit has, in the order of the attempts. */
+  /** The audit, ordered by attempt. */
   attempts: AttemptEntry[];
-  /** Of these, those that the receivers saw too. */
+  /** Those of the attempts that receivers saw too. */
   seen: Map<AttemptEntry, Sighting>;
   hasEnded: boolean;
 }
 
-/** Why the receiver's partner has lost this delivery, or null: it is delivered, dead-lettered, or cancelled by a rule. */
+/** Returns why this delivery is lost, or null if it was delivered, dead-lettered or cancelled by a rule. */
 export function lossOf({ delivery, attempts, seen, hasEnded }: Case): string | null {
   const last = attempts.at(-1);
   switch (delivery.state) {
     case "delivered":
-      return last && seen.get(last)?.answers.at(-1) === "accept" ? null : "nobody accepted it";
+      return last && seen.get(last)?.answers.at(-1) === "accept" ? null : "no receiver accepted it";
     case "dead_lettered":
       return attempts.length === ATTEMPTS_MAX ? null : "it has attempts left";
     case "cancelled":
@@ -27,7 +27,7 @@ export function lossOf({ delivery, attempts, seen, hasEnded }: Case): string | n
   }
 }
 
-/** What is wrong with the audit of a delivery, or null. */
+/** Returns what is wrong with a delivery's audit, or null. */
 export function flawOf({ delivery, attempts, seen }: Case): string | null {
   const last = attempts.at(-1);
   if (attempts.length !== delivery.attempts) return "its attempts are not all in the audit";
@@ -37,5 +37,5 @@ export function flawOf({ delivery, attempts, seen }: Case): string | null {
     return "its audit and its state disagree about the dead letter";
   }
   const invented = attempts.some((one) => one.httpStatus > 0 && !seen.has(one));
-  return invented ? "its audit has an answer that no receiver gave" : null;
+  return invented ? "its audit has a response that no receiver sent" : null;
 }

@@ -4,10 +4,10 @@ import { LEASE_MS, type Plan } from "./plan.ts";
 import { between, pick, type Random } from "./random.ts";
 import type { Harm, Service } from "./services.ts";
 
-/** A pause outlasts the lease by this much at the least and at the most. */
+/** How much longer than the lease a pause lasts. */
 const OVERSLEPT_MS = { least: 500, most: 2_000 };
 
-/** Kills and pauses everything as planned, at random moments, and answers what was done when. */
+/** Kills and pauses processes as planned, at random moments. Returns what was done when. */
 export async function doHarm(
   { kills, pauses, databaseKills, overMs }: Plan,
   random: Random,
@@ -31,7 +31,7 @@ export async function doHarm(
     return { victim, harm: () => harm(victim) };
   }
 
-  /** At a random moment, and after whatever is being done to the same one: nothing is killed twice. */
+  /** At a random moment, after any other fault of the same victim has ended. */
   async function inTurn({ victim, harm }: { victim: object; harm: () => Promise<Harm> }) {
     await sleep(between(random, 0, overMs) - (performance.now() - began));
     const done = Promise.resolve(busy.get(victim)).then(harm);

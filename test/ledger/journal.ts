@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 
-/** The two services. Each has a name server of its own, and so the receivers know which of them calls. */
+/** The two services. Each has its own name server, so that receivers know which one calls. */
 export const SLOTS = ["a", "b"] as const;
 export type Slot = (typeof SLOTS)[number];
 
 export type Answer = "accept" | "refuse" | "hang" | "reset";
 
-/** A request as a receiver saw it, written down before it was answered. */
+/** A request at a receiver, written down before the response. */
 export interface Arrival {
   event: string;
   subscription: string;
   slot: Slot;
-  /** `X-VC-Timestamp`: the same for requests of one attempt, and for them alone. */
+  /** `X-VC-Timestamp`: identifies an attempt. */
   sentAt: number;
   answer: Answer;
 }

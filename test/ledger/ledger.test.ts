@@ -5,7 +5,7 @@ import { runLedger } from "./ledger.ts";
 import { SHORT } from "./plan.ts";
 import { summarize } from "./summary.ts";
 
-test("services and PostgreSQL are killed, and not one accepted event is lost", async (t) => {
+test("no accepted event is lost while services and PostgreSQL are killed", async (t) => {
   const plan = { ...SHORT, seed: Math.floor(Math.random() * 2 ** 31) };
   const run = await runLedger(plan, t.signal);
   for (const line of summarize(plan, run).split("\n")) t.diagnostic(line);

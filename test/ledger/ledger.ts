@@ -22,13 +22,14 @@ export interface Run {
   arrivals: number;
   attempts: number;
   balance: Balance;
-  /** What the services logged of errors that are not the database's. */
+  /** Errors in the services' logs that the outages do not explain. */
   errors: string[];
 }
 
 /**
- * Accepts events at two services on one database while everything is killed at random moments, waits until nothing
- * waits any more, and weighs what became of each event. Stops whatever it has started, also when `stop` aborts it.
+ * Accepts events at two services with one database, kills everything at random moments, waits until
+ * the queue is empty, and checks the fate of each event. Stops everything at the end and when
+ * `stop` aborts.
  */
 export async function runLedger(plan: Plan, stop: AbortSignal): Promise<Run> {
   const afterwards = new Afterwards();
@@ -64,7 +65,7 @@ async function run(plan: Plan, afterwards: Afterwards, signal: AbortSignal): Pro
   const services: Service[] = [];
   for (const slot of SLOTS) {
     const service = new Service(afterwards, slot, environment(slot));
-    await service.ready(); // One after the other: the first makes the schema.
+    await service.ready(); // One after the other, because the first creates the schema.
     services.push(service);
   }
 

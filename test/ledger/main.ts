@@ -30,7 +30,7 @@ try {
   console.log(summarize(plan, run));
   console.log(`${Math.round((performance.now() - began) / 1000)} s`);
   const faults = [...faultsOf(run.balance), ...run.errors];
-  if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt under way");
+  if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt in progress");
   for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(fault);
   if (faults.length > 0) console.log(run.harms.map((harm) => JSON.stringify(harm)).join("\n"));
   process.exitCode = faults.length === 0 ? 0 : 1;
@@ -38,4 +38,4 @@ try {
   console.error(error);
   process.exitCode ??= 1;
 }
-process.exit(); // Whatever a run that was cut short still waits for.
+process.exit(); // An aborted run may still wait for something.

@@ -4,7 +4,6 @@ import type { Plan } from "./plan.ts";
 import { DOOMED_PATH, type Receivers } from "./receivers.ts";
 
 export interface Subscription {
-  /** `wh_…`. */
   id: string;
   secret: string;
 }
@@ -12,13 +11,13 @@ export interface Subscription {
 export interface Partner {
   token: string;
   subscriptions: Subscription[];
-  /** One of them, which it deletes before long. */
+  /** One of them, which is deleted during the run. */
   unwanted: Subscription;
 }
 
 const UNLIMITED = 1_000_000;
 
-/** One partner with all subscriptions; the receiver of one of them refuses everything. */
+/** Creates a partner with all subscriptions. The receiver of one of them refuses everything. */
 export async function makePartner(
   { operatorUrl, partnerUrl }: Program,
   { subscriptions: count }: Plan,
@@ -49,7 +48,7 @@ async function made(url: string, token: string, body: object): Promise<Record<st
   return answer.body;
 }
 
-/** Deletes a subscription, however often it has to be asked for. */
+/** Deletes a subscription, with as many tries as necessary. */
 export async function unsubscribe(
   programOf: () => Promise<Program>,
   { token, unwanted }: Partner,
@@ -61,7 +60,7 @@ export async function unsubscribe(
     const url = `${partnerUrl}/api/v1/partner/webhooks/${unwanted.id}`;
     status = await call(url, { method: "DELETE", token }).then(
       (answer) => answer.status,
-      () => 0, // It was just being killed.
+      () => 0, // The service was just being killed.
     );
   }
 }

@@ -1,16 +1,16 @@
-/** How much is done to the service in one run, and in what time. */
+/** The size and duration of a run. */
 export interface Plan {
   seed: number;
-  /** Events that have to get their 200. */
+  /** The number of events to accept. */
   events: number;
-  /** The events and the faults are spread over so long. */
+  /** The time over which events and faults are spread. */
   overMs: number;
-  /** Services ended with SIGKILL, services stopped for longer than a lease, PostgreSQL ended at once. */
+  /** The numbers of SIGKILLs, of pauses longer than a lease, and of immediate stops of PostgreSQL. */
   kills: number;
   pauses: number;
   databaseKills: number;
   subscriptions: number;
-  /** A run that takes longer has failed. */
+  /** A longer run has failed. */
   limitMs: number;
 }
 
@@ -24,7 +24,7 @@ export const FULL: Omit<Plan, "seed"> = {
   limitMs: 6 * 60_000,
 };
 
-/** As much as fits into a run of all tests. */
+/** A run that fits into the test suite. */
 export const SHORT: Omit<Plan, "seed"> = {
   events: 500,
   overMs: 5_000,
@@ -35,16 +35,16 @@ export const SHORT: Omit<Plan, "seed"> = {
   limitMs: 90_000,
 };
 
-/** The rules that the services run under: all that takes hours is over in seconds. */
+/** Short times, so that hours of retries pass in seconds. */
 export const ATTEMPT_TIMEOUT_MS = 2_000;
 export const LEASE_MS = 3 * ATTEMPT_TIMEOUT_MS;
 export const RETRY_DELAYS = "1s,1s,2s";
 export const ATTEMPTS_MAX = 4;
 
-/** What receivers do to a request, as shares of all. The others are answered 200. */
+/** The shares of requests that receivers refuse or break. The others get 200. */
 export const REFUSED = 0.1;
 export const HUNG = 0.01;
 export const RESET = 0.01;
 
-/** How long receivers think about it. */
+/** How long receivers take to respond. */
 export const THOUGHT_MS = { least: 5, most: 200 };

@@ -9,12 +9,12 @@ import { type Arrival, readJournal, type Slot } from "./journal.ts";
 const PROGRAM = fileURLToPath(new URL("processes/receivers.js", import.meta.url));
 
 export const HOST = "receivers.test";
-/** Where each service finds the receivers. Not 127.0.0.1, so that nothing else answers by mistake. */
+/** The receivers' address for each service. Not 127.0.0.1, so that no other program answers by mistake. */
 export const ADDRESSES: Record<Slot, string> = { a: "127.0.0.2", b: "127.0.0.3" };
-/** Refuses everything, until its subscription is disabled. */
+/** Refuses everything until its subscription is disabled. */
 export const DOOMED_PATH = "/doomed";
 
-/** What the process is told, and what it tells once it is open. */
+/** The messages to the process and from it. */
 export interface Options {
   journalFile: string;
   seed: number;
@@ -28,7 +28,7 @@ export interface Opened {
 
 export interface Receivers {
   url: (path: string) => string;
-  /** What a service needs to find, reach and trust them. */
+  /** The settings with which a service finds, reaches and trusts them. */
   environment: (slot: Slot) => Record<string, string>;
   journal: () => Promise<Arrival[]>;
 }
@@ -50,10 +50,10 @@ export async function openReceivers(
     await exited;
   });
   const failed = exited.then(() => {
-    throw new Error("the receivers' process has ended");
+    throw new Error("the receivers' process ended");
   });
   const [opened] = (await Promise.race([once(child, "message"), failed])) as [Opened];
-  failed.catch(() => undefined); // From now on it ends when we end it.
+  failed.catch(() => undefined); // After this, only we end it.
 
   const caFile = join(folder, "ca.pem");
   await writeFile(caFile, opened.ca);

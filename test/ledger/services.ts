@@ -6,16 +6,16 @@ import type { Slot } from "./journal.ts";
 const RETRY_MS = 100;
 const AWAY = "the database does not serve us: what needs it waits or is refused";
 
-/** What was done to a service, or to the database, and from when until when. */
+/** A fault that was injected into a service or the database, with its time. */
 export interface Harm {
   kind: "kill" | "pause" | "database";
-  /** Null: the database, and so both. */
+  /** Null: the database, which affects both. */
   slot: Slot | null;
   from: number;
   until: number;
 }
 
-/** One of the two services: the built program, which is started again when it was killed. */
+/** One of the two services: the built program, restarted whenever it was killed. */
 export class Service {
   readonly slot: Slot;
   readonly #afterwards: Afterwards;
@@ -31,7 +31,7 @@ export class Service {
     this.#program = this.#start();
   }
 
-  /** What it logged of errors that are not the database's, and whether it ever ended by itself, in all its lives. */
+  /** Logged errors that the outages do not explain, and unexpected ends, over all restarts. */
   get errors(): string[] {
     const errors = this.#programs.flatMap(({ log }) =>
       log.filter(({ err, msg }) => err && msg !== AWAY),
@@ -40,7 +40,7 @@ export class Service {
     return [...told, ...this.#crashes];
   }
 
-  /** Resolves once it is ready. */
+  /** Resolves when it is ready. */
   async ready(): Promise<Program> {
     return this.#program;
   }
@@ -50,7 +50,7 @@ export class Service {
     const from = Date.now();
     await program.end("SIGKILL");
     this.#program = this.#startAgain();
-    this.#program.catch(() => undefined); // Told to whoever asks for it.
+    this.#program.catch(() => undefined); // The error reaches those who await it.
     return { kind: "kill", slot: this.slot, from, until: Date.now() };
   }
 
@@ -63,12 +63,12 @@ export class Service {
     return { kind: "pause", slot: this.slot, from, until: Date.now() };
   }
 
-  /** Lets what is under way come to its end. Answers the exit status. */
+  /** Stops it in order and returns the exit status. */
   async stop(): Promise<number | NodeJS.Signals | null> {
     return (await this.#program).end("SIGTERM");
   }
 
-  /** As whoever looks after a service does: until it works, for it does not start while the database is away. */
+  /** Restarts it like a supervisor, until it works, because it cannot start while the database is down. */
   async #startAgain(): Promise<Program> {
     for (;;) {
       try {
@@ -85,7 +85,7 @@ export class Service {
     this.#programs.push(program);
     program.process.once("exit", (status, signal) => {
       if (signal !== "SIGKILL" && status !== 0) {
-        this.#crashes.push(`${this.slot} ended by itself: ${program.complaint()}`);
+        this.#crashes.push(`${this.slot} ended unexpectedly: ${program.complaint()}`);
       }
     });
     return program;

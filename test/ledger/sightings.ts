@@ -7,11 +7,11 @@ export interface Sighting {
   event: string;
   slot: Slot;
   sentAt: number;
-  /** Two when a kept connection was reset, and a fresh one brought the same request within the attempt. */
+  /** Two if a kept connection was reset and the same request was sent again on a new one. */
   answers: Answer[];
 }
 
-/** The sightings of each event, the first first. */
+/** Groups sightings by event, in order. */
 export function sightingsOf(arrivals: readonly Arrival[]): Map<string, Sighting[]> {
   const byAttempt = new Map<string, Sighting>();
   for (const { event, slot, sentAt, answer } of arrivals) {
@@ -23,7 +23,7 @@ export function sightingsOf(arrivals: readonly Arrival[]): Map<string, Sighting[
   return groupBy([...byAttempt.values()], ({ event }) => event);
 }
 
-/** Finds for each attempt that the audit has the one that was seen, and answers those that nobody recorded. */
+/** Finds the sighting of each attempt in the audit, and returns the sightings that were not recorded. */
 export function match(
   attempts: readonly AttemptEntry[],
   sightings: readonly Sighting[],

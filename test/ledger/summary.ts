@@ -3,7 +3,7 @@ import type { Run } from "./ledger.ts";
 import type { Plan } from "./plan.ts";
 import type { Harm } from "./services.ts";
 
-/** What happened, for whoever reads the log. */
+/** A summary of the run as text. */
 export function summarize({ seed, events }: Plan, run: Run): string {
   const { called, harms, arrivals, attempts, balance } = run;
   const ofKind = (kind: Harm["kind"]) => harms.filter((harm) => harm.kind === kind);
@@ -18,13 +18,13 @@ export function summarize({ seed, events }: Plan, run: Run): string {
   const rows: [string, string | number][] = [
     ["seed", seed],
     ["events accepted", `${called.accepted.length} of ${events}`],
-    ["answers to callers", counts(called.answers)],
-    ["stored without an answer, whole", balance.unanswered],
+    ["responses to callers", counts(called.answers)],
+    ["completely stored without a response", balance.unanswered],
     ["deliveries", counts(balance.ends)],
     ["attempts recorded / requests seen", `${attempts} / ${arrivals}`],
     [
       "killed",
-      `services ${ofKind("kill").length}, of which ${hitsOf(balance, "kill")} in mid-attempt; ` +
+      `services ${ofKind("kill").length}, of which ${hitsOf(balance, "kill")} during an attempt; ` +
         `PostgreSQL ${ofKind("database").length}`,
     ],
     ["slept past the lease", `${ofKind("pause").length}`],

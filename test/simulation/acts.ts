@@ -12,25 +12,25 @@ import * as contract from "./contract.ts";
 import type { Process } from "./process.ts";
 import { isActive, of, type State } from "./state.ts";
 
-/** One thing that the service is asked to do. */
+/** A request to the service. */
 export interface Act {
-  /** Does it, and answers what it must have come to. */
+  /** Runs it and returns its required effect. */
   run: (deps: Dependencies) => Promise<Effect>;
-  /** What it may have come to when it was broken off on the way, besides nothing. */
+  /** The possible effects if it was broken off, besides none. */
   remains?: (state: State) => Effect[];
-  /** Gives back what was taken for it, since it was broken off. */
+  /** Returns the things taken for it, because it was broken off. */
   undo?: () => void;
 }
 
-/** Changes the state as the contract has it. */
+/** Changes the state according to the contract. */
 export type Effect = (state: State, context: Context) => void;
 
 export interface Context {
-  /** The tables afterwards, for ids that only they know. */
+  /** The tables afterwards, for ids that only the service knows. */
   seen: State;
-  /** The state when the act began: another may have come between. */
+  /** The state at the start. Another act may have happened since. */
   before: State;
-  /** Whether another was under way at the same time, and held what a claim then passes by. */
+  /** True if another act ran at the same time. A claim may then skip rows that it locks. */
   isContested: boolean;
 }
 
@@ -48,12 +48,12 @@ export function recording(process: Process, count: number, { forget = false } = 
   return {
     run: async (deps) => {
       const { disabled } = await recordEnded(deps, batch);
-      if (forget) giveBack(); // As if the answer had not reached us.
+      if (forget) giveBack(); // As if the response of the database was lost.
       return (state) => {
         const active = Object.keys(state.subscriptions).filter((id) => isActive(state, id));
         contract.record(state, batch.map(told), now);
         const gone = active.filter((id) => !isActive(state, id));
-        assert.deepEqual([...disabled].sort(), gone.sort(), "what was disabled is told");
+        assert.deepEqual([...disabled].sort(), gone.sort(), "disabled subscriptions are returned");
       };
     },
     undo: giveBack,
@@ -99,7 +99,7 @@ export function postponing(process: Process): Act {
   };
 }
 
-/** Several events in one transaction, as one platform action may have them. */
+/** Publishes several events in one transaction. */
 export function publishing(organizationId: string, events: number): Act {
   return {
     run: async (deps) => {
@@ -151,9 +151,12 @@ function accepted(event: string, now: number, to: (before: State) => string[]): 
     const deliveries = Object.entries(seen.deliveries).filter(([, d]) => d.event === event);
     const ids = Object.fromEntries(deliveries.map(([id, d]) => [d.subscription, id]));
     assert.equal(deliveries.length, Object.keys(ids).length, "one delivery for each subscription");
-    // A transaction may see of another, from one of its statements to the next, that it is over.
+    // The statements of a transaction may see another transaction before and after its commit.
     const allowed = [before, state].map((one) => to(one).sort().join());
-    assert.ok(allowed.includes(Object.keys(ids).sort().join()), "an event goes to all of them");
+    assert.ok(
+      allowed.includes(Object.keys(ids).sort().join()),
+      "an event goes to all subscriptions",
+    );
     contract.accept(state, ids, event, now);
   };
 }

@@ -6,13 +6,13 @@ import * as contract from "./contract.ts";
 import type { Process } from "./process.ts";
 import { isActive, isDue, of, type State, waitingFor } from "./state.ts";
 
-/** Whom a claim serves first, so that a story can be told again, and how many deliveries it takes of all together. */
+/** The order of subscriptions, so that a story can be repeated, and the total number of deliveries. */
 interface Bounds {
   order: Subscribed[];
   limit: number;
 }
 
-/** Of each subscription up to `share`. */
+/** Claims up to `share` deliveries of each subscription. */
 export function claiming(process: Process, share: number, { order, limit }: Bounds): Act {
   const place = (subscription: string) => order.findIndex(({ id }) => id === subscription);
   return {
@@ -55,10 +55,10 @@ function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
     let reached: string[];
     if (isContested) {
       const isKnown = due.every((id) => dueBefore.includes(id));
-      assert.ok(isKnown, "nothing is seen that is not due"); // Another records in two transactions: less may be.
+      assert.ok(isKnown, "only due subscriptions are found"); // Another act records in two transactions, so there may be fewer.
       reached = nothingLeft(seen, due, now);
     } else {
-      assert.deepEqual(due, dueBefore, "what is due was seen");
+      assert.deepEqual(due, dueBefore, "all due subscriptions are found");
       reached = contract.checkShares(state, leases, wanted, now);
     }
     contract.claim(state, leases, now);
@@ -66,7 +66,7 @@ function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
     keepLeasesOf(state, seen);
     for (const { id, subscription_id, attempts, lost_leases } of claims) {
       assert.ok(isActive(state, subscription_id), "nothing is attempted after delete or disable");
-      assert.ok(due.includes(subscription_id), "nothing is claimed that nobody asked for");
+      assert.ok(due.includes(subscription_id), "only requested subscriptions are claimed");
       const delivery = of(state.deliveries, id);
       assert.deepEqual([attempts, lost_leases], [delivery.attempts, delivery.lost]);
     }
@@ -79,13 +79,13 @@ function dueAt(state: State, now: number): string[] {
     .sort();
 }
 
-/** Those that the claim came across: it has a limit, and need not have come to all. */
+/** The subscriptions that the claim has emptied. Because of its limit, it may not have reached all. */
 function nothingLeft(seen: State, subscriptions: string[], now: number): string[] {
   const due = new Set(dueAt(seen, now));
   return subscriptions.filter((id) => !due.has(id));
 }
 
-/** What a claim took of which nobody heard. */
+/** The leases of a claim that was broken off. */
 function newLeases(state: State, seen: State): Record<string, string> {
   const leases: Record<string, string> = {};
   for (const [id, { lease }] of Object.entries(seen.deliveries)) {
@@ -94,7 +94,7 @@ function newLeases(state: State, seen: State): Record<string, string> {
   return leases;
 }
 
-/** A delivery that slipped in after the end of its subscription is cancelled under the lease that found it. */
+/** A delivery that was added as its subscription ended is cancelled under the lease that found it. */
 function keepLeasesOf(state: State, seen: State): void {
   for (const [id, delivery] of Object.entries(state.deliveries)) {
     const actual = seen.deliveries[id];

@@ -7,7 +7,7 @@ const DELAYS = [1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HO
 const LEASE = 30_000;
 const FREE = { lost: 0, lease: null, until: null };
 
-/** An attempt that ended, as the process that made it tells. */
+/** An attempt that ended, as its process reports it. */
 export interface Told {
   delivery: string;
   lease: string;
@@ -18,8 +18,8 @@ export interface Told {
 }
 
 /*
- * What the contract says of each thing that can happen, in plain steps over a state in memory. Written from the
- * specification and shared with none of the code that it judges.
+ * The contract: what each act does to a state in memory. Written from the specification. Shares no
+ * code with the service.
  */
 
 export function accept(state: State, ids: Record<string, string>, event: string, now: number) {
@@ -32,7 +32,6 @@ export function accept(state: State, ids: Record<string, string>, event: string,
   }
 }
 
-/** The active subscriptions of an organization. */
 export function subscribersOf({ subscriptions }: State, organization: string): string[] {
   return Object.entries(subscriptions)
     .filter(([, s]) => s.organization === organization && s.status === "active")
@@ -40,8 +39,8 @@ export function subscribersOf({ subscriptions }: State, organization: string): s
 }
 
 /**
- * A claim takes what is due, the most overdue first, of each subscription up to its share, until it has as many as it may.
- * Answers whom it came to.
+ * Checks that a claim took the most overdue deliveries, of each subscription up to its share, up to
+ * the limit. Returns the subscriptions that it reached.
  */
 export function checkShares(
   state: State,
@@ -69,7 +68,7 @@ export function checkShares(
   return reached;
 }
 
-/** `leases`: of the deliveries that were taken. */
+/** `leases` has the claimed deliveries. */
 export function claim(state: State, leases: Record<string, string>, now: number): void {
   for (const [id, lease] of Object.entries(leases)) {
     const delivery = of(state.deliveries, id);
@@ -80,7 +79,7 @@ export function claim(state: State, leases: Record<string, string>, now: number)
   }
 }
 
-/** What slipped in after the end of its subscription is cancelled when it is claimed. */
+/** Deliveries that were added as their subscription ended are cancelled when they are claimed. */
 export function cancelStrays(state: State, subscriptions: string[], now: number): void {
   for (const id of subscriptions) {
     const hasDue = waitingFor(state, id).some(([, delivery]) => isDue(delivery, now));
@@ -88,7 +87,7 @@ export function cancelStrays(state: State, subscriptions: string[], now: number)
   }
 }
 
-/** Outcomes in the order in which they ended, told at `now`. What was still leased then counts, nothing else does. */
+/** Records outcomes in the order in which they ended, at `now`. Only those with a current lease count. */
 export function record(state: State, told: Told[], now: number): void {
   const held = new Set(told.filter((one) => isHeld(of(state.deliveries, one.delivery), one)));
   for (const one of told) {
@@ -109,7 +108,7 @@ function count(state: State, delivery: Delivery, told: Told, now: number): void 
   const subscription = of(state.subscriptions, delivery.subscription);
   delivery.attempts++;
   if (subscription.status !== "active") {
-    // One that was accepted just as its subscription ended, and attempted at once, still waits here.
+    // Only a delivery that was accepted and claimed as its subscription ended still waits here.
     finish(delivery, isWaiting(delivery) && told.reason === null ? "delivered" : "cancelled");
   } else if (told.reason === null) {
     subscription.failures = 0;
@@ -139,7 +138,7 @@ function note(state: State, delivery: Delivery, told: Told): void {
   });
 }
 
-/** A fault of our own: no attempt, and a minute of waiting. */
+/** After an internal fault there is no attempt, and the delivery waits a minute. */
 export function postpone(state: State, id: string, lease: string, now: number): void {
   const delivery = of(state.deliveries, id);
   if (!isWaiting(delivery) || delivery.lease !== lease) return;
@@ -151,7 +150,7 @@ export function remove(state: State, subscription: string, now: number): void {
   cancelAll(state, subscription, now);
 }
 
-/** An attempt whose lease is not over may still be told of. */
+/** An attempt with a current lease may still be recorded. */
 function cancelAll(state: State, subscription: string, now: number): void {
   for (const [, delivery] of waitingFor(state, subscription)) {
     const lease = (delivery.until ?? 0) > now ? delivery.lease : null;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { State } from "./state.ts";
 
-/** Where two states differ, a line for each place; empty when they are the same. */
+/** Lists the differences between two states, one per line. */
 export function differences(tables: State, contract: State): string[] {
   const kinds = ["subscriptions", "deliveries", "attempts"] as const;
   return kinds.flatMap((kind) => {

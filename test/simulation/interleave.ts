@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database } from "../../src/postgres/database.ts";
 
-/** Thrown at the statement at which a process dies. */
+/** Thrown at the statement where a process dies. */
 export class Broken extends Error {}
 
-/** Does the work, which calls `pass` before each of its statements, and breaks it off before number `at`. */
+/** Runs the work, which calls `pass` before each statement, and breaks it off before statement number `at`. */
 export async function breakOff<Result>(
   work: (pass: () => Promise<void>) => Promise<Result>,
   at: number,
@@ -15,8 +15,9 @@ export async function breakOff<Result>(
 }
 
 /**
- * Does the work, and holds it up before its statement number `at` until `meanwhile` is done or waits for a lock. The
- * same order of things at every run, and yet two transactions at once. `breaks`: the work dies where it was held up.
+ * Runs the work and pauses it before statement number `at`, until `meanwhile` is done or waits for
+ * a lock. The order is the same in every run, although two transactions are open. With `breaks`,
+ * the work dies after the pause.
  */
 export async function holdUp<Result, Other>(
   db: Database,
@@ -53,7 +54,7 @@ async function orBroken<Result>(work: Promise<Result>): Promise<Result | Broken>
   }
 }
 
-/** Resolves once something in this database waits for a lock, or the work is over. */
+/** Resolves when something in this database waits for a lock, or when the work is done. */
 async function blocked(db: Database, work: Promise<unknown>): Promise<void> {
   const over = work.then(
     () => true,

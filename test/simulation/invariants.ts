@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { of, type State } from "./state.ts";
 
-/** What holds at every moment, whatever has happened: read off the tables alone. */
+/** Checks rules that hold at any time, using only the tables. */
 export function checkInvariants(state: State): void {
   for (const [id, { status, failures, disabledAt }] of Object.entries(state.subscriptions)) {
     assert.ok(failures <= 20, `${id} has more than 20 consecutive failures`);

@@ -13,18 +13,18 @@ interface UnderWay {
 }
 
 interface Outside {
-  /** In which order claims that were made together are attempted, so that a story can be told again. */
+  /** The order in which simultaneous claims are attempted, so that a story can be repeated. */
   rank: (claim: Claim) => number;
   send: (claim: Claim) => void;
 }
 
-/** What one process of the service holds in memory, and a crash takes away. */
+/** The memory of one process of the service, which a crash clears. */
 export class Process {
   readonly clock: Clock;
   underWay: UnderWay[] = [];
-  /** Attempts that ended and are not recorded yet, the first first. */
+  /** Attempts that ended and are not recorded yet, in order. */
   ended: Ended[] = [];
-  /** Claims that a fault of our own kept from being attempted. */
+  /** Claims that were not attempted because of an internal fault. */
   kept: Claim[] = [];
   readonly #world: Outside;
 
@@ -48,7 +48,7 @@ export class Process {
     for (const claim of claims.toSorted((a, b) => rank(a) - rank(b))) await this.#begin(claim);
   }
 
-  /** Ends up to `count` of the attempts under way whose outcome is known by now, the first first. */
+  /** Ends up to `count` attempts whose outcome is known by now, in order. */
   async end(count: number, outcomeOf: (claim: Claim, ms: number) => Outcome | null): Promise<void> {
     let left = count;
     for (const attempt of [...this.underWay]) {
@@ -80,7 +80,7 @@ export class Process {
 
     const delivered = deliver(claim);
     const isSent = posts.length === 1;
-    assert.equal(isSent, claim.lost_leases < 5, "five lost leases are an attempt that is not sent");
+    assert.equal(isSent, claim.lost_leases < 5, "after five lost leases, the attempt is not sent");
     if (!isSent) {
       await delivered;
       return;

@@ -1,15 +1,15 @@
 import type { Outcome } from "../../src/domain/outcome.ts";
 
-/**
- * What a receiver does about whatever reaches it. One that is `flaky` refuses every other time, and `ours` is a fault
- * on the way there that is our own.
- */
+/** The behaviour of a receiver. `flaky` refuses every other attempt. `ours` is an internal fault. */
 export type Behaviour = "acknowledge" | "refuse" | "flaky" | "reset" | "slow" | "hang" | "ours";
 
 const SLOW_MS = 9_900;
 const DEADLINE_MS = 10_000;
 
-/** What an attempt has come to after so long; null while it is under way. `turn`: how many it had answered before. */
+/**
+ * The outcome of an attempt after `ms`, or null if it is in progress. `turn` is the number of
+ * earlier responses.
+ */
 export function outcomeAfter(behaviour: Behaviour, turn: number, ms: number): Outcome | null {
   switch (behaviour) {
     case "flaky":

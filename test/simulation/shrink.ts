@@ -1,7 +1,4 @@
-/**
- * Leaves out of a list whatever can be left out while `fails` still holds, in ever smaller pieces. Gives up looking
- * for less after so many tries.
- */
+/** Removes parts of a list, in ever smaller pieces, while `fails` holds. Stops after a number of tries. */
 export async function shrink<Item>(
   items: Item[],
   fails: (fewer: Item[]) => Promise<boolean>,

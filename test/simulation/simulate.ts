@@ -21,7 +21,7 @@ export interface Tally {
   disabled: number;
 }
 
-/** Lets a story come to pass, and then everything come to its end. Throws where the contract is broken. */
+/** Runs a story and then lets all deliveries finish. Throws if the contract is broken. */
 export async function simulate(db: Database, { skews, receivers, steps }: Story): Promise<Tally> {
   const world = new World(db, skews);
   await world.open();
@@ -82,7 +82,7 @@ async function takeTogether(world: World, step: HeldUp): Promise<void> {
   else if (meanwhile) await world.do(meanwhile.process, meanwhile.act);
 }
 
-/** One process claims what is due, and waits for what its receivers say. */
+/** One process claims due deliveries and waits for the responses. */
 async function attempt(world: World, process: Process, share: number): Promise<void> {
   const bounds = { order: world.subscriptions, limit: Infinity };
   await world.do(process, claiming(process, share, bounds));
@@ -94,7 +94,7 @@ async function attempt(world: World, process: Process, share: number): Promise<v
   }
 }
 
-/** The same, and records all that it has, which may be broken off at first. */
+/** Attempts and then records everything. The first recording may be broken off. */
 async function round(
   world: World,
   process: Process,
@@ -106,7 +106,7 @@ async function round(
   if (process.kept.length > 0) await world.do(process, postponing(process));
 }
 
-/** All receivers are well again, and one process is left to do the rest. */
+/** Makes all receivers accept and lets one process finish the rest. */
 async function settle(world: World): Promise<void> {
   for (const { id } of world.subscriptions) world.behave(id, "acknowledge");
   const [process, ...others] = world.processes;
@@ -114,7 +114,7 @@ async function settle(world: World): Promise<void> {
   while (process && world.waitForDue(process)) await round(world, process, { share: 1000 });
 }
 
-/** Null when there is nothing of which it could be asked. */
+/** Returns null if the act is impossible now. */
 function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
   const { processes, organizations, deliveries } = world;
   const left = world.subscriptions.filter(({ id }) => !world.isDeleted(id));

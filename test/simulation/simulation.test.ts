@@ -13,11 +13,11 @@ const { values: options } = parseArgs({
 const LANES = 3;
 const SEEDS = 200;
 
-/** `--seeds 5000` tries so many, `--seed 123` that one again, both so many from that one on. */
+/** `--seeds 5000` runs that many seeds, `--seed 123` only that one, and both that many from that one on. */
 const first = Number(options.seed ?? 1);
 const count = Number(options.seeds ?? (options.seed === undefined ? SEEDS : 1));
 
-test(`whatever happens, the contract holds after every step: ${count} seeds from ${first} on`, async (t) => {
+test(`the contract holds after every step: ${count} seeds from ${first} on`, async (t) => {
   const databases = await Promise.all(
     Array.from({ length: Math.min(LANES, count) }, () => createDatabase({ max: 4 })),
   );
@@ -36,7 +36,7 @@ test(`whatever happens, the contract holds after every step: ${count} seeds from
   }
 });
 
-/** One story for each seed. One that breaks the contract is told again with less in it, and shown. */
+/** Runs one story per seed. Shrinks and shows a story that breaks the contract. */
 async function runSeed(seed: number, tell: (story: Story) => Promise<void>): Promise<void> {
   const [whole] = fc.sample(story, { seed, numRuns: 1, unbiased: true });
   let fault = new Error();

@@ -8,7 +8,7 @@ import {
   type Subscription,
 } from "./state.ts";
 
-/** Reads from the tables what there is of these organizations. Throws when a delivery is in two places. */
+/** Reads the state of these organizations from the tables. Throws if a delivery is in two places. */
 export async function readState(db: Database, organizations: string[]): Promise<State> {
   const [subscriptions, deliveries, attempts] = await Promise.all([
     readSubscriptions(db, organizations),

@@ -1,8 +1,8 @@
-/** Everything that the contract speaks of, at one moment. Times are milliseconds since 1970. */
+/** Everything that the contract covers. Times are in milliseconds since the Unix epoch. */
 export interface State {
   subscriptions: Record<string, Subscription>;
   deliveries: Record<string, Delivery>;
-  /** By delivery, the first attempt first. */
+  /** By delivery, in order. */
   attempts: Record<string, Attempt[]>;
 }
 
@@ -18,15 +18,15 @@ export interface Delivery {
   subscription: string;
   state: "waiting" | "delivered" | "dead_lettered" | "cancelled";
   attempts: number;
-  /** Of the last failed attempt. */
+  /** The reason of the last failed attempt. */
   reason: string | null;
-  /** Null once it is finished. */
+  /** Null when finished. */
   due: number | null;
-  /** Under which an attempt may be under way. */
+  /** The lease of an attempt that may be in progress. */
   lease: string | null;
-  /** When that ends, as far as it waits. */
+  /** The end of the lease, while the delivery waits. */
   until: number | null;
-  /** Leases in a row that ended without an outcome. */
+  /** The number of leases in a row without an outcome. */
   lost: number;
 }
 
@@ -44,10 +44,10 @@ export function emptyState(): State {
   return { subscriptions: {}, deliveries: {}, attempts: {} };
 }
 
-/** One that must be there. */
+/** Returns an item that must exist. */
 export function of<Item>(items: Record<string, Item>, id: string): Item {
   const item = items[id];
-  if (item === undefined) throw new Error(`nothing has the id ${id}`);
+  if (item === undefined) throw new Error(`unknown id ${id}`);
   return item;
 }
 
@@ -55,12 +55,12 @@ export function isActive(state: State, subscription: string): boolean {
   return of(state.subscriptions, subscription).status === "active";
 }
 
-/** Whether it can be claimed. */
+/** Returns true if it can be claimed. */
 export function isDue({ due, until }: Delivery, now: number): boolean {
   return due !== null && due <= now && (until === null || until <= now);
 }
 
-/** What waits for a subscription, by id, the most overdue first. */
+/** The waiting deliveries of a subscription, the most overdue first. */
 export function waitingFor({ deliveries }: State, subscription: string): [string, Waiting][] {
   return Object.entries(deliveries)
     .filter((entry): entry is [string, Waiting] => isWaiting(entry[1]))

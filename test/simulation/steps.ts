@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Behaviour } from "./receivers.ts";
 
-/** Something asked of the service. Numbers pick one of what there is at the time, whatever their size. */
+/** A request to the service. Numbers select one of the existing things, modulo their number. */
 export type Ask =
   | { ask: "claim"; process: number; share: number; limit: number }
   | { ask: "record"; process: number; count: number; forget: boolean }
@@ -13,23 +13,26 @@ export type Ask =
 
 export type Step =
   | Ask
-  /** Broken off before its statement number `at`. */
+  /** Broken off before statement number `at`. */
   | { broken: Ask; at: number }
   | HeldUp
   | { subscribe: number }
   | { receiver: number; does: Behaviour }
   | { wait: number }
   | { answer: number; count: number }
-  /** One process claims and sees its attempts through, and has yet to record them. */
+  /** One process claims and finishes its attempts, without recording them. */
   | { attempt: number; share: number }
   | { crash: number }
   /**
-   * Whole rounds of one process: claim, attempt, record, each when the next delivery is due. What is to be recorded is
-   * broken off before its statement number `at`, and recorded again.
+   * Rounds of one process: claim, attempt and record, whenever a delivery is due. Recording is
+   * broken off before statement number `at` and then repeated.
    */
   | { rounds: number; process: number; share: number; at: number };
 
-/** Held up before its statement number `at` until the other is done or waits for a lock; then goes on or dies. */
+/**
+ * Paused before statement number `at` until the other is done or waits for a lock. Then it
+ * continues or dies.
+ */
 export interface HeldUp {
   held: Ask;
   at: number;
@@ -45,9 +48,9 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
 );
 const process = fc.nat({ max: 2 });
 const pick = fc.nat({ max: 30 });
-/** Within an attempt, about a lease, about a delay. */
+/** Within an attempt, about one lease, or about one delay. */
 const wait = fc.oneof(fc.nat(12_000), fc.integer({ min: 15_000, max: 45_000 }), fc.nat(90_000_000));
-/** Up to the commit of a batch that records everything there is: 2 statements, and 8 in its transaction. */
+/** Up to the commit of a full recording: 2 statements, and 8 in its transaction. */
 const at = fc.nat({ max: 9 });
 
 const asks = {
@@ -77,7 +80,7 @@ const ask: fc.Arbitrary<Ask> = fc.oneof(
   { weight: 2, arbitrary: asks.redeliver },
 );
 
-/** What locks rows, and what may have to wait for them or pass them by. */
+/** Acts that lock rows, and acts that wait for them or skip them. */
 const conflict = {
   held: fc.oneof({ weight: 3, arbitrary: asks.record }, { weight: 1, arbitrary: asks.delete }),
   meanwhile: fc.oneof(
@@ -114,7 +117,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What may come to pass. */
 export const story: fc.Arbitrary<Story> = fc.record({
   skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -5_000, max: 5_000 }))),
   receivers: fc.tuple(...[0, 1, 2].map(() => behaviour)),
@@ -122,9 +124,9 @@ export const story: fc.Arbitrary<Story> = fc.record({
 });
 
 export interface Story {
-  /** How far each process's clock is off. */
+  /** The clock skew of each process. */
   skews: number[];
-  /** What the first receivers do to begin with. */
+  /** The first behaviour of the receivers. */
   receivers: Behaviour[];
   steps: Step[];
 }

@@ -2,8 +2,8 @@ import type { Database } from "../../src/postgres/database.ts";
 import { Statement } from "../../src/postgres/driver/statement.ts";
 
 /**
- * The same database, except that `pass` is asked before every statement and before every commit: it may hold the
- * work up there, or break it off by throwing.
+ * The same database, but `pass` is called before every statement and commit. It can delay the work
+ * or break it off.
  */
 export function watched(db: Database, pass: () => Promise<void>): Database {
   return watch(db, pass);

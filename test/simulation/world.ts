@@ -17,14 +17,14 @@ import { readState } from "./snapshot.ts";
 import { emptyState, isWaiting, of, type State } from "./state.ts";
 import { watched } from "./watched.ts";
 
-/** The real service on its database, receivers that do as they are told, and what the contract says of it all. */
+/** The real service on its database, simulated receivers, and the contract's state. */
 export class World {
   readonly organizations: string[] = [];
   readonly subscriptions: Subscribed[] = [];
   readonly processes: Process[];
-  /** As the contract has it. After each act the tables must say the same. */
+  /** The state according to the contract. After each act, the tables must equal it. */
   state: State = emptyState();
-  /** The ids of all deliveries, in an order that does not depend on them. */
+  /** The ids of all deliveries, in an order that does not depend on ids. */
   readonly deliveries: string[] = [];
   sent = 0;
 
@@ -80,7 +80,7 @@ export class World {
     this.#clock.advance(ms);
   }
 
-  /** Waits until something is due by the process's clock. False when nothing waits. */
+  /** Waits until something is due by the process's clock. Returns false if nothing waits. */
   waitForDue(process: Process): boolean {
     const waiting = Object.values(this.state.deliveries).filter((delivery) => isWaiting(delivery));
     if (waiting.length === 0) return false;
@@ -89,7 +89,7 @@ export class World {
     return true;
   }
 
-  /** Ends attempts as their receivers behave now. */
+  /** Ends attempts with the current behaviour of their receivers. */
   async answer(process: Process, count: number): Promise<void> {
     await process.end(count, ({ id, subscription_id }, ms) => {
       const behaviour = this.#behaviours.get(subscription_id) ?? "acknowledge";
@@ -125,7 +125,7 @@ export class World {
     );
   }
 
-  /** Everything that was accepted must have come to its end. */
+  /** Checks that every accepted delivery has ended. */
   checkNothingLost(): void {
     for (const [id, { state, subscription }] of Object.entries(this.state.deliveries)) {
       const { status } = of(this.state.subscriptions, subscription);
@@ -136,14 +136,14 @@ export class World {
     }
   }
 
-  /** What the act may have come to. */
+  /** The possible effects of the act. */
   #outcomes(act: Act, done: Effect | Broken): Effect[] {
     if (!(done instanceof Broken)) return [done];
     act.undo?.();
     return [() => undefined, ...(act.remains?.(this.state) ?? [])];
   }
 
-  /** The tables must say what one of these makes of the state. */
+  /** Checks that the tables equal the state after one of these changes. */
   async #expect(alternatives: ((state: State, seen: State) => void)[]): Promise<void> {
     const seen = await readState(this.#db, this.organizations);
     checkInvariants(seen);
@@ -176,7 +176,7 @@ export class World {
     this.deliveries.push(...added.sort((a, b) => rank(a) - rank(b)));
   }
 
-  /** The place of a claim among others, in an order that does not depend on ids. */
+  /** The position of a claim in an order that does not depend on ids. */
   #rank({ id, subscription_id }: Claim): number {
     const place = this.deliveries.indexOf(id);
     if (place >= 0) return place;
@@ -218,7 +218,7 @@ function inTurn(before: State, effect: Effect): Change {
   };
 }
 
-/** One after the other, or so that the later one still saw what was before the earlier one. */
+/** The effects in either order. The second act may also have seen the state before the first. */
 function inSomeOrder(before: State, one: Effect, other: Effect): Change[] {
   const after = (first: Effect, second: Effect): Change[] => [
     (state, seen) => {

@@ -12,11 +12,11 @@ import { between, randomFrom } from "../random.ts";
 import { ADDRESSES, DOOMED_PATH, HOST, type Opened, type Options } from "../receivers.ts";
 
 /**
- * The receivers: a process of their own, which nothing is done to, and which writes down every request before it
- * answers it. It ends when its parent does.
+ * The receivers, in a process that is never killed. It writes down every request before it
+ * responds. It ends with its parent.
  */
 process.on("disconnect", () => process.exit());
-process.on("SIGINT", () => undefined); // Ctrl-C reaches us too, but it is our parent that ends things.
+process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
 
 const { journalFile, seed } = JSON.parse(process.argv[2] ?? "") as Options;
 const journal = openSync(journalFile, "a");
@@ -42,7 +42,7 @@ async function open(slot: Slot, at: number): Promise<number> {
     web.emit("connection", socket);
   });
   web.on("secureConnection", (socket) => socket.on("error", ignore));
-  web.on("tlsClientError", ignore); // A service that is killed breaks off what it can.
+  web.on("tlsClientError", ignore); // A killed service aborts handshakes.
   door.listen(at, ADDRESSES[slot]);
   await once(door, "listening");
   return (door.address() as AddressInfo).port;
@@ -57,7 +57,7 @@ async function nameServer(slot: Slot): Promise<string> {
 async function serve(slot: Slot, request: IncomingMessage, response: ServerResponse) {
   const connection = connections.get(nameOf(slot, request.socket));
   const body = await text(request).catch(() => null);
-  if (body === null) return; // Broken off: it never arrived.
+  if (body === null) return; // An aborted request did not arrive.
 
   const { id, subscription_id } = JSON.parse(body) as { id: string; subscription_id: string };
   const answer = request.url === DOOMED_PATH ? "refuse" : draw();
@@ -92,5 +92,5 @@ function nameOf(slot: Slot, { remotePort }: Socket): string {
 }
 
 function ignore(): void {
-  // What becomes of a connection is for the sender to say.
+  // The sender handles errors of connections.
 }
