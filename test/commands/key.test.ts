@@ -34,7 +34,7 @@ test("standard output is only the new key's token, and the token works", async (
   assert.deepEqual(caller.scopes, ["identity:read", "webhooks:manage"]);
 });
 
-test("with --json a new key is one document with its token, and nothing is said beside it", async () => {
+test("with --json, a new key is one document with its token and no other output", async () => {
   const { stdout, stderr } = await run(
     ...["key", "create", "--organization", "globex", "--label", "tests", "--json"],
   );

@@ -91,7 +91,7 @@ const WRONG: Record<string, [answer: (right: RawAnswer) => RawAnswer, verdict: R
 };
 
 test("the judge accepts correct responses and explains what is wrong with others", async (t) => {
-  const { judge, ask } = await aCourt(t);
+  const { judge, ask } = await aJudgedListener(t);
   const right = await ask(`GET ${ME}`, ME);
   assert.equal(right.status, 200);
   judge("GET", right);
@@ -109,7 +109,7 @@ test("the judge accepts correct responses and explains what is wrong with others
 });
 
 test("stored text may be repeated as data, and nowhere else", async (t) => {
-  const { judge, ask } = await aCourt(t);
+  const { judge, ask } = await aJudgedListener(t);
   const list = await ask(`GET ${WEBHOOKS}`, WEBHOOKS);
   const [stored] = JSON.parse(list.body) as { url: string }[];
   assert.ok(stored);
@@ -122,7 +122,7 @@ test("stored text may be repeated as data, and nowhere else", async (t) => {
 });
 
 /** A listener whose responses are judged one by one. */
-async function aCourt(t: Parameters<typeof startPartnerApi>[0]) {
+async function aJudgedListener(t: Parameters<typeof startPartnerApi>[0]) {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   await api.aSubscriptionOf(key);

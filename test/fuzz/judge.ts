@@ -49,10 +49,14 @@ export async function createJudge({
     const operation = paths[url.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
     if (status === 404 && !operation && headers["content-type"]?.startsWith("text/html")) return;
     if (status >= 400) {
-      const told = operation?.responses[String(status)];
-      assert.ok(told ?? ANY_TIME.includes(status), `${status} is not in the document`);
+      const documented = operation?.responses[String(status)];
+      assert.ok(documented ?? ANY_TIME.includes(status), `${status} is not in the document`);
       judgeProblem(status, headers, method === "HEAD" ? null : body);
-      if (told) assert.ok(JSON.stringify(told).includes(`"${codeOf(body)}"`), "a code of another");
+      if (documented)
+        assert.ok(
+          JSON.stringify(documented).includes(`"${codeOf(body)}"`),
+          "a code of another operation",
+        );
       return;
     }
     const published = operation

@@ -22,7 +22,7 @@ test("only one process prepares a checkout, and it leaves no lock behind", async
   let noteWait = (): void => undefined;
   const waiting = new Promise<void>((resolve) => (noteWait = resolve));
   const first = underLock(path, () => waiting.then(() => order.push("first is over")), {
-    onWait: () => assert.fail("nobody is there"),
+    onWait: () => assert.fail("the lock is free"),
     signal,
   });
   const second = underLock(path, () => Promise.resolve(order.push("second begins")), {
@@ -50,7 +50,7 @@ test("a process that stops waiting leaves only the holder's lock", async (t) => 
     await assert.rejects(waiter, { name: "AbortError" });
     assert.deepEqual(await readdir(folder), ["lock"]);
   };
-  await underLock(path, hold, { onWait: () => assert.fail("nobody is there"), signal });
+  await underLock(path, hold, { onWait: () => assert.fail("the lock is free"), signal });
 });
 
 async function aFolder(t: TestContext): Promise<string> {

@@ -24,11 +24,11 @@ const SECOND_MS = 1_000;
 const REQUESTS_A_MINUTE = 25;
 
 test("no answer, count or audit of an organization depends on what another one has or does", async (t) => {
-  const tell = await aWorld(t);
+  const play = await aWorld(t);
   let answers = 0;
   const independent = fc.asyncProperty(story, async (moments) => {
-    const alone = await tell(moments, { withOthers: false });
-    const together = await tell(moments, { withOthers: true });
+    const alone = await play(moments, { withOthers: false });
+    const together = await play(moments, { withOthers: true });
     assert.deepEqual(renamed(together), renamed(alone));
     answers += alone.asked;
   });

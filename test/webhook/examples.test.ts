@@ -7,7 +7,7 @@ import { downloads } from "../../site/downloads.ts";
 import { converse, rawRequest } from "../support/raw-http.ts";
 import { ROOT } from "../support/root.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
-import { proveReceiver, TOO_MANY_BYTES } from "./prove-receiver.ts";
+import { checkReceiver, TOO_MANY_BYTES } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 
 /** The public name, so that the test covers the `exports` of package.json. */
@@ -22,7 +22,7 @@ const start = (t: TestContext, example: string) =>
 for (const example of ["node-http", "express", "fastify", "hono"]) {
   test(`examples/${example}.mjs handles each event once and refuses other requests`, async (t) => {
     const { port, output } = await start(t, example);
-    await proveReceiver(port, output);
+    await checkReceiver(port, output);
   });
 }
 
@@ -55,7 +55,7 @@ test("a receiver works with the library downloaded from the documentation", asyn
     args: [join(folder, "receiver.mjs")],
     env: { PARTNER_SECRET: SECRET, PORT: "0" },
   });
-  await proveReceiver(port, output);
+  await checkReceiver(port, output);
 });
 
 test("examples/fetch.mjs works in Node.js as in Workers, Deno and Bun", async (t) => {

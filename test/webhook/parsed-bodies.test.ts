@@ -10,7 +10,7 @@ import { verify, type Delivery } from "../../src/webhook/verify.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
 
 /** Calls verify as JavaScript does, without type checks. */
-async function complaint(headers: Delivery["headers"], body: unknown): Promise<string> {
+async function verdictOrError(headers: Delivery["headers"], body: unknown): Promise<string> {
   try {
     return (await verify({ secret: SECRET, headers, body: body as Uint8Array })).verdict;
   } catch (error) {
@@ -22,7 +22,7 @@ async function complaint(headers: Delivery["headers"], body: unknown): Promise<s
 test("express.json() before verify is explained; express.raw() verifies", async (t) => {
   const app = express();
   const answer: express.RequestHandler = async ({ headers, body }, response) => {
-    response.send(await complaint(headers, body));
+    response.send(await verdictOrError(headers, body));
   };
   app.post("/raw", express.raw({ type: () => true }), answer);
   app.post("/none", answer);
@@ -37,7 +37,7 @@ test("express.json() before verify is explained; express.raw() verifies", async 
 test("Fastify's default parser is explained; a parser that returns bytes verifies", async (t) => {
   const post = async (app: FastifyInstance) => {
     t.after(() => app.close());
-    app.post("/", ({ headers, body }) => complaint(headers, body));
+    app.post("/", ({ headers, body }) => verdictOrError(headers, body));
     const { headers, body } = aDelivery();
     return (await app.inject({ method: "POST", url: "/", headers, payload: Buffer.from(body) }))
       .body;
@@ -54,10 +54,12 @@ test("Fastify's default parser is explained; a parser that returns bytes verifie
 test("Hono's json() is explained; its arrayBuffer() verifies", async () => {
   const app = new Hono();
   app.post("/raw", async (c) =>
-    c.text(await complaint(c.req.raw.headers, await c.req.arrayBuffer())),
+    c.text(await verdictOrError(c.req.raw.headers, await c.req.arrayBuffer())),
   );
-  app.post("/names", async (c) => c.text(await complaint(c.req.header(), await c.req.blob())));
-  app.post("/parsed", async (c) => c.text(await complaint(c.req.raw.headers, await c.req.json())));
+  app.post("/names", async (c) => c.text(await verdictOrError(c.req.header(), await c.req.blob())));
+  app.post("/parsed", async (c) =>
+    c.text(await verdictOrError(c.req.raw.headers, await c.req.json())),
+  );
   const { headers, body } = aDelivery();
   const post = async (path: string) =>
     (await app.request(path, { method: "POST", headers, body })).text();
@@ -71,11 +73,11 @@ test("a Fetch Request that was not read or not awaited is explained", async () =
   const { headers, body } = aDelivery();
   const aRequest = () => new Request("https://localhost", { method: "POST", headers, body });
 
-  assert.equal(await complaint(aRequest().headers, await aRequest().arrayBuffer()), "valid");
-  assert.match(await complaint(aRequest().headers, aRequest().arrayBuffer()), /await it/);
-  assert.match(await complaint(aRequest().headers, aRequest().body), /was not read/);
-  assert.match(await complaint(aRequest().headers, aRequest()), /was not read/);
-  assert.match(await complaint(aRequest().headers, 7), /got a number/);
+  assert.equal(await verdictOrError(aRequest().headers, await aRequest().arrayBuffer()), "valid");
+  assert.match(await verdictOrError(aRequest().headers, aRequest().arrayBuffer()), /await it/);
+  assert.match(await verdictOrError(aRequest().headers, aRequest().body), /was not read/);
+  assert.match(await verdictOrError(aRequest().headers, aRequest()), /was not read/);
+  assert.match(await verdictOrError(aRequest().headers, 7), /got a number/);
 });
 
 async function serve(t: TestContext, server: Server) {

@@ -15,7 +15,7 @@ pool.on("error", () => undefined); // The database goes first.
 after(() => pool.end());
 const store = await aStore();
 
-test("with the store in PostgreSQL, ten processes at once handle an event a single time", async () => {
+test("with the PostgreSQL store, ten concurrent processes handle an event once", async () => {
   let times = 0;
   const arrivals = Array.from({ length: 10 }, () =>
     handleOnce({ store, event: { id: "evt_1" }, handle: () => times++ }),
@@ -27,7 +27,7 @@ test("with the store in PostgreSQL, ten processes at once handle an event a sing
   assert.equal(again, "duplicate");
 });
 
-test("with the store in PostgreSQL, failed and lost work gets another chance", async () => {
+test("with the PostgreSQL store, failed and lost work is repeated", async () => {
   const event = { id: "evt_2" };
   const failing = handleOnce({ store, event, handle: () => Promise.reject(new Error("no stock")) });
   await assert.rejects(failing, /no stock/);

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "../support/root.ts";
 import { SECRET } from "./delivery.ts";
-import { proveReceiver } from "./prove-receiver.ts";
+import { checkReceiver } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 import { readVectors } from "./vectors/read.ts";
 
@@ -52,7 +52,7 @@ for (const { name, platforms, program, ...options } of runtimes) {
       verdicts,
       readVectors().map(({ verdict }) => verdict),
     );
-    await proveReceiver(port, output);
+    await checkReceiver(port, output);
   });
 }
 

@@ -11,7 +11,7 @@ export const TOO_MANY_BYTES = 1024 * 1024 + 1;
  * Checks a receiver that prints `received <type> <id>`: valid, repeated, forged, stale and hostile
  * requests.
  */
-export async function proveReceiver(port: number, output: () => string): Promise<void> {
+export async function checkReceiver(port: number, output: () => string): Promise<void> {
   // Its bytes differ from those of JSON.stringify(JSON.parse(…)).
   const delivery = aDelivery({ data: '{"message": "Zürich \\u00e9", "n": 1.0}' });
   assert.equal(await post(port, delivery), "204 ");
