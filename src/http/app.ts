@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/scope.ts";
+import { boundConnections } from "./connection-bound.ts";
 import { decodable } from "./decodable.ts";
 import { createErrorHandler } from "./errors.ts";
 import { readJsonBodies } from "./json-body.ts";
@@ -67,8 +68,8 @@ const TIMEOUTS_MS = { headers: 10_000, request: 15_000, answer: 25_000, idle: 75
 /** How often Node looks for clients that took too long. */
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
 
-/** One more is closed as it comes in: beyond this they would cost the deliveries their memory and descriptors. */
-const CONNECTIONS_MAX = 20_000;
+/** Beyond this they would cost the deliveries their memory. */
+export const CONNECTIONS_MAX = 20_000;
 
 /** What both listeners share: how requests are bounded, checked, logged and refused. */
 export function buildApp({
@@ -115,7 +116,7 @@ export function buildApp({
     clientErrorHandler: createParserErrorHandler(baseUrl, turns),
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.server.maxConnections = maxConnections ?? CONNECTIONS_MAX;
+  boundConnections(app, maxConnections ?? CONNECTIONS_MAX);
   const routeTable: RouteOptions[] = [];
   app.decorate("routeTable", routeTable);
   app.addHook("onRoute", (route) => {

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import type { Vetted } from "../../src/actions/destination.ts";
+import type { Parts } from "../../src/actions/dependencies.ts";
+import { createDatabase } from "../support/database.ts";
+import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
+import { rawRequest, sendRaw } from "../support/raw-http.ts";
+
+const db = await createDatabase();
+
+const READY = rawRequest("GET /readyz HTTP/1.1", ["Host: localhost"]);
+const REFUSED: Vetted = { ok: false, refusal: "dns_error", detail: "" };
+
+/** A listener that takes this many connections, and a caller's requests to it. */
+async function aListener(
+  t: TestContext,
+  maxConnections: number,
+  parts: Partial<Pick<Parts, "checkDestination">> = {},
+) {
+  const { listen, aKeyWith } = startPartnerApi(t, db, { options: { maxConnections }, ...parts });
+  const base = await listen();
+  const headers = [
+    "Host: localhost",
+    `Authorization: ${(await aKeyWith("webhooks:manage")).authorization}`,
+  ];
+  const body = JSON.stringify({ url: "https://hooks.test/", events: EVENTS });
+  const isReady = async () => assert.equal((await sendRaw(base, READY)).status, 200);
+  return {
+    base,
+    isReady,
+    me: rawRequest("GET /api/v1/partner/me HTTP/1.1", headers),
+    create: rawRequest(
+      "POST /api/v1/partner/webhooks HTTP/1.1",
+      [...headers, "Content-Type: application/json", `Content-Length: ${body.length}`],
+      body,
+    ),
+    /** A connection that has sent this and, if it is a whole request, has its answer. */
+    open: async (sent = "", isWhole = false) => {
+      const client = connect(Number(new URL(base).port), "127.0.0.1");
+      t.after(() => client.destroy());
+      client.on("error", () => undefined); // A reset is one way to be closed.
+      await once(client, "connect");
+      client.write(sent);
+      if (isWhole) assert.match(String(await once(client, "data")), /^HTTP\/1\.1 200 /);
+      return client.resume();
+    },
+  };
+}
+
+/** Which of these is closed. */
+async function closedOf<Name extends string>(clients: Record<Name, Socket>): Promise<string> {
+  const named = Object.entries<Socket>(clients);
+  return Promise.race(
+    named.map(
+      ([name, client]) => new Promise<string>((resolve) => client.on("close", () => resolve(name))),
+    ),
+  );
+}
+
+test("a full listener closes the connection that has been idle for longest, and serves the new one", async (t) => {
+  const { open, isReady } = await aListener(t, 3);
+  const [oldest, used, newest] = [await open(), await open(), await open()];
+  used.write(READY);
+  await once(used, "data");
+  const closed = closedOf({ oldest, used, newest });
+  await isReady();
+  assert.equal(await closed, "oldest");
+});
+
+test("connections that say nothing keep nobody from a full listener, however many they are", async (t) => {
+  const { open, isReady } = await aListener(t, 10);
+  for (let i = 0; i < 100; i++) await open();
+  await isReady();
+});
+
+for (const [what, sent] of [
+  ["idle connections", READY],
+  ["requests without an end", READY.slice(0, -2)],
+] as const) {
+  test(`strangers' ${what} are closed before the idle connection of a caller`, async (t) => {
+    const { open, me, isReady } = await aListener(t, 2);
+    const caller = await open(me, true);
+    const stranger = await open(sent, sent === READY);
+    const closed = closedOf({ caller, stranger });
+    await isReady();
+    assert.equal(await closed, "stranger");
+  });
+}
+
+test("callers' idle connections keep nobody out either", async (t) => {
+  const { open, me, isReady } = await aListener(t, 2);
+  const [first, second] = [await open(me, true), await open(me, true)];
+  const closed = closedOf({ first, second });
+  await isReady();
+  assert.equal(await closed, "first");
+});
+
+test("a request that has not arrived whole makes room, whoever sends it", async (t) => {
+  const { open, create, isReady } = await aListener(t, 1);
+  const client = await open(create.slice(0, -2));
+  const closed = closedOf({ client });
+  await isReady();
+  await closed;
+});
+
+test("a caller's request that we work on is not cut off: the new connection is closed", async (t) => {
+  let begin: () => void = () => undefined;
+  let end: (vetted: Vetted) => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const checked = new Promise<Vetted>((resolve) => (end = resolve));
+  const checkDestination = () => {
+    begin();
+    return checked;
+  };
+  const { base, open, create, isReady } = await aListener(t, 1, { checkDestination });
+  const client = await open();
+  client.pause().write(create);
+  await begun;
+  await assert.rejects(sendRaw(base, READY));
+
+  end(REFUSED);
+  client.resume();
+  assert.match(String(await once(client, "data")), /^HTTP\/1\.1 422 /);
+  await isReady();
+});
