@@ -9,6 +9,7 @@ import { isUnavailable } from "./postgres/database.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { type OpenDatabase, openDatabase, standstillMs } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
+import { type ConnectionBounds, planConnections } from "./wiring/descriptors.ts";
 import { createEngine } from "./wiring/engine.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
@@ -33,9 +34,10 @@ export async function start(config: Config): Promise<Service> {
   const log = createLogger(config.logLevel);
   const extraCa = await readReceiversCa(config);
   const say = (message: string) => log.info(message);
+  const connections = planConnections(config, log);
   const opened = await openDatabase(config, say, { writesRetention: true });
   try {
-    return await startOn(opened, config, { log, extraCa });
+    return await startOn(opened, config, { log, extraCa, connections });
   } catch (error) {
     await opened.close();
     throw error;
@@ -45,7 +47,11 @@ export async function start(config: Config): Promise<Service> {
 async function startOn(
   { db, close }: OpenDatabase,
   config: Config,
-  { log, extraCa }: { log: Logger; extraCa: string | undefined },
+  {
+    log,
+    extraCa,
+    connections,
+  }: { log: Logger; extraCa: string | undefined; connections: ConnectionBounds },
 ): Promise<Service> {
   const outage = new Outage(db, log);
   const orElse = (message: string) => (err: unknown) => {
@@ -89,6 +95,7 @@ async function startOn(
     timeoutMs: config.attemptTimeoutMs,
     userAgent: USER_AGENT,
     extraCa,
+    maxConnections: connections.receivers,
   });
   const dispatcher =
     config.role === "api"
@@ -114,11 +121,15 @@ async function startOn(
   const operatorApp = buildOperatorApp(deps, {
     ...options,
     health: health.forOperators,
+    maxConnections: connections.operators,
     tokens,
     metrics: () => metrics.expose(),
     withApi: config.role !== "dispatcher",
   });
-  const partnerApp = config.role === "dispatcher" ? null : buildPartnerApp(deps, options);
+  const partnerApp =
+    config.role === "dispatcher"
+      ? null
+      : buildPartnerApp(deps, { ...options, maxConnections: connections.partners });
   for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);
 
   const operatorUrl = await openListener(operatorApp, config.operatorHost, config.operatorPort);

@@ -8,7 +8,7 @@ import { handshake } from "./handshake.ts";
 import { watchLongTurns } from "./long-turns.ts";
 
 /** Answers that may still be read after their attempt is over, so that slow bodies cannot pile up. */
-const DRAINING_MAX = 128;
+export const DRAINING_MAX = 128;
 
 /**
  * Every connection that is open, and which of them are free for the next attempt at their host.

@@ -29,7 +29,6 @@ export interface Sender {
 
 /** Whoever takes longer to close a connection than the longest way there and back has had the request. */
 const CROSSING_MS = 500;
-const OPEN_CONNECTIONS_MAX = 3_000;
 
 const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
   url: unreachable("address_not_public"),
@@ -54,14 +53,11 @@ export function createSender(options: {
   userAgent: string;
   /** Certificates (PEM) that receivers may be signed by besides the usual authorities'. */
   extraCa: string | undefined;
-  /** How many connections are kept open, idle ones included. */
-  maxConnections?: number;
+  /** How many connections are open at once, idle ones included. An attempt under way gets its one beyond that. */
+  maxConnections: number;
 }): Sender {
   const { check, clock, timeoutMs, userAgent, extraCa, maxConnections } = options;
-  const connections = new Connections(
-    trustedRoots(extraCa),
-    maxConnections ?? OPEN_CONNECTIONS_MAX,
-  );
+  const connections = new Connections(trustedRoots(extraCa), maxConnections);
   const underWay = new LinkedList<Deadline>();
   let isClosed = false;
 

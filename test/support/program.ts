@@ -23,8 +23,10 @@ export interface Program {
 export async function startProgram(
   t: Pick<TestContext, "after">,
   env: Record<string, string>,
+  limits: Limits = {},
 ): Promise<Program> {
-  const child = run(["serve"], { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env });
+  const serving = { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env };
+  const child = run(["serve"], serving, "pipe", limits);
   t.after(() => child.kill("SIGKILL"));
   const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
 
@@ -85,10 +87,24 @@ export async function runProgram(args: string[], env: Record<string, string>) {
   return { status, ...output };
 }
 
+/** What the system allows a process. */
+export interface Limits {
+  /** Files, sockets and pipes that it may have open. */
+  descriptors?: number;
+}
+
 /** Starts one command and leaves it to the caller. `stdout`: a descriptor that it writes to instead. */
-export function run(args: string[], env: Record<string, string>, stdout: "pipe" | number = "pipe") {
+export function run(
+  args: string[],
+  env: Record<string, string>,
+  stdout: "pipe" | number = "pipe",
+  { descriptors }: Limits = {},
+) {
   const program = `import(${JSON.stringify(ENTRY)}).then(({ main }) => main(process.argv.slice(1)))`;
-  return spawn(process.execPath, ["--input-type=module", "-e", program, "--", ...args], {
+  const command = [process.execPath, "--input-type=module", "-e", program, "--", ...args];
+  const limited = ["sh", "-c", `ulimit -n ${descriptors ?? 0} && exec "$0" "$@"`, ...command];
+  const [file = "", ...rest] = descriptors === undefined ? command : limited;
+  return spawn(file, rest, {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", stdout, "pipe"],
   }) as ChildProcessByStdio<null, Readable, Readable>;

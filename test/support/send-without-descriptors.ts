@@ -16,6 +16,7 @@ const sender = createSender({
   timeoutMs: 5_000,
   userAgent: "partner-api/1.0.0",
   extraCa: undefined,
+  maxConnections: 10,
 });
 
 useUpDescriptors();

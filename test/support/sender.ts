@@ -31,15 +31,15 @@ export async function startSender(
     egress = RECEIVERS,
     timeoutMs = 30_000,
     clock = () => new Date(),
+    maxConnections = 3_000,
   } = options;
-  const { maxConnections } = options;
   const sender = createSender({
     check: (url) => checkDestination({ lookup, egress }, url),
     clock,
     timeoutMs,
     userAgent: "partner-api/1.0.0",
     extraCa: (await testAuthority()).cert,
-    ...(maxConnections !== undefined && { maxConnections }),
+    maxConnections,
   });
   t.after(() => sender.close());
   return sender;

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { UnderWay } from "../../domain/under-way.ts";
 import type { SiteFile, SiteManifest } from "./manifest.ts";
 
 /** A file as it goes out. */
@@ -13,8 +14,10 @@ export const BUILT_SITE = new URL("../../../docs/", import.meta.url);
 export class Site {
   readonly #folder: URL;
   readonly #atHome: (written: string) => string;
-  #manifest: Map<string, SiteFile> | undefined;
   readonly #served = new Map<string, Served>();
+  /** Those who ask for a file at once share a descriptor, or clients could use up all of them. */
+  readonly #reading = new UnderWay((path) => this.#read(path));
+  #manifest: Promise<Map<string, SiteFile>> | undefined;
 
   /** `atHome` has the last word on what goes out. */
   constructor(folder: URL, atHome: (written: string) => string = (written) => written) {
@@ -24,22 +27,25 @@ export class Site {
 
   /** The file at a path; null when there is none. */
   async at(path: string): Promise<Served | null> {
-    const manifest = (this.#manifest ??= await this.#readManifest());
-    const entry = manifest.get(path);
+    return this.#served.get(path) ?? this.#reading.ask(path);
+  }
+
+  async #read(path: string): Promise<Served | null> {
+    this.#manifest ??= this.#readManifest().catch((error: unknown) => {
+      this.#manifest = undefined;
+      throw error;
+    });
+    const entry = (await this.#manifest).get(path);
     if (!entry) return null;
 
-    let served = this.#served.get(path);
-    if (!served) this.#served.set(path, (served = await this.#read(entry)));
+    const written = await readFile(new URL(entry.file, this.#folder), "utf8");
+    const served = { ...entry, body: Buffer.from(this.#atHome(written)) };
+    this.#served.set(path, served);
     return served;
   }
 
   async #readManifest(): Promise<Map<string, SiteFile>> {
     const text = await readFile(new URL("site.json", this.#folder), "utf8");
     return new Map(Object.entries(JSON.parse(text) as SiteManifest));
-  }
-
-  async #read(entry: SiteFile): Promise<Served> {
-    const written = await readFile(new URL(entry.file, this.#folder), "utf8");
-    return { ...entry, body: Buffer.from(this.#atHome(written)) };
   }
 }

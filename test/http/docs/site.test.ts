@@ -19,3 +19,16 @@ test("a file that could not be read is read again for the next one who asks", as
   await writeFile(join(folder, "start.html"), "a page");
   assert.equal(await read(), "a page");
 });
+
+test("a file is read once for all who ask for it at the same time", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-site-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const manifest = { "/docs": { file: "start.html", type: "text/html" } };
+  await writeFile(join(folder, "site.json"), JSON.stringify(manifest));
+  await writeFile(join(folder, "start.html"), "a page");
+
+  const site = new Site(pathToFileURL(`${folder}/`));
+  const [one, other] = await Promise.all([site.at("/docs"), site.at("/docs")]);
+  assert.ok(one);
+  assert.equal(one, other);
+});

@@ -1,0 +1,66 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { DRAINING_MAX } from "../delivery/connections.ts";
+import { CONNECTIONS_MAX } from "../http/app.ts";
+
+/** How many connections each part of the process may have open. */
+export interface ConnectionBounds {
+  partners: number;
+  operators: number;
+  receivers: number;
+}
+
+type Settings = Pick<Config, "role" | "dispatchConcurrency">;
+
+/** For the connections to the database, resolvers, files and pipes. */
+const RESERVE = 100;
+const LEAST = 256;
+/** Connections to receivers that are worth keeping beside those of attempts under way. */
+const KEPT_MAX = 3_000;
+/** Of what the listeners get, one part in so many is the operators'. */
+const OPERATORS_PART = 8;
+
+/**
+ * Shares the descriptors of this process, so that no number of clients takes those of the deliveries or the database.
+ * Throws if there are too few to work with.
+ */
+export function planConnections(config: Settings, log: Logger): ConnectionBounds {
+  const descriptors = descriptorsMax();
+  if (descriptors < LEAST) {
+    throw new Error(`the limit of open files is ${descriptors}: the service needs ${LEAST}`);
+  }
+  const bounds = shareDescriptors(descriptors, config);
+  log.info({ descriptors, ...bounds }, "connections at most");
+  if (config.role !== "api" && bounds.receivers < attemptsNeed(config)) {
+    log.warn({ descriptors }, "the limit of open files is too low for DISPATCH_CONCURRENCY");
+  }
+  return bounds;
+}
+
+export function shareDescriptors(descriptors: number, config: Settings): ConnectionBounds {
+  const all = descriptors - RESERVE;
+  const wanted = config.role === "api" ? 0 : attemptsNeed(config) + KEPT_MAX;
+  const receivers = Math.min(wanted, Math.floor(all / 2));
+  const rest = all - receivers;
+  if (config.role === "dispatcher") {
+    return { partners: 0, operators: Math.min(rest, CONNECTIONS_MAX), receivers };
+  }
+  const operators = Math.min(Math.floor(rest / OPERATORS_PART), CONNECTIONS_MAX);
+  return { partners: Math.min(rest - operators, CONNECTIONS_MAX), operators, receivers };
+}
+
+function attemptsNeed({ dispatchConcurrency }: Settings): number {
+  return dispatchConcurrency + DRAINING_MAX;
+}
+
+/** Node.js raises its own limit as far as it may. Infinity: there is none. */
+function descriptorsMax(): number {
+  const { userLimits } = process.report.getReport() as Report;
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === "number" ? soft : Infinity;
+}
+
+/** What we read of Node.js' report. Windows has no such limits. */
+interface Report {
+  userLimits?: { open_files?: { soft: number | "unlimited" } };
+}

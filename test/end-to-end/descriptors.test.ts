@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test, type TestContext } from "node:test";
+import { type Program, startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+const DESCRIPTORS = 1_024;
+const STRANGERS = 1_200;
+
+test("more strangers than there are descriptors keep nobody out, and stop no delivery", async (t) => {
+  const program = await startProgram(t, await aRig(t), { descriptors: DESCRIPTORS });
+  const told = program.log.find(({ msg }) => msg === "connections at most");
+  assert.equal(told?.["descriptors"], DESCRIPTORS);
+  const partner = await aPartner(program, "acme");
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const subscription = await partner.subscribe(receiver.url());
+
+  for (const url of [program.partnerUrl, program.operatorUrl]) await openMany(t, url);
+  assert.equal((await fetch(`${program.partnerUrl}/readyz`)).status, 200);
+  assert.equal((await fetch(`${program.operatorUrl}/readyz`)).status, 200);
+  assert.equal((await partner.ping(subscription)).status, 200);
+  await receiver.next();
+  assert.deepEqual(complaints(program), []);
+});
+
+test("a process with too few descriptors to work with is one clear line", async (t) => {
+  const starting = startProgram(t, await aRig(t), { descriptors: 200 });
+  await assert.rejects(starting, /the limit of open files is 200: the service needs 256\n$/);
+});
+
+test("a process whose attempts would need more descriptors than it has says so", async (t) => {
+  const rig = await aRig(t, { DISPATCH_CONCURRENCY: "1000" });
+  const program = await startProgram(t, rig, { descriptors: DESCRIPTORS });
+  assert.match(complaints(program).join(), /open files is too low for DISPATCH_CONCURRENCY/);
+});
+
+/** Opens connections that say nothing, a hundred at a time. */
+async function openMany(t: TestContext, url: string): Promise<void> {
+  const port = Number(new URL(url).port);
+  for (let opened = 0; opened < STRANGERS; opened += 100) {
+    const some = Array.from({ length: 100 }, () => {
+      const socket = connect(port, "127.0.0.1");
+      t.after(() => socket.destroy());
+      const connected = once(socket, "connect");
+      socket.on("error", () => undefined); // It may be closed for another.
+      return connected;
+    });
+    await Promise.all(some);
+  }
+}
+
+/** Warnings and worse, but for those that a rig deserves. */
+function complaints({ log }: Program): unknown[] {
+  return log
+    .filter(({ level, msg }) => Number(level) >= 40 && !String(msg).startsWith("EGRESS_"))
+    .map(({ msg }) => msg);
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { shareDescriptors } from "../../src/wiring/descriptors.ts";
+
+const all = { role: "all", dispatchConcurrency: 256 } as const;
+const PLENTY = { partners: 20_000, operators: 20_000 };
+
+test("with descriptors in plenty every part gets what it can use", () => {
+  assert.deepEqual(shareDescriptors(1_000_000, all), { ...PLENTY, receivers: 3_384 });
+  assert.deepEqual(shareDescriptors(Infinity, all), { ...PLENTY, receivers: 3_384 });
+});
+
+for (const descriptors of [256, 1_024, 4_096, 65_536]) {
+  for (const role of ["all", "api", "dispatcher"] as const) {
+    test(`of ${descriptors} descriptors a process in the role ${role} leaves a hundred to the database and the rest`, () => {
+      const shared = shareDescriptors(descriptors, { ...all, role });
+      const { partners, operators, receivers } = shared;
+      assert.ok(partners + operators + receivers <= descriptors - 100);
+      assert.equal(partners > 0, role !== "dispatcher");
+      assert.equal(receivers > 0, role !== "api");
+      assert.ok(operators >= 8);
+    });
+  }
+}
+
+test("a thousand descriptors are enough for every attempt of the default", () => {
+  assert.deepEqual(shareDescriptors(1_024, all), { partners: 405, operators: 57, receivers: 462 });
+});
