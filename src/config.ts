@@ -1,5 +1,6 @@
 import { Environment } from "./config/environment.ts";
 import {
+  allowedHost,
   baseUrl,
   cidr,
   duration,
@@ -38,6 +39,8 @@ export interface Config {
   readonly baseUrl: string | null;
   readonly operatorHost: string;
   readonly operatorPort: number;
+  /** Further names of the operators' listener, in lower case. `*`: any. */
+  readonly allowedHosts: string[];
   readonly role: (typeof ROLES)[number];
 
   /** Null: the one kept in `dataDir`. */
@@ -92,6 +95,7 @@ function read(env: Environment): Config {
     baseUrl: env.value("BASE_URL", baseUrl, null),
     operatorHost: env.value("OPERATOR_HOST", host, "127.0.0.1"),
     operatorPort: env.value("OPERATOR_PORT", integer(0, 65_535), 8081),
+    allowedHosts: env.list("ALLOWED_HOSTS", allowedHost, 100) ?? [],
     role: env.value("ROLE", oneOf(ROLES), "all"),
 
     adminTokens: readAdminTokens(env),

@@ -123,6 +123,7 @@ async function startOn(
     health: health.forOperators,
     maxConnections: connections.operators,
     tokens,
+    allowedHosts: config.allowedHosts,
     metrics: () => metrics.expose(),
     withApi: config.role !== "dispatcher",
   });

@@ -19,6 +19,7 @@ const defaults: Config = {
   baseUrl: null,
   operatorHost: "127.0.0.1",
   operatorPort: 8081,
+  allowedHosts: [],
   role: "all",
   adminTokens: null,
   sealingKeys: null,
@@ -90,6 +91,12 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["BASE_URL", "http://[::1]:8080/vc", { baseUrl: "http://[::1]:8080/vc" }],
     ["OPERATOR_HOST", "10.0.0.7", { operatorHost: "10.0.0.7" }],
     ["OPERATOR_PORT", "9091", { operatorPort: 9091 }],
+    [
+      "ALLOWED_HOSTS",
+      "Ops.example.com., partner_api",
+      { allowedHosts: ["ops.example.com", "partner_api"] },
+    ],
+    ["ALLOWED_HOSTS", "*", { allowedHosts: ["*"] }],
     ["ROLE", "api", { role: "api" }],
     ["ROLE", "dispatcher", { role: "dispatcher" }],
     ["ADMIN_TOKEN", token("a"), { adminTokens: [{ name: "operator", token: token("a") }] }],
@@ -153,6 +160,11 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["MIGRATION_DATABASE_URL", ["https://db/x"], /a postgres:\/\/ or/],
   ["HOST", ["[::1]", "127.0.0.1:80", "a b"], /without brackets or port/],
   ["OPERATOR_HOST", ["http://x"], /without brackets or port/],
+  [
+    "ALLOWED_HOSTS",
+    ["ops:8081", "*.example", "a b", "http://x", "a,,b"],
+    /a host name without a port, or \*/,
+  ],
   ["PORT", ["65536", "-1", "80.5", "0x50", "http", "1e3"], /an integer from 0 to 65535, not "/],
   ["OPERATOR_PORT", ["70000"], /an integer from 0 to 65535, not "70000"/],
   [

@@ -81,6 +81,11 @@ const EXPLANATIONS = {
     solution:
       "Set `Content-Type: application/json` (`curl -d` alone sends a form). Do not compress the body.",
   },
+  misdirected_request: {
+    cause: "The `Host` of the request is not a name of the operators' listener.",
+    solution: "Use an IP address or `localhost`, or list the name in `ALLOWED_HOSTS`.",
+    isOperators: true,
+  },
   invalid_request: {
     cause:
       "The JSON or the query is well-formed but invalid. `errors` lists up to 20 faults: `pointer` is a JSON pointer " +
@@ -123,7 +128,8 @@ const EXPLANATIONS = {
       "error persists, send us the `request_id`.",
   },
   unavailable: {
-    cause: "Our database is unavailable or overloaded, or we cannot resolve host names.",
+    cause:
+      "Our database is unavailable or overloaded, we cannot resolve host names, or the service is stopping.",
     solution:
       "Wait the number of seconds in `Retry-After` and try again. Deliveries continue by themselves.",
   },

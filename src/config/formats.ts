@@ -44,6 +44,16 @@ export const host: Format<string> = {
   quotable: true,
 };
 
+/** A name that a listener goes by. Reads in lower case and without the final dot. */
+export const allowedHost: Format<string> = {
+  parse: (text) => {
+    const name = text.toLowerCase().replace(/\.$/, "");
+    return name === "*" || /^[a-z0-9._-]{1,253}$/.test(name) ? name : null;
+  },
+  mustBe: "a host name without a port, or *",
+  quotable: true,
+};
+
 /** Whether that is every address of the machine. */
 export function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::";

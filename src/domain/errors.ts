@@ -13,6 +13,7 @@ export type ErrorCode =
   | "not_redeliverable"
   | "payload_too_large"
   | "unsupported_media_type"
+  | "misdirected_request"
   | "invalid_request"
   | "url_rejected"
   | "reserved_scope"

@@ -21,7 +21,7 @@ import { watchAnswers } from "./open-answers.ts";
 import { answer, createParserErrorHandler } from "./parser-errors.ts";
 import { ProblemSchema } from "./problem-schema.ts";
 import { RequestLog } from "./request-log.ts";
-import { faultOfHead } from "./route-check.ts";
+import { faultOfHead, type HostCheck } from "./route-check.ts";
 import { requestIdOf, standardHeaders } from "./standard-headers.ts";
 import { endConnectionsAtStop } from "./stopping.ts";
 import { Turns } from "./turns.ts";
@@ -56,6 +56,8 @@ export interface AppOptions {
   baseUrl: () => string;
   /** Told of each request that is refused because the database is away or overwhelmed. */
   onUnavailable?: (error: unknown) => void;
+  /** What is wrong with the host that a request names. Without it every host is right. */
+  checkHost?: HostCheck;
   timeouts?: Partial<typeof TIMEOUTS_MS>;
   maxConnections?: number;
 }
@@ -76,6 +78,7 @@ export function buildApp({
   logger,
   baseUrl,
   onUnavailable,
+  checkHost = () => undefined,
   timeouts,
   maxConnections,
 }: AppOptions): App {
@@ -137,7 +140,7 @@ export function buildApp({
     turns.take(raw, reply.raw, done);
   });
   app.addHook("onRequest", (request, reply, done) => {
-    done(faultOfHead(request, reply));
+    done(faultOfHead(request, reply, checkHost));
   });
   cutLongLists(app);
   app.addHook("onResponse", ({ raw }, _reply, done) => {

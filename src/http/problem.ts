@@ -15,6 +15,7 @@ export const PROBLEMS = {
   not_redeliverable: { status: 409, title: "Delivery cannot be repeated" },
   payload_too_large: { status: 413, title: "Payload too large" },
   unsupported_media_type: { status: 415, title: "Unsupported media type" },
+  misdirected_request: { status: 421, title: "Misdirected request" },
   invalid_request: { status: 422, title: "Invalid request" },
   url_rejected: { status: 422, title: "URL rejected" },
   reserved_scope: { status: 422, title: "Reserved scope" },

@@ -9,10 +9,13 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 const HEADERS_MAX = 1_000;
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
-/** What is wrong with a request before it reaches a route, as far as its head tells. */
+export type HostCheck = (request: FastifyRequest) => PartnerError | undefined;
+
+/** What is wrong with a request before it reaches a route, as far as its head tells. `checkHost` is asked about its host. */
 export function faultOfHead(
   request: FastifyRequest,
   reply: FastifyReply,
+  checkHost: HostCheck,
 ): PartnerError | undefined {
   const fault = faultOfMessage(request.raw);
   if (fault !== undefined) {
@@ -21,7 +24,8 @@ export function faultOfHead(
   }
   // Node's parser drops what was read behind a request to upgrade, which we pass over.
   if (request.raw.headers.upgrade !== undefined) reply.raw.setHeader("connection", "close");
-  if (!request.is404) return undefined;
+  const misdirected = checkHost(request);
+  if (misdirected || !request.is404) return misdirected;
 
   const allowed = METHODS.filter((method) => hasRoute(request, method));
   if (allowed.length === 0) return new PartnerError("not_found", "There is no such resource.");

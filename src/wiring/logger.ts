@@ -31,13 +31,17 @@ const LOOPBACK = /^(?:localhost|127\.[\d.]+|::1)$/;
 
 /** Says aloud at start what production should not have, or should have thought of. */
 export function warnOfExceptions(
-  { egress, egressCaFile, role, host, baseUrl, operatorHost }: Config,
+  { egress, egressCaFile, role, host, baseUrl, operatorHost, allowedHosts }: Config,
   log: Logger,
 ): void {
   if (!LOOPBACK.test(operatorHost))
     log.warn(
       { operatorHost },
       "other machines may reach the operators' listener, and it speaks plain HTTP",
+    );
+  if (role !== "dispatcher" && allowedHosts.includes("*"))
+    log.warn(
+      "ALLOWED_HOSTS is *: any web page can ask the operators' listener from an operator's browser",
     );
   if (role !== "dispatcher" && isWildcard(host) && baseUrl === null)
     log.warn(

@@ -40,6 +40,7 @@ export function startOperatorApi(
     baseUrl: () => "https://partners.example.com",
     health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },
     tokens: OPERATORS,
+    allowedHosts: [],
     metrics: () => Promise.resolve({ contentType: "text/plain; version=0.0.4", body: "up 1\n" }),
     withApi: true,
     ...options,

@@ -52,5 +52,7 @@ test("a start warns of listeners that others may reach, where something is missi
   assert.deepEqual(warnings({ HOST: "0.0.0.0", BASE_URL, OPERATOR_HOST: "localhost" }), []);
   assert.match(warnings({ HOST: "::" }).join(), /^BASE_URL is not set/);
   assert.deepEqual(warnings({ HOST: "::", ROLE: "dispatcher" }), []);
+  assert.match(warnings({ ALLOWED_HOSTS: "*" }).join(), /^ALLOWED_HOSTS is \*/);
+  assert.deepEqual(warnings({ ALLOWED_HOSTS: "*", ROLE: "dispatcher" }), []);
   assert.match(warnings({ OPERATOR_HOST: "0.0.0.0" }).join(), /^other machines may reach/);
 });

@@ -5,6 +5,7 @@ import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
 import { requireOperator } from "./admission.ts";
+import { createHostCheck } from "./host-check.ts";
 import { createKeyRoute } from "./create-key.ts";
 import { createOrganizationRoute } from "./create-organization.ts";
 import { deleteSubscriptionRoute } from "./delete-subscription.ts";
@@ -23,6 +24,8 @@ import { showDeliveryRoute } from "./show-delivery.ts";
 export interface OperatorAppOptions extends AppOptions {
   health: HealthChecks;
   tokens: readonly OperatorToken[];
+  /** Further names of this listener, in lower case. `*`: any. */
+  allowedHosts: readonly string[];
   metrics: () => Promise<Exposition>;
   /** False in a process that only dispatches: it has health and metrics, and nothing to sign in to. */
   withApi: boolean;
@@ -33,9 +36,17 @@ export interface OperatorAppOptions extends AppOptions {
 /** The operators' listener. It listens once whoever builds it says so; until then more routes may join. */
 export function buildOperatorApp(
   deps: Dependencies,
-  { health, tokens, metrics, withApi, pages = BUILT_SITE, ...options }: OperatorAppOptions,
+  {
+    health,
+    tokens,
+    allowedHosts,
+    metrics,
+    withApi,
+    pages = BUILT_SITE,
+    ...options
+  }: OperatorAppOptions,
 ): App {
-  const app = buildApp(options);
+  const app = buildApp({ ...options, checkHost: createHostCheck(allowedHosts) });
   app.decorateRequest("operator");
   healthRoutes(app, health);
   metricsRoute(app, metrics);

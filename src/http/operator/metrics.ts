@@ -11,7 +11,8 @@ export interface Exposition {
  * and what it tells are numbers about the process, of no organization in particular.
  */
 export function metricsRoute(app: App, expose: () => Promise<Exposition>): void {
-  app.get("/metrics", { schema: { hide: true } }, async (_request, reply) => {
+  const options = { config: { answersAnyHost: true }, schema: { hide: true } } as const;
+  app.get("/metrics", options, async (_request, reply) => {
     const { contentType, body } = await expose();
     return reply.type(contentType).send(body);
   });

@@ -4,7 +4,14 @@ import { problems } from "../problem-schema.ts";
 
 /** The errors of an operator's operation: its own, and those that every one of them may answer. */
 export function operatorProblems(...codes: ErrorCode[]): object {
-  return problems("unauthenticated", ...codes, "rate_limited", "internal", "unavailable");
+  return problems(
+    "unauthenticated",
+    ...codes,
+    "misdirected_request",
+    "rate_limited",
+    "internal",
+    "unavailable",
+  );
 }
 
 /** Writes down who changed what. `subject` is a public id. */

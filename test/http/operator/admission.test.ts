@@ -67,7 +67,7 @@ test("two Authorization headers are as good as none", async (t) => {
           resolve(answer.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length));
         });
       socket.write(
-        `GET /api/v1/admin/organizations HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`,
+        `GET /api/v1/admin/organizations HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`,
       );
     });
   assert.equal(await statusWith(header), "200");

@@ -1,0 +1,33 @@
+import { isIP } from "node:net";
+import { PartnerError } from "../../domain/errors.ts";
+import type { HostCheck } from "../route-check.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The route is served whatever `Host` says: it tells nothing that a stranger's page may not know. */
+    answersAnyHost?: true;
+  }
+}
+
+const ANY = "*";
+const HOST = /^(?:\[(?<v6>[^\]]*)\]|(?<name>[^:]*?)\.?)(?::\d*)?$/;
+
+/**
+ * Refuses requests for a host that is neither loopback, nor an address, nor allowed. So a web page gains nothing by
+ * pointing a name of its own at this listener (DNS rebinding): the browser says that name, and would pass on the session.
+ */
+export function createHostCheck(allowed: readonly string[]): HostCheck {
+  const names = new Set(["localhost", ...allowed]);
+
+  return ({ headers, routeOptions }) => {
+    if (names.has(ANY) || routeOptions.config.answersAnyHost) return undefined;
+    const { v6, name = "" } = HOST.exec(headers.host ?? "")?.groups ?? {};
+    const isKnown =
+      v6 === undefined ? isIP(name) === 4 || names.has(name.toLowerCase()) : isIP(v6) === 6;
+    if (isKnown) return undefined;
+    return new PartnerError(
+      "misdirected_request",
+      "This listener does not go by the name in Host: ALLOWED_HOSTS lists the names that it does.",
+    );
+  };
+}
