@@ -1,4 +1,5 @@
 import { BadAnswer } from "./bad-answer.ts";
+import { type Fields, readFields } from "./fields.ts";
 
 /** How the end of a body can be told (RFC 9112, 6.3). */
 export type Framing = { kind: "length"; bytes: number } | { kind: "chunks" } | { kind: "close" };
@@ -7,16 +8,21 @@ export type Framing = { kind: "length"; bytes: number } | { kind: "chunks" } | {
 export interface AnswerHead {
   status: number;
   framing: Framing;
-  /** Whether the receiver takes another request over the same connection. */
+  /** The receiver takes another request over the same connection. */
   keepsAlive: boolean;
-  /** For how long it waits for that one, if it says so. */
+  /** How long the receiver waits for the next request. Null if it does not say. */
   idleSeconds: number | null;
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-const LENGTH = /^[\t ]*(\d{1,15})[\t ]*$/;
-const CHUNKED_AT_LAST = /(?:^|,)[\t ]*chunked[\t ]*$/i;
+const LENGTH = /^[\t ]*(\d+)[\t ]*$/;
+const LENGTH_END = 2n ** 64n;
+/** A tab may follow, but other readers take it for a part of the coding. */
+const CHUNKED_AT_LAST = /(?:^|,)[\t ]*chunked *$/i;
+const EMPTY_MEMBER = /(?:^|,)[\t ]*(?:,|$)/;
+const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
+const TIMEOUT = /(?:^|,)[\t ]*timeout=(\d+)/i;
 const NO_BODY: Framing = { kind: "length", bytes: 0 };
 
 /** Takes the lines of a head without the empty one behind them. */
@@ -25,31 +31,21 @@ export function readAnswerHead([statusLine = "", ...fieldLines]: string[]): Answ
   if (digits === undefined) throw new BadAnswer("a malformed status line");
 
   const status = Number(digits);
-  const fields = readFields(fieldLines);
+  const isOld = minor === "0";
+  const lines = unfolded(fieldLines);
+  const isFolded = lines.length < fieldLines.length;
+  const fields = readFields(lines);
   const framing = framingOf(fields);
-  const connection = fields.get("connection")?.toLowerCase() ?? "";
   return {
     status,
     framing: status === 204 || status === 304 ? NO_BODY : framing,
-    keepsAlive: minor === "1" ? !connection.includes("close") : connection.includes("keep-alive"),
+    // Readers differ on folded lines, too.
+    keepsAlive: !isFolded && !isAmbiguous(fields, isOld) && staysOpen(fields, isOld),
     idleSeconds: secondsOf(fields.get("keep-alive")),
   };
 }
 
-/** By their names in lower case. The values of a name that comes again are joined by commas. */
-function readFields(lines: string[]): Map<string, string> {
-  const fields = new Map<string, string>();
-  for (const line of unfolded(lines)) {
-    const [, name, value] = FIELD.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw new BadAnswer("a malformed header");
-    const key = name.toLowerCase();
-    const earlier = fields.get(key);
-    fields.set(key, earlier === undefined ? value : `${earlier},${value}`);
-  }
-  return fields;
-}
-
-/** A line that begins with white space goes on with the one before (RFC 9112, 5.2). */
+/** A line that begins with white space continues the one before (RFC 9112, 5.2). */
 function unfolded(lines: string[]): string[] {
   if (!lines.some((line) => /^[\t ]/.test(line))) return lines;
   return lines
@@ -58,20 +54,38 @@ function unfolded(lines: string[]): string[] {
     .split("\n");
 }
 
-function framingOf(fields: Map<string, string>): Framing {
+function framingOf(fields: Fields): Framing {
   const codings = fields.get("transfer-encoding");
   const length = fields.get("content-length");
   if (codings !== undefined) {
     if (length !== undefined) throw new BadAnswer("a length beside a transfer coding");
     return { kind: CHUNKED_AT_LAST.test(codings) ? "chunks" : "close" };
   }
-  if (length === undefined) return { kind: "close" };
+  return length === undefined ? { kind: "close" } : { kind: "length", bytes: bytesOf(length) };
+}
+
+function bytesOf(length: string): number {
   const [, digits] = LENGTH.exec(length) ?? [];
-  if (digits === undefined) throw new BadAnswer("a malformed length");
-  return { kind: "length", bytes: Number(digits) };
+  if (digits === undefined || BigInt(digits) >= LENGTH_END)
+    throw new BadAnswer("a malformed length");
+  return Number(digits);
+}
+
+/** Readers differ on where such an answer ends. Its status stands, and its connection is not used again. */
+function isAmbiguous(fields: Fields, isOld: boolean): boolean {
+  const codings = fields.get("transfer-encoding");
+  return codings !== undefined && (isOld || EMPTY_MEMBER.test(codings));
+}
+
+function staysOpen(fields: Fields, isOld: boolean): boolean {
+  const connection = fields.get("connection") ?? "";
+  // `Proxy-Connection` is not HTTP, but a receiver that says `close` there does close.
+  const proxyConnection = fields.get("proxy-connection") ?? "";
+  if (CLOSE.test(connection) || CLOSE.test(proxyConnection)) return false;
+  return !isOld || KEEP_ALIVE.test(connection);
 }
 
 function secondsOf(keepAlive: string | undefined): number | null {
-  const [, digits] = /timeout=(\d{1,6})/i.exec(keepAlive ?? "") ?? [];
+  const [, digits] = TIMEOUT.exec(keepAlive ?? "") ?? [];
   return digits === undefined ? null : Number(digits);
 }

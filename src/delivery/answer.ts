@@ -1,6 +1,7 @@
 import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ArrivedText } from "./arrived-text.ts";
 import { BadAnswer } from "./bad-answer.ts";
+import { readFields } from "./fields.ts";
 
 /** Of all heads together: a receiver may send any number of interim ones (RFC 9110, 15.2). */
 const HEAD_BYTES_MAX = 16 * 1024;
@@ -9,7 +10,11 @@ const BODY_BYTES_MAX = 64 * 1024;
 const PIECES_MAX = 1_024;
 /** Of the statuses below 200 the one that is final: what follows is no HTTP any more. */
 const SWITCHING_PROTOCOLS = 101;
-const CHUNK = /^([\da-f]{1,8})[\t ]*(?:;.*)?$/i;
+/** We ignore extensions (RFC 9112, 7.1.1). Readers differ on quoted values and empty names, so these are refused. */
+const CHUNK = /^([\da-f]+)(?:;[\w-]+(?:=[\w-]+)?)*$/i;
+
+/** Forbidden in trailers (RFC 9110, 6.5.1). */
+const FRAMING_FIELDS = ["content-length", "transfer-encoding"];
 
 export type Progress = "incomplete" | "complete" | "bad";
 
@@ -42,7 +47,11 @@ export class Answer {
 
   *#read(): Reading<void> {
     let head = yield* this.#readHead();
-    while (head.status < 200 && head.status !== SWITCHING_PROTOCOLS) head = yield* this.#readHead();
+    while (head.status < 200 && head.status !== SWITCHING_PROTOCOLS) {
+      const { keepsAlive } = head;
+      head = yield* this.#readHead();
+      head.keepsAlive &&= keepsAlive;
+    }
     this.head = head;
     if (head.status === SWITCHING_PROTOCOLS)
       throw new BadAnswer("nobody asked for another protocol");
@@ -54,9 +63,8 @@ export class Answer {
   }
 
   *#readHead(): Reading<AnswerHead> {
-    const lines = [yield* this.#line("HTTP/1.")];
-    while (lines.at(-1) !== "") lines.push(yield* this.#line());
-    return readAnswerHead(lines.slice(0, -1));
+    const statusLine = yield* this.#line("HTTP/1.");
+    return readAnswerHead([statusLine, ...(yield* this.#lines())]);
   }
 
   *#skipChunks(): Reading<void> {
@@ -68,7 +76,16 @@ export class Answer {
       yield* this.#skip(bytes);
       if ((yield* this.#line()) !== "") throw new BadAnswer("a chunk that is longer than it says");
     }
-    while ((yield* this.#line()) !== ""); // Trailers.
+    const trailers = readFields(yield* this.#lines());
+    if (FRAMING_FIELDS.some((name) => trailers.has(name)))
+      throw new BadAnswer("a framing field in the trailers");
+  }
+
+  /** The lines before the next empty one. */
+  *#lines(): Reading<string[]> {
+    const lines: string[] = [];
+    for (let line = yield* this.#line(); line !== ""; line = yield* this.#line()) lines.push(line);
+    return lines;
   }
 
   /** What begins otherwise than it must need not come to an end. */

@@ -1,2 +1,2 @@
-/** An answer that is no HTTP/1.1, is longer than any need be, or can be read in two ways. */
+/** An answer that is not HTTP/1.1, or that exceeds our limits. */
 export class BadAnswer extends Error {}

@@ -23,8 +23,8 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "no reason phrase": ["HTTP/1.1 200\r\ncontent-length:0\r\n\r\n", WHOLE],
   "a reason phrase of Latin-1": ["HTTP/1.1 200 \xe9t\xe9\r\ncontent-length: 0\r\n\r\n", WHOLE],
   "white space around a value": [`${OK}content-length: \t 2 \t\r\n\r\nok`, WHOLE],
-  "a header over two lines": [`${OK}x: a\r\n b\r\n\tc\r\ncontent-length: 0\r\n\r\n`, WHOLE],
-  "a length on a line of its own": [`${OK}content-length:\r\n 2\r\n\r\nok`, WHOLE],
+  "a header over two lines": [`${OK}x: a\r\n b\r\n\tc\r\ncontent-length: 0\r\n\r\n`, NOT_KEPT],
+  "a length on a line of its own": [`${OK}content-length:\r\n 2\r\n\r\nok`, NOT_KEPT],
   "a head of 16 KiB": [`${OK}x: ${"y".repeat(16 * KIB - 43)}\r\ncontent-length: 0\r\n\r\n`, WHOLE],
   "a head of a byte more": [
     `${OK}x: ${"y".repeat(16 * KIB - 42)}\r\ncontent-length: 0\r\n\r\n`,
@@ -35,6 +35,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "no HTTP from the first byte on": ["h", NO_ANSWER],
   "an empty line first": ["\r\n", NO_ANSWER],
   "a control character in the reason phrase": ["HTTP/1.1 200 O\x7fK\r\n\r\n", NO_ANSWER],
+  "a control character in a value": [`${OK}x: a\x01b\r\n\r\n`, NO_ANSWER],
   "a carriage return within a value": [`${OK}x: a\rb\r\n\r\n`, NO_ANSWER],
   "a line feed alone": [`${OK}x: a\n`, NO_ANSWER],
   "a line feed right behind a line": [`${OK}\n`, NO_ANSWER],
@@ -48,6 +49,14 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "an interim answer that claims a body": [
     `HTTP/1.1 102 P\r\ncontent-length: 5\r\n\r\n${OK}content-length: 0\r\n\r\n`,
     WHOLE,
+  ],
+  "an interim answer that ends the connection": [
+    `HTTP/1.1 103 E\r\nconnection: close\r\n\r\n${OK}content-length: 0\r\n\r\n`,
+    NOT_KEPT,
+  ],
+  "an interim answer of HTTP/1.0": [
+    `HTTP/1.0 100 C\r\n\r\n${OK}content-length: 0\r\n\r\n`,
+    NOT_KEPT,
   ],
   "an interim answer alone": ["HTTP/1.1 100 Continue\r\n\r\n", NOTHING_YET],
   "a switch of protocols": ["HTTP/1.1 101 Switching Protocols\r\n\r\n", ["bad", 101, true]],
@@ -72,7 +81,11 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   ],
   "a length that is hexadecimal": [`${OK}content-length: 0x0\r\n\r\n`, NO_ANSWER],
   "a length that is empty": [`${OK}content-length:\r\n\r\n`, NO_ANSWER],
+  "a length with many zeros": [`${OK}content-length: ${"0".repeat(30)}2\r\n\r\nok`, WHOLE],
+  "the longest length of 64 bits": [`${OK}content-length: ${2n ** 64n - 1n}\r\n\r\n`, GOES_ON],
+  "a length of 65 bits": [`${OK}content-length: ${2n ** 64n}\r\n\r\n`, NO_ANSWER],
   "the same length twice": [`${OK}content-length: 0\r\ncontent-length: 0\r\n\r\n`, NO_ANSWER],
+  "two lengths": [`${OK}content-length: 0\r\ncontent-length: 1\r\n\r\n`, NO_ANSWER],
   "no length": [`${OK}\r\nhello`, GOES_ON],
 
   // Chunks
@@ -85,9 +98,24 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
     `${OK}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
     GOES_ON,
   ],
-  "extensions of chunks": [`${CHUNKED}1;a=b\r\nx\r\n0 ;c\r\n\r\n`, WHOLE],
+  "an empty coding": [`${OK}transfer-encoding: , chunked\r\n\r\n0\r\n\r\n`, NOT_KEPT],
+  "an empty coding without a body": [
+    "HTTP/1.1 204 N\r\ntransfer-encoding:\r\n\r\n",
+    ["complete", 204, false],
+  ],
+  "a tab behind chunked": [`${OK}transfer-encoding: chunked\t\r\n\r\n0\r\n\r\n`, GOES_ON],
+  "extensions of chunks": [`${CHUNKED}1;a=b;c\r\nx\r\n0;c\r\n\r\n`, WHOLE],
+  "a chunk's extension in quotation marks": [`${CHUNKED}0;a="b"\r\n\r\n`, STATUS_AND_NO_MORE],
+  "an empty extension of a chunk": [`${CHUNKED}0;\r\n\r\n`, STATUS_AND_NO_MORE],
+  "white space behind a chunk's length": [`${CHUNKED}0 \r\n\r\n`, STATUS_AND_NO_MORE],
+  "a chunk's length with many zeros": [`${CHUNKED}${"0".repeat(30)}\r\n\r\n`, WHOLE],
   "a chunk of sixteen": [`${CHUNKED}0010\r\n0123456789abcdef\r\n0\r\n\r\n`, WHOLE],
   trailers: [`${CHUNKED}0\r\nx: y\r\nz: \r\n\r\n`, WHOLE],
+  "a malformed trailer": [`${CHUNKED}0\r\nx\r\n\r\n`, STATUS_AND_NO_MORE],
+  "white space before a trailer's colon": [`${CHUNKED}0\r\nx : y\r\n\r\n`, STATUS_AND_NO_MORE],
+  "a trailer over two lines": [`${CHUNKED}0\r\nx: y\r\n z\r\n\r\n`, STATUS_AND_NO_MORE],
+  "a length in a trailer": [`${CHUNKED}0\r\ncontent-length: 0\r\n\r\n`, STATUS_AND_NO_MORE],
+  "a coding in a trailer": [`${CHUNKED}0\r\ntransfer-encoding: x\r\n\r\n`, STATUS_AND_NO_MORE],
   "no end of the trailers": [`${CHUNKED}0\r\nx: y\r\n`, GOES_ON],
   "a chunk shorter than it says": [`${CHUNKED}6\r\nhello\r\n`, STATUS_AND_NO_MORE],
   "a chunk longer than it says": [`${CHUNKED}4\r\nhello\r\n`, STATUS_AND_NO_MORE],
@@ -97,10 +125,35 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
 
   // The connection
   "a wish to close": [`${OK}connection: Close\r\ncontent-length: 0\r\n\r\n`, NOT_KEPT],
+  "a wish to close among others": [
+    `${OK}connection: x,\t\tCLOSE\t,y\r\ncontent-length: 0\r\n\r\n`,
+    NOT_KEPT,
+  ],
+  "a wish to close in Proxy-Connection": [
+    `${OK}proxy-connection: close\r\ncontent-length: 0\r\n\r\n`,
+    NOT_KEPT,
+  ],
+  "a wish that begins with close": [`${OK}connection: closed\r\ncontent-length: 0\r\n\r\n`, WHOLE],
   "HTTP/1.0": ["HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n", NOT_KEPT],
   "HTTP/1.0 that is kept": [
     "HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 0\r\n\r\n",
     WHOLE,
+  ],
+  "HTTP/1.0 and a wish that begins with keep-alive": [
+    "HTTP/1.0 200 OK\r\nconnection: keep-alivex\r\ncontent-length: 0\r\n\r\n",
+    NOT_KEPT,
+  ],
+  "HTTP/1.0 and both wishes": [
+    "HTTP/1.0 200 OK\r\nconnection: keep-alive, close\r\ncontent-length: 0\r\n\r\n",
+    NOT_KEPT,
+  ],
+  "HTTP/1.0 and keep-alive in Proxy-Connection": [
+    "HTTP/1.0 200 OK\r\nproxy-connection: keep-alive\r\ncontent-length: 0\r\n\r\n",
+    NOT_KEPT,
+  ],
+  "HTTP/1.0 and chunks": [
+    "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    NOT_KEPT,
   ],
 };
 
@@ -127,6 +180,8 @@ for (const [value, seconds] of [
   ["timeout=5, max=100", 5],
   ["max=100, Timeout=72", 72],
   ["max=100", null],
+  ["xtimeout=5", null],
+  ["max=1,timeout=1234567", 1234567],
 ] as const) {
   test(`Keep-Alive: ${value} says ${seconds ?? "nothing"} of seconds`, () => {
     const answer = new Answer();

@@ -1,0 +1,18 @@
+import { BadAnswer } from "./bad-answer.ts";
+
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
+
+/** The fields of a head or of trailers, by name in lower case. The values of a repeated name are joined by commas. */
+export type Fields = ReadonlyMap<string, string>;
+
+export function readFields(lines: string[]): Fields {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value] = FIELD.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw new BadAnswer("a malformed field");
+    const key = name.toLowerCase();
+    const earlier = fields.get(key);
+    fields.set(key, earlier === undefined ? value : `${earlier},${value}`);
+  }
+  return fields;
+}
