@@ -15,7 +15,8 @@ export interface AnswerHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const LENGTH = /^[\t ]*(\d+)[\t ]*$/;
+/** The same length may be repeated (RFC 9110, 8.6). */
+const LENGTH = /^[\t ]*(\d+)[\t ]*(?:,[\t ]*\1[\t ]*)*$/;
 const LENGTH_END = 2n ** 64n;
 /** A tab may follow, but other readers take it for a part of the coding. */
 const CHUNKED_AT_LAST = /(?:^|,)[\t ]*chunked *$/i;
@@ -57,11 +58,9 @@ function unfolded(lines: string[]): string[] {
 function framingOf(fields: Fields): Framing {
   const codings = fields.get("transfer-encoding");
   const length = fields.get("content-length");
-  if (codings !== undefined) {
-    if (length !== undefined) throw new BadAnswer("a length beside a transfer coding");
-    return { kind: CHUNKED_AT_LAST.test(codings) ? "chunks" : "close" };
-  }
-  return length === undefined ? { kind: "close" } : { kind: "length", bytes: bytesOf(length) };
+  const bytes = length === undefined ? null : bytesOf(length);
+  if (codings !== undefined) return { kind: CHUNKED_AT_LAST.test(codings) ? "chunks" : "close" };
+  return bytes === null ? { kind: "close" } : { kind: "length", bytes };
 }
 
 function bytesOf(length: string): number {
@@ -74,7 +73,9 @@ function bytesOf(length: string): number {
 /** Readers differ on where such an answer ends. Its status stands, and its connection is not used again. */
 function isAmbiguous(fields: Fields, isOld: boolean): boolean {
   const codings = fields.get("transfer-encoding");
-  return codings !== undefined && (isOld || EMPTY_MEMBER.test(codings));
+  const length = fields.get("content-length");
+  if (codings === undefined) return length?.includes(",") === true;
+  return isOld || length !== undefined || EMPTY_MEMBER.test(codings);
 }
 
 function staysOpen(fields: Fields, isOld: boolean): boolean {

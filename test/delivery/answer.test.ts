@@ -84,7 +84,8 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "a length with many zeros": [`${OK}content-length: ${"0".repeat(30)}2\r\n\r\nok`, WHOLE],
   "the longest length of 64 bits": [`${OK}content-length: ${2n ** 64n - 1n}\r\n\r\n`, GOES_ON],
   "a length of 65 bits": [`${OK}content-length: ${2n ** 64n}\r\n\r\n`, NO_ANSWER],
-  "the same length twice": [`${OK}content-length: 0\r\ncontent-length: 0\r\n\r\n`, NO_ANSWER],
+  "the same length twice": [`${OK}content-length: 0\r\ncontent-length: 0\r\n\r\n`, NOT_KEPT],
+  "the same length twice in a line": [`${OK}content-length: 0 ,\t0\r\n\r\n`, NOT_KEPT],
   "two lengths": [`${OK}content-length: 0\r\ncontent-length: 1\r\n\r\n`, NO_ANSWER],
   "no length": [`${OK}\r\nhello`, GOES_ON],
 
@@ -104,6 +105,14 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
     ["complete", 204, false],
   ],
   "a tab behind chunked": [`${OK}transfer-encoding: chunked\t\r\n\r\n0\r\n\r\n`, GOES_ON],
+  "chunks and a length": [
+    `${OK}content-length: 9\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    NOT_KEPT,
+  ],
+  "chunks and a malformed length": [
+    `${OK}content-length: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    NO_ANSWER,
+  ],
   "extensions of chunks": [`${CHUNKED}1;a=b;c\r\nx\r\n0;c\r\n\r\n`, WHOLE],
   "a chunk's extension in quotation marks": [`${CHUNKED}0;a="b"\r\n\r\n`, STATUS_AND_NO_MORE],
   "an empty extension of a chunk": [`${CHUNKED}0;\r\n\r\n`, STATUS_AND_NO_MORE],
