@@ -50,7 +50,6 @@ export function connect(
   const { settings, ...way } = target;
   const { application_name = name, options = "", ...others } = settings;
   const ours = {
-    client_encoding: "UTF8",
     TimeZone: "UTC",
     statement_timeout: `${STATEMENT_MS}`,
     idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
