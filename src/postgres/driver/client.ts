@@ -4,6 +4,8 @@ import { failureAt, silence, standby } from "./failure.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 
 pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
+// The driver's own way takes three times as long.
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
 type Told = (error: Error | null, client: pg.Client) => void;
 

@@ -93,8 +93,8 @@ export class Pool {
   #borrow(): Promise<Connection> {
     if (this.#ended) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
-      this.#waiting.add({ resolve, reject });
-      this.#serve();
+      if (this.#lent < this.#limit) void this.#start({ resolve, reject });
+      else this.#waiting.add({ resolve, reject });
     });
   }
 
@@ -102,12 +102,12 @@ export class Pool {
     while (this.#lent < this.#limit) {
       const call = this.#waiting.takeNext();
       if (!call) return;
-      this.#lent++;
-      void this.#connect(call);
+      void this.#start(call);
     }
   }
 
-  async #connect(call: Call): Promise<void> {
+  async #start(call: Call): Promise<void> {
+    this.#lent++;
     try {
       const connection = await this.#connections.take();
       this.#made++;
