@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
 import { connect, isUnavailable } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
@@ -73,3 +75,35 @@ test("a standby that becomes the primary is taken for it by the next statement",
   other.promote();
   await pool`select 1`;
 });
+
+test("a host that fails late does not take the turn of one that has proven to be of use", async (t) => {
+  const held: Socket[] = [];
+  const mute = await aServer(t, (socket) => held.push(socket.on("error", () => undefined)));
+  let refusals = 0;
+  const refusing = await aServer(t, (socket) => {
+    refusals++;
+    socket.destroy();
+  });
+  const gate = await aGate(t, db);
+  const { host } = new URL(gate.url);
+  const pool = connect(gate.url.replace(host, `${mute},${refusing},${host}`), {
+    max: 2,
+    name: "test",
+  });
+  t.after(() => pool.end({ timeout: 0 }));
+
+  const [first, late] = [pool`select 1`.execute(), pool`select 1`.execute()];
+  while (held.length < 2) await new Promise(setImmediate);
+  held[0]?.destroy();
+  await Promise.race([first, late]);
+  held[1]?.destroy();
+  await Promise.all([first, late]);
+  assert.equal(refusals, 1);
+});
+
+async function aServer(t: TestContext, serve: (socket: Socket) => void): Promise<string> {
+  const server: Server = createServer(serve).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
