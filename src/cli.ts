@@ -4,6 +4,7 @@ import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
 import { start } from "./main.ts";
+import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
@@ -24,7 +25,7 @@ const context: CommandContext = {
   version: VERSION,
 
   async withDependencies(run) {
-    const config = loadConfig(process.env);
+    const config = await configure();
     const { db, close } = await openDatabase(config, remark, { max: 2 });
     try {
       const { deps, destinations } = await wireDependencies(config, db);
@@ -42,7 +43,7 @@ const context: CommandContext = {
 
   async serve() {
     tuneCollector();
-    const config = loadConfig(process.env);
+    const config = await configure();
     const starting = start(config);
     stopGracefully(config, async (cause) => (await starting).stop(cause));
     await starting;
@@ -50,7 +51,7 @@ const context: CommandContext = {
 
   async migrate() {
     const say = (message: string) => context.stdout(`${message}\n`);
-    const { close } = await openDatabase(loadConfig(process.env), say, {
+    const { close } = await openDatabase(await configure(), say, {
       max: 1,
       // Whoever says nothing of it at a release leaves the service's own alone.
       writesRetention: Boolean(process.env["RETENTION"]),
@@ -59,7 +60,7 @@ const context: CommandContext = {
     say("the schema is up to date");
   },
 
-  doctor: () => doctor(loadConfig(process.env), context.stdout),
+  doctor: async () => doctor(await configure(), context.stdout),
   // Loaded when asked for: what makes their receivers' certificates would cost the service 8 MB.
   async demo() {
     const { demo } = await import("./demo.ts");
@@ -67,9 +68,20 @@ const context: CommandContext = {
   },
   async listen(options) {
     const { listen } = await import("./listen.ts");
-    await whileRead((stop) => listen(options, { ...context, ...loadConfig(process.env) }, stop));
+    const { dataDir } = loadConfig(process.env);
+    await becomeOwner(options.folder ?? dataDir, remark);
+    await whileRead((stop) => listen(options, { ...context, dataDir }, stop));
   },
 };
+
+/** The configuration, for a process that may work on the folders that it names. */
+async function configure(): Promise<Config> {
+  const config = loadConfig(process.env);
+  const { databaseUrl, adminTokens, sealingKeys, dataDir } = config;
+  const isAllGiven = databaseUrl !== null && adminTokens !== null && sealingKeys !== null;
+  if (!isAllGiven) await becomeOwner(dataDir, remark);
+  return config;
+}
 
 /** Aborts when nobody reads on what is printed: after `| head -1`, say. */
 const unread = new AbortController();

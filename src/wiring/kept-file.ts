@@ -1,14 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { constants, link, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makePath } from "../postgres/embedded/make-path.ts";
 
+const BYTES_MAX = 64 * 1024;
+
 /**
- * The content of a secret file that only we may read; null while there is none.
+ * The content of a secret file that only we may read; null while there is none. Root reads its own alone, and nobody waits
+ * at a pipe that lies in its place.
  */
 export async function readKept(path: string): Promise<string | null> {
   try {
-    return (await readFile(path, "utf8")).trim();
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = await file.stat();
+      if (!found.isFile() || found.size > BYTES_MAX) throw new Error(`${path} is no secret file`);
+      if (process.geteuid?.() === 0 && found.uid !== 0) throw new Error(`${path} is not root's`);
+      return (await file.readFile("utf8")).trim();
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
@@ -29,7 +40,8 @@ export async function isOpenToAll(path: string): Promise<boolean> {
 export async function keep(path: string, content: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   await makePath(dirname(path), 0o700);
-  await writeFile(draft, `${content}\n`, { mode: 0o600, flush: true }); // Or a crash may leave it empty.
+  // Flushed, or a crash may leave it empty.
+  await writeFile(draft, `${content}\n`, { flag: "wx", mode: 0o600, flush: true });
   try {
     await link(draft, path);
     return content;

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { access, lstat, readlink } from "node:fs/promises";
+import { join, parse, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { homeFolder } from "../postgres/embedded.ts";
+import { type Account, accountOf } from "../postgres/embedded/account.ts";
+import { become } from "../postgres/embedded/become.ts";
+
+const LINKS_MAX = 40;
+const OURSELVES = fileURLToPath(import.meta.url);
+
+/**
+ * Makes root's process, for good, one of whoever can change what a folder is: root's command on a user's DATA_DIR works
+ * with that user's rights, and so cannot be led anywhere. Does nothing where root alone can change it, or for others.
+ */
+export async function becomeOwner(folder: string, log: (message: string) => void): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const found = await findOwner(folder);
+  if (found === null) return;
+
+  const whose = `${found.at} belongs to uid ${found.owner.uid}`;
+  if ((await lstat(folder).catch(() => null))?.uid === 0) {
+    throw new Error(
+      `${folder} is root's, but ${whose}, who can exchange it: give both to one user`,
+    );
+  }
+  if (existsSync(homeFolder(folder))) {
+    throw new Error(`${whose}, but its database ${homeFolder(folder)} is root's: give it to root`);
+  }
+  become(await accountOf(found.owner));
+  await access(OURSELVES).catch(() => {
+    throw new Error(`${whose}, and uid ${found.owner.uid} may not read this installation`);
+  });
+  log(`${whose}: working as that user`);
+}
+
+/** The first owner but root of anything on the way to a path, links included. Null when all that is there is root's. */
+async function findOwner(path: string): Promise<{ owner: Account; at: string } | null> {
+  let at = parse(resolve(path)).root;
+  let rest = relative(at, resolve(path)).split(sep);
+
+  for (let links = 0; rest.length > 0;) {
+    const [name = "", ...after] = rest;
+    const next = join(at, name);
+    const found = await lstat(next).catch(() => null);
+    if (found === null) return null; // Nothing there, for root to make.
+    if (found.uid !== 0) return { owner: found, at: next };
+
+    if (found.isSymbolicLink()) {
+      if (++links > LINKS_MAX) throw new Error(`${path} leads through too many links`);
+      const target = resolve(at, await readlink(next));
+      at = parse(target).root;
+      rest = [...relative(at, target).split(sep), ...after];
+      continue;
+    }
+    if (after.length > 0) requireClosed(next, found.mode);
+    at = next;
+    rest = after;
+  }
+  return null;
+}
+
+/** In a folder that everybody may write to, everybody may exchange what is root's, unless it is sticky as /tmp is. */
+function requireClosed(folder: string, mode: number): void {
+  if ((mode & 0o1002) === 0o002) {
+    throw new Error(`everybody may write to ${folder}, and exchange what is in it: chmod o-w`);
+  }
+}

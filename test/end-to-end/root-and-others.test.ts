@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { homeFolder } from "../../src/postgres/embedded.ts";
+import { runProgram, startProgram } from "../support/program.ts";
+import { skipOrFail } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+
+// Root's command on somebody else's DATA_DIR, and what that somebody may have laid there.
+const THEM = 65_534; // nobody: PostgreSQL wants an account that has a name.
+const SECRET = "what-only-root-may-read-0123456789";
+
+interface Folders {
+  /** Theirs. */
+  dataDir: string;
+  /** Root's alone. */
+  canaries: string;
+}
+
+/** Null where no root can be led astray: the test is skipped, or fails in the gate. */
+async function aFolderOfTheirs(t: TestContext): Promise<Folders | null> {
+  if (process.getuid?.() !== 0) {
+    skipOrFail(t, "only root works on other's folders");
+    return null;
+  }
+  const folder = await mkdtemp(join(tmpdir(), "theirs-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o755);
+  const [dataDir, canaries] = [join(folder, "data"), join(folder, "canaries")];
+  await mkdir(dataDir, { mode: 0o700 });
+  await chown(dataDir, THEM, THEM);
+  await mkdir(canaries, { mode: 0o700 });
+  await writeFile(join(canaries, "file"), SECRET, { mode: 0o600 });
+  return { dataDir, canaries };
+}
+
+/** Whether they may read this checkout and run this Node.js, without which nothing can be done as them. */
+function mayRead(): boolean {
+  const options = { uid: THEM, gid: THEM, cwd: "/" };
+  const isRead = spawnSync("cat", [join(ROOT, "package.json")], options).status === 0;
+  return isRead && spawnSync(process.execPath, ["--version"], options).status === 0;
+}
+
+const theirsIn = (folder: string) =>
+  execFileSync("find", [folder, "!", "-uid", String(THEM)], { encoding: "utf8" });
+
+test("root's service and commands on a user's DATA_DIR work as that user", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const env = { DATA_DIR: folders.dataDir, ADMIN_TOKEN: "" };
+  if (!mayRead()) {
+    const { status, stderr } = await runProgram(["org", "list"], env);
+    assert.equal(status, 1);
+    assert.match(stderr, /uid 65534 may not read this installation/);
+    return;
+  }
+  const program = await startProgram(t, env);
+  assert.match(program.complaint(), /belongs to uid 65534: working as that user/);
+  const { status, stdout } = await runProgram(["org", "list"], env);
+  assert.deepEqual([status, stdout], [0, "There are no organizations yet.\n"]);
+  assert.equal(await program.end("SIGTERM"), 0);
+  assert.equal(theirsIn(folders.dataDir), "");
+  await stat(join(folders.dataDir, "postgres", "data"));
+  await stat(join(folders.dataDir, "sealing-keys"));
+});
+
+test("what a user has linked in a DATA_DIR is neither read, told nor written by root", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir, canaries } = folders;
+  for (const name of ["postgres", "admin-token", "sealing-keys"]) {
+    await rm(join(dataDir, name), { recursive: true, force: true });
+    await symlink(name === "postgres" ? canaries : join(canaries, "file"), join(dataDir, name));
+    await lchown(join(dataDir, name), THEM, THEM);
+    const { status, stdout, stderr } = await runProgram(["doctor"], { DATA_DIR: dataDir });
+    assert.equal(status, 1);
+    assert.doesNotMatch(stdout + stderr, new RegExp(SECRET));
+    assert.equal(execFileSync("ls", [canaries], { encoding: "utf8" }), "file\n");
+  }
+});
+
+test("a DATA_DIR that is a user's link to a folder of root's makes nothing there", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const link = join(folders.dataDir, "link");
+  await symlink(folders.canaries, link);
+  await lchown(link, THEM, THEM);
+  for (const DATA_DIR of [link, join(link, "deeper")]) {
+    const { status } = await runProgram(["doctor"], { DATA_DIR });
+    assert.equal(status, 1);
+    assert.equal(execFileSync("ls", [folders.canaries], { encoding: "utf8" }), "file\n");
+  }
+});
+
+test("certificates for `listen` are kept in a user's folder with that user's rights", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir, canaries } = folders;
+  await symlink(join(canaries, "file"), join(dataDir, "ca.pem"));
+  await lchown(join(dataDir, "ca.pem"), THEM, THEM);
+  const { status } = await runProgram(["listen", "--certificates", dataDir, "--port", "0"], {});
+  assert.equal(status, 1);
+  assert.equal(execFileSync("cat", [join(canaries, "file")], { encoding: "utf8" }), SECRET);
+});
+
+test("a DATA_DIR of root's in a folder that others can exchange is refused with one line", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir } = folders;
+  const roots = join(dataDir, "roots");
+  await mkdir(roots);
+  const inTheirs = await runProgram(["org", "list"], { DATA_DIR: roots });
+  assert.match(
+    inTheirs.stderr,
+    /^error: \S+roots is root's, but \S+data belongs to uid 65534, .*\n$/,
+  );
+
+  await chown(dataDir, 0, 0);
+  await chmod(dataDir, 0o777);
+  const inOpen = await runProgram(["org", "list"], { DATA_DIR: roots });
+  assert.match(inOpen.stderr, /^error: everybody may write to \S+data, .*: chmod o-w\n$/);
+});
+
+test("root's own database of a DATA_DIR that has been given away is not forgotten in silence", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const home = homeFolder(folders.dataDir);
+  await mkdir(home, { recursive: true });
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const { status, stderr } = await runProgram(["org", "list"], { DATA_DIR: folders.dataDir });
+  assert.deepEqual([status, stderr.includes(home)], [1, true]);
+  assert.match(stderr, /is root's: give it to root\n$/);
+});
+
+test("nothing but what is root's own is read as root's secret file", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir } = folders;
+  await chown(dataDir, 0, 0);
+  const token = join(dataDir, "admin-token");
+  await writeFile(token, SECRET);
+  await chown(token, THEM, THEM);
+  const given = await runProgram(["doctor"], {
+    DATA_DIR: dataDir,
+    DATABASE_URL: "postgres://127.0.0.1:1/x",
+  });
+  assert.match(given.stdout, /^FAULT +admin tokens +\S+ is not root's$/m);
+
+  await rm(token);
+  execFileSync("mkfifo", [token]);
+  const pipe = await runProgram(["doctor"], {
+    DATA_DIR: dataDir,
+    DATABASE_URL: "postgres://127.0.0.1:1/x",
+  });
+  assert.match(pipe.stdout, /^FAULT +admin tokens +\S+ is no secret file$/m);
+});
