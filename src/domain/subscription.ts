@@ -43,8 +43,10 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
   function move({ attempts, outcome, endedAt }: Attempt): NextState {
     if (!active) return afterDisabling(outcome);
 
-    consecutiveFailures = outcome.kind === "acknowledged" ? 0 : consecutiveFailures + 1;
     const state = afterAttempt(rules.retryDelaysMs, attempts, outcome, endedAt);
+    if (isInterrupted(outcome)) return state;
+
+    consecutiveFailures = outcome.kind === "acknowledged" ? 0 : consecutiveFailures + 1;
     if (consecutiveFailures < rules.autoDisableAfter) return state;
 
     active = false;
@@ -57,4 +59,9 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
     const isDelivered = kind === "acknowledged" && !before.active;
     return { state: isDelivered ? "delivered" : "cancelled", dueAt: null };
   }
+}
+
+/** Our processes broke it off. It uses up an attempt, and must not disable a partner's subscription. */
+function isInterrupted(outcome: CountedOutcome): boolean {
+  return outcome.kind === "unreachable" && outcome.reason === "interrupted";
 }

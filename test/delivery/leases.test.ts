@@ -105,6 +105,10 @@ test("five leases lost in a row are one failed attempt, `interrupted`, and nothi
   const [failure] = await listFailures(db, subscription.id, ALL);
   assert.equal(failure?.reason, "interrupted");
   assert.equal(failure.attempt, 1);
+  assert.equal(failure.next_attempt_at?.getTime(), clock().getTime() + 60_000);
+  const [row] = await db`
+    select consecutive_failures as count from subscriptions where id = ${subscription.id}`;
+  assert.equal(row?.["count"], 0);
   clock.advance(60_000);
   assert.equal(await deliverDue(() => acknowledged), 1);
 });

@@ -48,6 +48,21 @@ test("the 20th of thirty failures at once disables, and the counter stays at 20"
   assert.equal(next.filter((n) => n.state === "cancelled").length, 11);
 });
 
+test("an interrupted attempt is retried and counts for nothing: our crashes disable nobody", () => {
+  const interrupted = (attempts: number): CountedAttempt => ({
+    attempts,
+    outcome: { kind: "unreachable", reason: "interrupted" },
+    endedAt: at(1),
+  });
+  const after = applyOutcomes(rules, active(19), [interrupted(1), interrupted(7)]);
+  assert.deepEqual(after.health, { consecutiveFailures: 19, active: true });
+  assert.equal(after.disabledAt, null);
+  assert.deepEqual(nextOf(after), [
+    { state: "waiting", dueAt: new Date(at(1).getTime() + 60_000) },
+    { state: "dead_lettered", dueAt: null },
+  ]);
+});
+
 test("a success between failures resets the counter, in the order in which attempts ended", () => {
   const mixed = [...Array.from({ length: 15 }, () => failure()), success(), failure(), failure()];
   assert.deepEqual(applyOutcomes(rules, active(4), mixed).health, {

@@ -114,7 +114,7 @@ function count(state: State, delivery: Delivery, told: Told, now: number): void 
     subscription.failures = 0;
     finish(delivery, "delivered");
   } else {
-    subscription.failures++;
+    if (told.reason !== "interrupted") subscription.failures++;
     const delay = DELAYS[delivery.attempts - 1];
     if (delay === undefined) finish(delivery, "dead_lettered");
     else Object.assign(delivery, { due: told.endedAt + delay, ...FREE });
