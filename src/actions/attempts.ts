@@ -130,7 +130,7 @@ async function recordLate(
 ): Promise<void> {
   if (rows.length === 0) return;
   const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
-  // An attempt may begin as late as its lease allows, and be cancelled before.
+  // An attempt may begin as late as its lease allows, and its delivery be cancelled before.
   await recordLateAttempts(db, rows, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
 }
 

@@ -181,8 +181,8 @@ export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date)
 const CANCELLED_MAX = 5_000;
 
 /**
- * Cancels what waits for these subscriptions, and answers whether some of it may be left. A delivery whose attempt is
- * under way keeps its lease in the history, so that the attempt can still be recorded.
+ * Cancels what waits for these subscriptions, and returns whether some of it may be left. A claimed delivery keeps its
+ * lease in the history, so that an attempt under way can still be recorded, also one that outlives the lease.
  */
 export async function cancelWaiting(
   db: Queryable,
@@ -208,7 +208,7 @@ export async function cancelWaiting(
       insert into finished_deliveries
              (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
       select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
-             case when leased_until > ${now} then lease_id end
+             lease_id
         from gone
     )
     -- Not those that are gone: some may have been recorded just now, and yet there are more.

@@ -70,15 +70,27 @@ test("so is one that began at the end of its lease, by a clock far ahead of the 
   );
 });
 
-test("one whose lease was over when its subscription was disabled is not", async () => {
+test("so is one that outlived its lease, where nobody had claimed its delivery since", async () => {
   const { deps, clock, first, another } = await anEngine();
-  const slept = await another();
+  const slow = await another();
   clock.advance(30_000);
-  const failure = failedAt(first, clock());
-  await recordEnded(deps, [failure]);
-  await recordEnded(deps, [failedAt(slept, clock())]);
-  const attempts = await listAttempts(db, slept.id);
-  assert.equal(attempts.length, 0);
+  await recordEnded(deps, [failedAt(first, clock())]);
+  await recordEnded(deps, [failedAt(slow, clock())]);
+  const attempts = await listAttempts(db, slow.id);
+  assert.deepEqual(
+    attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
+    [[1, "http_503", null]],
+  );
+});
+
+test("one whose delivery another process had claimed since is not", async () => {
+  const { deps, clock, first, another } = await anEngine();
+  const slow = await another();
+  clock.advance(30_000);
+  assert.equal((await claimAll(deps)).length, 2);
+  await deleteSubscription(deps, null, first.subscription_id);
+  await recordEnded(deps, [failedAt(slow, clock())]);
+  assert.equal((await listAttempts(db, slow.id)).length, 0);
 });
 
 test("what was accepted just as its subscription ended is delivered, whatever is recorded beside it, and the counter stays", async () => {

@@ -44,14 +44,13 @@ export interface Subscribed {
 export function recording(process: Process, count: number, { forget = false } = {}): Act {
   const batch = process.ended.splice(0, count);
   const giveBack = () => void process.ended.unshift(...batch);
-  const { now } = process;
   return {
     run: async (deps) => {
       const { disabled } = await recordEnded(deps, batch);
       if (forget) giveBack(); // As if the response of the database was lost.
       return (state) => {
         const active = Object.keys(state.subscriptions).filter((id) => isActive(state, id));
-        contract.record(state, batch.map(told), now);
+        contract.record(state, batch.map(told));
         const gone = active.filter((id) => !isActive(state, id));
         assert.deepEqual([...disabled].sort(), gone.sort(), "disabled subscriptions are returned");
       };
@@ -65,7 +64,7 @@ export function recording(process: Process, count: number, { forget = false } = 
         parts.set(part, [...(parts.get(part) ?? []), one]);
       }
       return subsetsOf([...parts.values()]).map((subset) => (state) => {
-        contract.record(state, subset.flat(), now);
+        contract.record(state, subset.flat());
       });
     },
   };
@@ -164,7 +163,6 @@ function accepted(event: string, now: number, to: (before: State) => string[]): 
 export function deleting({ organization, id: subscription }: Subscribed): Act {
   return {
     run: async (deps) => {
-      const now = deps.clock().getTime();
       const answer = await answerOf(deleteSubscription(deps, organization, subscription));
       return (state) => {
         const isThere = of(state.subscriptions, subscription).status !== "deleted";
@@ -172,7 +170,7 @@ export function deleting({ organization, id: subscription }: Subscribed): Act {
           answer,
           isThere ? { ok: true, value: undefined } : { ok: false, code: "not_found" },
         );
-        if (isThere) contract.remove(state, subscription, now);
+        if (isThere) contract.remove(state, subscription);
       };
     },
   };

@@ -83,16 +83,16 @@ export function claim(state: State, leases: Record<string, string>, now: number)
 export function cancelStrays(state: State, subscriptions: string[], now: number): void {
   for (const id of subscriptions) {
     const hasDue = waitingFor(state, id).some(([, delivery]) => isDue(delivery, now));
-    if (hasDue && of(state.subscriptions, id).status !== "active") cancelAll(state, id, now);
+    if (hasDue && of(state.subscriptions, id).status !== "active") cancelAll(state, id);
   }
 }
 
-/** Records outcomes in the order in which they ended, at `now`. Only those with a current lease count. */
-export function record(state: State, told: Told[], now: number): void {
+/** Records outcomes in the order in which they ended. Only those with a current lease count. */
+export function record(state: State, told: Told[]): void {
   const held = new Set(told.filter((one) => isHeld(of(state.deliveries, one.delivery), one)));
   for (const one of told) {
     const delivery = of(state.deliveries, one.delivery);
-    if (held.has(one)) count(state, delivery, one, now);
+    if (held.has(one)) count(state, delivery, one);
     else if (delivery.state === "cancelled" && delivery.lease === one.lease) {
       delivery.attempts++;
       note(state, delivery, one);
@@ -104,7 +104,7 @@ function isHeld(delivery: Delivery, { lease }: Told): boolean {
   return isWaiting(delivery) && delivery.lease === lease;
 }
 
-function count(state: State, delivery: Delivery, told: Told, now: number): void {
+function count(state: State, delivery: Delivery, told: Told): void {
   const subscription = of(state.subscriptions, delivery.subscription);
   delivery.attempts++;
   if (subscription.status !== "active") {
@@ -121,7 +121,7 @@ function count(state: State, delivery: Delivery, told: Told, now: number): void 
     if (subscription.failures === 20) {
       subscription.status = "disabled";
       subscription.disabledAt = told.endedAt;
-      cancelAll(state, delivery.subscription, now);
+      cancelAll(state, delivery.subscription);
     }
   }
   note(state, delivery, told);
@@ -145,15 +145,15 @@ export function postpone(state: State, id: string, lease: string, now: number): 
   Object.assign(delivery, { due: now + MINUTE, ...FREE });
 }
 
-export function remove(state: State, subscription: string, now: number): void {
+export function remove(state: State, subscription: string): void {
   of(state.subscriptions, subscription).status = "deleted";
-  cancelAll(state, subscription, now);
+  cancelAll(state, subscription);
 }
 
-/** An attempt with a current lease may still be recorded. */
-function cancelAll(state: State, subscription: string, now: number): void {
+/** An attempt under way may still be recorded, also after the end of its lease. */
+function cancelAll(state: State, subscription: string): void {
   for (const [, delivery] of waitingFor(state, subscription)) {
-    const lease = (delivery.until ?? 0) > now ? delivery.lease : null;
+    const { lease } = delivery;
     finish(delivery, "cancelled");
     delivery.lease = lease;
   }
