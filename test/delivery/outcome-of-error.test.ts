@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { constants } from "node:os";
 import { test } from "node:test";
 import {
   type DialError,
   outcomeOfDial,
+  outcomeOfExchange,
+  outcomeOfHandshake,
   type OwnSide,
 } from "../../src/delivery/outcome-of-error.ts";
 
@@ -74,3 +77,23 @@ for (const [what, errors, expected, ownSide = sound] of OUTCOMES) {
     assert.equal(outcome.kind === "our-fault", isOurs);
   });
 }
+
+/** The codes by which a system says that it has no descriptors or memory left. */
+const OWN_RESOURCES = ["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"];
+
+const CODES = [...Object.keys(constants.errno), "ERR_SSL_WRONG_VERSION_NUMBER", "CERT_HAS_EXPIRED"];
+
+test("no error code but those of our own resources is our fault by itself", async () => {
+  for (const code of CODES) {
+    const error = Object.assign(new Error(code), { code });
+    const outcomes = [
+      await outcomeOfDial([failed(code, 4)], sound),
+      await outcomeOfDial([failed(code, 6)], { ...withoutRoute, ...withoutPorts }),
+      outcomeOfHandshake(error),
+      outcomeOfExchange(error),
+    ];
+    for (const { kind } of outcomes) {
+      assert.equal(kind === "our-fault", OWN_RESOURCES.includes(code), code);
+    }
+  }
+});
