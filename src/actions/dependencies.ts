@@ -40,25 +40,32 @@ export interface Dependencies extends Parts {
   proofs: Proofs;
 }
 
-/** How calls come together in one statement. */
+/** How calls come together in one statement. One that takes longer than the patience is abandoned. */
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
-  const { db, clock } = parts;
+  const { clock } = parts;
+  const inTime = () => parts.db.within(BATCH.patienceMs);
   return {
     ...parts,
     keysUsed: new Map(),
     proofs: new Proofs(),
     gathered: {
-      admit: gather((presented: Presented[]) => admitAll({ db, clock }, presented), BATCH),
+      admit: gather(
+        (presented: Presented[]) => admitAll({ db: inTime(), clock }, presented),
+        BATCH,
+      ),
 
       findSubscription: gather(async (ids: string[]) => {
-        const rows = await findSubscriptions(db, ids);
+        const rows = await findSubscriptions(inTime(), ids);
         const byId = new Map(rows.map((row) => [row.id, row]));
         return ids.map((id) => byId.get(id) ?? null);
       }, BATCH),
 
-      publish: gather((events: NewEvent[]) => publishAtOnce(parts, events), BATCH),
+      publish: gather(
+        (events: NewEvent[]) => publishAtOnce({ ...parts, db: inTime() }, events),
+        BATCH,
+      ),
 
       ...createCancelling(parts, { max: BATCH.max }),
     },

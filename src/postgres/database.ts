@@ -10,6 +10,11 @@ export type Queryable = Sql;
 export interface Database extends Queryable {
   /** All of the work is done in one transaction, or nothing of it. */
   begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) => Promise<Result>;
+  /**
+   * The same database for work that must be over `ms` from now. What is not is abandoned with its connection: it fails,
+   * it may have been done or not, and soon nothing of it is locked.
+   */
+  within: (ms: number) => Database;
   /** Waits for what is under way, so many seconds. */
   end: (options?: { timeout?: number }) => Promise<void>;
   /** What the URL said. */
@@ -65,15 +70,20 @@ export function connect(
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     options: `${asOptions({ ...ours, ...others })} ${options}`,
   });
-  return Object.assign(
-    createSql((statement) => pool.run(statement)),
-    {
-      begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
-        pool.begin((run) => work(createSql(run))),
-      end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
-      options: target,
-    },
-  );
+  return open(Infinity);
+
+  function open(untilMs: number): Database {
+    return Object.assign(
+      createSql((statement) => pool.run(statement, untilMs)),
+      {
+        begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
+          pool.begin((run) => work(createSql(run)), untilMs),
+        within: (ms: number) => open(Math.min(untilMs, performance.now() + ms)),
+        end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
+        options: target,
+      },
+    );
+  }
 }
 
 function asOptions(settings: Record<string, string>): string {

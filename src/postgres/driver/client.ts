@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import pg from "pg";
+import { type BackendKey, requestCancel } from "./cancel.ts";
 import { failureAt, silence, standby } from "./failure.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 
@@ -13,16 +14,23 @@ type Told = (error: Error | null, client: pg.Client) => void;
 export class Client extends pg.Client {
   /** What ended the connection; null while it is sound. */
   lost: Error | null = null;
+  /** Whether it was cut because the server did not answer in time. */
+  isAbandoned = false;
+  /** Which of the pool's addresses it was made with. */
+  readonly turn: number;
   #isStandby = false;
+  #key: BackendKey | null = null;
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: pg.ClientConfig, turn: number) {
     super(config);
+    this.turn = turn;
     // Without a listener the process would end.
     this.on("error", (error) => (this.lost ??= failureAt(this, error)));
     this.connection.on("parameterStatus", (status: Record<string, string>) => {
       if (status["parameterName"] !== "in_hot_standby") return;
       this.#isStandby = status["parameterValue"] === "on";
     });
+    this.connection.on("backendKeyData", (key: BackendKey) => (this.#key = key));
   }
 
   override connect(): Promise<pg.Client>;
@@ -49,9 +57,9 @@ export class Client extends pg.Client {
     }
   }
 
-  /** Breaks the connection off when the server is silent for too long. */
-  async ask(statement: Prepared, silenceMs: number): Promise<Answer<Row[]>> {
-    const timer = setTimeout(() => this.cut(silence(silenceMs)), silenceMs);
+  /** Abandons the connection when the answer takes longer than `limitMs`. */
+  async ask(statement: Prepared, limitMs: number): Promise<Answer<Row[]>> {
+    const timer = setTimeout(() => this.#abandon(limitMs), limitMs);
     try {
       return answerOf(await this.query<Row>(statement));
     } catch (error) {
@@ -59,6 +67,12 @@ export class Client extends pg.Client {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #abandon(limitMs: number): void {
+    this.isAbandoned = true;
+    this.cut(silence(limitMs));
+    if (this.#key) requestCancel(this.host, this.port, this.#key);
   }
 
   cut(why: Error): void {

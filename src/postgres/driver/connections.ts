@@ -1,6 +1,6 @@
 import pg from "pg";
 import { Client } from "./client.ts";
-import { failureOfAll } from "./failure.ts";
+import { failureOfAll, left } from "./failure.ts";
 import type { Address } from "./url.ts";
 
 export interface ConnectionsOptions extends pg.ClientConfig {
@@ -18,24 +18,28 @@ export class Connections {
   readonly #addresses: Address[];
   /** All that have a socket, whether of use or not. */
   readonly #clients = new Set<Client>();
+  readonly #idle = new Set<Client>();
   /** Which of the addresses is the primary's, as far as we know. */
   #turn = 0;
+  /** The last one that was abandoned, until a new one is made. */
+  #abandoned: Client | null = null;
 
   constructor({ addresses, max, idleMs, ...config }: ConnectionsOptions) {
     this.#addresses = addresses;
-    const [clients, address] = [this.#clients, () => addresses[this.#turn]];
+    const [clients, idle, turn] = [this.#clients, this.#idle, () => this.#turn];
     this.#pool = new pg.Pool({
       max,
       idleTimeoutMillis: idleMs,
       Client: class extends Client {
         constructor() {
-          super({ ...config, ...address() });
+          super({ ...config, ...addresses[turn()] }, turn());
           clients.add(this);
-          this.once("end", () => clients.delete(this));
+          this.once("end", () => [clients, idle].forEach((set) => set.delete(this)));
         }
       },
     });
     this.#pool.on("error", () => undefined); // Of an idle one: the next statement gets another one.
+    this.#pool.on("connect", (client) => this.#arriveAt(requireOurs(client)));
   }
 
   get idle(): number {
@@ -48,10 +52,12 @@ export class Connections {
     while (failures.length < this.#addresses.length) {
       const turn = this.#turn;
       try {
-        return requireOurs(await this.#pool.connect());
+        const client = requireOurs(await this.#pool.connect());
+        this.#idle.delete(client);
+        return client;
       } catch (error) {
         failures.push(error as Error);
-        if (this.#turn === turn) this.#turn = (turn + 1) % this.#addresses.length;
+        this.#pass(turn);
       }
     }
     throw failureOfAll(failures);
@@ -59,11 +65,33 @@ export class Connections {
 
   /** One that is in a transaction still is closed, which rolls it back. */
   giveBack(connection: Connection, { isBroken }: { isBroken: boolean }): void {
-    connection.release(isBroken || connection.getTransactionStatus() !== "I");
+    if (connection.isAbandoned) this.#leave(connection);
+    const isOver = isBroken || connection.isAbandoned || connection.getTransactionStatus() !== "I";
+    if (!isOver) this.#idle.add(connection);
+    connection.release(isOver);
   }
 
   cutAll(why: Error): void {
     for (const client of this.#clients) client.cut(why);
+  }
+
+  /** What is idle would not be answered either. The next statement dials, the next host first. */
+  #leave(connection: Connection): void {
+    this.#abandoned = connection;
+    this.#pass(connection.turn);
+    for (const client of this.#idle) if (isBeside(client, connection)) client.cut(left());
+  }
+
+  /** Where another host is the primary now, nothing waits for the one that did not answer. */
+  #arriveAt(connection: Connection): void {
+    const abandoned = this.#abandoned;
+    this.#abandoned = null;
+    if (abandoned === null || isBeside(abandoned, connection)) return;
+    for (const client of this.#clients) if (isBeside(client, abandoned)) client.cut(left());
+  }
+
+  #pass(turn: number): void {
+    if (this.#turn === turn) this.#turn = (turn + 1) % this.#addresses.length;
   }
 
   /** Closes those that are idle, and waits until none has a socket any more. */
@@ -73,6 +101,10 @@ export class Connections {
       [...this.#clients].map((client) => new Promise((ended) => client.once("end", ended))),
     );
   }
+}
+
+function isBeside(one: Client, other: Client): boolean {
+  return one.host === other.host && one.port === other.port;
 }
 
 function requireOurs(client: pg.PoolClient): Connection {

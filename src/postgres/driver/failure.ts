@@ -38,11 +38,19 @@ export function standby(): Error {
 }
 
 export function silence(ms: number): Error {
-  return coded(`no answer for ${ms / 1000} s`, "ETIMEDOUT");
+  return coded(`no answer for ${seconds(ms)}`, "ETIMEDOUT");
 }
 
 export function noConnection(ms: number): Error {
-  return coded(`no connection was free for ${ms / 1000} s`, CLOSED);
+  return coded(`no connection was free for ${seconds(ms)}`, CLOSED);
+}
+
+export function left(): Error {
+  return coded("this host did not answer in time", "ETIMEDOUT");
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
 }
 
 export function closed(): Error {

@@ -2,7 +2,7 @@ import { type Connection, Connections, type ConnectionsOptions } from "./connect
 import { closed, isBreaking, isFull, isStale } from "./failure.ts";
 import type { Answer, Prepared, Row, Run } from "./statement.ts";
 import { transact } from "./transaction.ts";
-import { type Call, Waiting } from "./waiting.ts";
+import { Call, Waiting } from "./waiting.ts";
 
 export interface PoolOptions extends ConnectionsOptions {
   /** How long the server may take for an answer, and how long a statement waits for a connection. */
@@ -16,7 +16,7 @@ const CONTENT_MS = 10_000;
 /** Lends connections, one to each statement or transaction, in the order in which they ask. */
 export class Pool {
   readonly #connections: Connections;
-  readonly #waiting: Waiting;
+  readonly #waiting = new Waiting();
   readonly #max: number;
   readonly #silenceMs: number;
   readonly #contentMs: number;
@@ -33,14 +33,13 @@ export class Pool {
   constructor({ silenceMs, contentMs = CONTENT_MS, ...options }: PoolOptions) {
     this.#connections = new Connections(options);
     this.#max = this.#limit = options.max;
-    this.#waiting = new Waiting(silenceMs);
     this.#silenceMs = silenceMs;
     this.#contentMs = contentMs;
   }
 
-  /** Runs one statement by itself. */
-  run(statement: Prepared): Promise<Answer<Row[]>> {
-    return this.#lend(async (ask) => {
+  /** Runs one statement by itself. At the moment `untilMs` of the monotonic clock it is abandoned. */
+  run(statement: Prepared, untilMs = Infinity): Promise<Answer<Row[]>> {
+    return this.#lend(untilMs, async (ask) => {
       try {
         return await ask(statement);
       } catch (error) {
@@ -51,8 +50,8 @@ export class Pool {
     });
   }
 
-  begin<Result>(work: (run: Run) => PromiseLike<Result>): Promise<Result> {
-    return this.#lend((ask) => transact(ask, work));
+  begin<Result>(work: (run: Run) => PromiseLike<Result>, untilMs = Infinity): Promise<Result> {
+    return this.#lend(untilMs, (ask) => transact(ask, work));
   }
 
   /** Waits for what is under way. What is not over in time is cut off. */
@@ -71,31 +70,36 @@ export class Pool {
     clearTimeout(this.#growing);
   }
 
-  async #lend<Result>(work: (ask: Run) => Promise<Result>): Promise<Result> {
-    const connection = await this.#borrow();
+  async #lend<Result>(untilMs: number, work: (ask: Run) => Promise<Result>): Promise<Result> {
+    const limitMs = () => Math.max(0, Math.min(this.#silenceMs, untilMs - performance.now()));
+    const connection = await this.#borrow(limitMs());
     let isBroken = false;
     try {
       return await work(async (statement) => {
         try {
-          return await connection.ask(statement, this.#silenceMs);
+          return await connection.ask(statement, limitMs());
         } catch (error) {
           isBroken ||= isBreaking(error);
           throw error;
         }
       });
     } finally {
-      this.#connections.giveBack(connection, { isBroken });
-      this.#made--;
-      this.#return();
+      this.#giveBack(connection, isBroken);
     }
   }
 
-  #borrow(): Promise<Connection> {
+  #borrow(limitMs: number): Promise<Connection> {
     if (this.#ended) return Promise.reject(closed());
-    return new Promise((resolve, reject) => {
-      if (this.#lent < this.#limit) void this.#start({ resolve, reject });
-      else this.#waiting.add({ resolve, reject });
-    });
+    const call = new Call(limitMs);
+    if (this.#lent < this.#limit) void this.#start(call);
+    else this.#waiting.add(call);
+    return call.connection;
+  }
+
+  #giveBack(connection: Connection, isBroken: boolean): void {
+    this.#connections.giveBack(connection, { isBroken });
+    this.#made--;
+    this.#return();
   }
 
   #serve(): void {
@@ -111,7 +115,7 @@ export class Pool {
     try {
       const connection = await this.#connections.take();
       this.#made++;
-      call.resolve(connection);
+      if (!call.resolve(connection)) this.#giveBack(connection, false);
     } catch (error) {
       this.#refuse(call, error as Error);
       this.#return();

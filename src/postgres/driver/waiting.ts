@@ -1,46 +1,62 @@
 import type { Connection } from "./connections.ts";
 import { noConnection } from "./failure.ts";
 
-/** A statement or a transaction that waits for a connection. */
-export interface Call {
-  resolve: (connection: Connection) => void;
-  reject: (error: Error) => void;
-  timer?: NodeJS.Timeout;
-}
-
-/** Calls in the order in which they came. One that waits for too long is refused. */
-export class Waiting {
-  readonly #limitMs: number;
-  #calls: Call[] = [];
+/** A statement or a transaction that needs a connection. One that gets none in time is refused. */
+export class Call {
+  readonly connection: Promise<Connection>;
+  readonly #timer: NodeJS.Timeout;
+  #settle: { resolve: (connection: Connection) => void; reject: (error: Error) => void } | null =
+    null;
 
   constructor(limitMs: number) {
-    this.#limitMs = limitMs;
+    this.connection = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.#timer = setTimeout(() => this.reject(noConnection(limitMs)), limitMs);
   }
 
+  /** Whether it has its connection, or was refused. */
+  get isOver(): boolean {
+    return this.#settle === null;
+  }
+
+  /** Returns false if it was refused before: then the connection is still the caller's. */
+  resolve(connection: Connection): boolean {
+    const isWanted = !this.isOver;
+    this.#end()?.resolve(connection);
+    return isWanted;
+  }
+
+  reject(error: Error): void {
+    this.#end()?.reject(error);
+  }
+
+  #end() {
+    clearTimeout(this.#timer);
+    const settle = this.#settle;
+    this.#settle = null;
+    return settle;
+  }
+}
+
+/** Calls in the order in which they came. */
+export class Waiting {
+  #calls: Call[] = [];
+
   add(call: Call): void {
-    this.#calls.push(this.#limited(call));
+    this.#calls.push(call);
   }
 
   /** One that has been taken out, and could not be served. */
   putBack(call: Call): void {
-    this.#calls.unshift(this.#limited(call));
+    this.#calls.unshift(call);
   }
 
   takeNext(): Call | undefined {
-    const call = this.#calls.shift();
-    clearTimeout(call?.timer);
+    let call = this.#calls.shift();
+    while (call?.isOver) call = this.#calls.shift();
     return call;
   }
 
   rejectAll(error: Error): void {
-    for (let call = this.takeNext(); call; call = this.takeNext()) call.reject(error);
-  }
-
-  #limited(call: Call): Call {
-    call.timer = setTimeout(() => {
-      this.#calls = this.#calls.filter((other) => other !== call);
-      call.reject(noConnection(this.#limitMs));
-    }, this.#limitMs);
-    return call;
+    for (const call of this.#calls.splice(0)) call.reject(error);
   }
 }
