@@ -1,5 +1,6 @@
 import closeWithGrace from "close-with-grace";
 import type { CommandContext } from "./commands/context.ts";
+import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
@@ -19,7 +20,8 @@ export async function main(argv: string[]): Promise<void> {
 
 const context: CommandContext = {
   stdout: (text) => process.stdout.write(text),
-  stderr: (text) => process.stderr.write(text),
+  // A fault may quote what somebody else's database has said.
+  stderr: (text) => process.stderr.write(printableLines(text)),
   isTerminal: process.stdout.isTTY && !process.env["NO_COLOR"],
   showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
   version: VERSION,

@@ -1,4 +1,5 @@
 import { surveySecrets } from "./actions/reseal.ts";
+import { printable } from "./commands/printable.ts";
 import type { Config } from "./config.ts";
 import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
@@ -49,7 +50,7 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
   }
 
   function line(verdict: string, what: string, detail: string): void {
-    write(`${verdict.padEnd(6)} ${what.padEnd(14)} ${detail}\n`);
+    write(`${verdict.padEnd(6)} ${what.padEnd(14)} ${printable(detail)}\n`);
   }
 }
 

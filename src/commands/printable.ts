@@ -2,3 +2,8 @@
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }
+
+/** The same of several lines. */
+export function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}

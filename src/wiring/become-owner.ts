@@ -43,7 +43,7 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
     const [name = "", ...after] = rest;
     const next = join(at, name);
     const found = await lstat(next).catch(() => null);
-    if (found === null) return null; // Nothing there, for root to make.
+    if (found === null) return null; // The rest is root's to make.
     if (found.uid !== 0) return { owner: found, at: next };
 
     if (found.isSymbolicLink()) {
@@ -53,7 +53,7 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
       rest = [...relative(at, target).split(sep), ...after];
       continue;
     }
-    if (after.length > 0) requireClosed(next, found.mode);
+    if (after.length > 0 && found.isDirectory()) requireClosed(next, found.mode);
     at = next;
     rest = after;
   }

@@ -158,8 +158,8 @@ test("keeper and server have one account's rights, and nothing of root's environ
 });
 
 test("a keeper that is killed is replaced, and the last one to leave still stops the server", async () => {
-  logged.length = 0;
   const server = await startEmbedded({ dataDir, log, settings });
+  logged.length = 0;
   const [killed = 0] = await keepersIn(home);
   const postmaster = readPostmaster(join(home, "data"))?.pid ?? 0;
   process.kill(killed, "SIGKILL");
