@@ -62,6 +62,7 @@ async function startOn(
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
     reserve: () => dispatcher?.reserve() ?? NO_SLOTS,
+    onCancelFailed: orElse("what was queued is not all cancelled"),
     onUnresolved: () => tellFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;
@@ -149,10 +150,8 @@ async function startOn(
       await Promise.all([partnerApp?.close(), dispatcher?.stop()]);
       await operatorApp.close();
       destinations.close();
-      const rest = deps.gathered
-        .restCancelled()
-        .catch(orElse("what was queued is not all cancelled"));
-      await Promise.all([sender.close(), maintenance.stop(), rest]);
+      const cancelled = deps.gathered.stopCancelling();
+      await Promise.all([sender.close(), maintenance.stop(), cancelled]);
       outage.stop();
       await close();
       log.info("stopped");

@@ -9,18 +9,26 @@ export interface Cancelling {
    * so that no number of them takes all connections; what is left where it breaks off, claims find when it is due.
    */
   cancelRest: (subscriptionId: SubscriptionId) => void;
-  /** Resolves once nothing of that is under way: whoever closes the database waits for it. Throws when it breaks off. */
+  /** Resolves once nothing of that is under way. Throws when it breaks off. */
   restCancelled: () => Promise<void>;
+  /** Begins no further statement. Resolves once the one under way is over, and never throws. */
+  stopCancelling: () => Promise<void>;
 }
 
 export function createCancelling(
-  { db, clock }: Pick<Parts, "db" | "clock">,
+  { db, clock, onCancelFailed }: Pick<Parts, "db" | "clock" | "onCancelFailed">,
   { max }: { max: number },
 ): Cancelling {
   const underWay = new Map<string, Promise<void>>();
+  let isStopping = false;
   const cancelAll = gather(
     async (ids: string[]) => {
-      while (await cancelWaiting(db, ids, clock()));
+      try {
+        while (!isStopping && (await cancelWaiting(db, ids, clock())));
+      } catch (error) {
+        onCancelFailed?.(error);
+        throw error;
+      }
       return ids.map(() => undefined);
     },
     { max },
@@ -29,11 +37,15 @@ export function createCancelling(
     cancelRest: (id) => {
       if (underWay.has(id)) return;
       const done = cancelAll(id).finally(() => underWay.delete(id));
-      done.catch(() => undefined); // Whoever waits for it hears of it.
+      done.catch(() => undefined); // `onCancelFailed` was called, and `restCancelled` throws.
       underWay.set(id, done);
     },
     restCancelled: async () => {
       await Promise.all(underWay.values());
+    },
+    stopCancelling: async () => {
+      isStopping = true;
+      await Promise.allSettled(underWay.values());
     },
   };
 }

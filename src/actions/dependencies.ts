@@ -19,6 +19,8 @@ export interface Parts {
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
+  /** Called when the rest of a queue could not be cancelled: no caller waits for that. */
+  onCancelFailed?: (error: unknown) => void;
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
   nudge: (subscriptionIds: SubscriptionId[]) => void;
   /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */

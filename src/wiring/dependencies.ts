@@ -15,8 +15,9 @@ export async function wireDependencies(
   {
     nudge = () => undefined,
     reserve = () => NO_SLOTS,
+    onCancelFailed = () => undefined,
     onUnresolved = () => undefined,
-  }: Partial<Pick<Parts, "nudge" | "reserve">> & {
+  }: Partial<Pick<Parts, "nudge" | "reserve" | "onCancelFailed">> & {
     /** A URL could not be judged for want of a resolver. */
     onUnresolved?: () => void;
   } = {},
@@ -41,6 +42,7 @@ export async function wireDependencies(
     },
     nudge,
     reserve,
+    onCancelFailed,
   });
   return { deps, clock, destinations };
 }

@@ -31,6 +31,34 @@ test("what slips in after a subscription's rest was cancelled is cancelled, too,
   assert.equal(await waiting(), 0);
 });
 
+test("a stop waits for the statement under way alone, and leaves the rest to claims", async () => {
+  const { id, clock, waiting } = await aQueue();
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at
+      from waiting_deliveries, generate_series(1, 11000) where subscription_id = ${id}`;
+  const { cancelRest, restCancelled, stopCancelling } = createCancelling({ db, clock }, { max: 1 });
+  cancelRest(id);
+  await new Promise(setImmediate); // It goes at the end of the tick.
+  await stopCancelling();
+  assert.equal(await waiting(), 6_001);
+  cancelRest(id);
+  await restCancelled();
+  assert.equal(await waiting(), 6_001);
+});
+
+test("cancelling that breaks off is told of, though nobody waits for it", async () => {
+  const { id } = await aQueue();
+  const away = new Error("no time to be had");
+  const clock = () => {
+    throw away;
+  };
+  const told = await new Promise((onCancelFailed) => {
+    createCancelling({ db, clock, onCancelFailed }, { max: 10 }).cancelRest(id);
+  });
+  assert.equal(told, away);
+});
+
 test("cancelling that broke off is heard of once, and begins anew when it is asked for again", async () => {
   const { id, clock, waiting } = await aQueue();
   const away = new Error("no time to be had");
