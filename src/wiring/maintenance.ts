@@ -4,6 +4,7 @@ import { isInUse, isTimedOut } from "../postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
 import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
+import { repeat } from "./repeat.ts";
 
 const KEYS_USED_MS = 10_000;
 const CLOCK_MS = 10_000;
@@ -31,9 +32,10 @@ export function startMaintenance(
     onStalled: (sessions: number) => void;
   },
 ): { stop(): Promise<void> } {
+  const stopping = new AbortController();
   const turnMs = Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
-  const timers = [
-    every(turnMs, () => turnPartitions(deps, onInUse)),
+  const repeated = [
+    every(turnMs, () => turnPartitions(deps, onInUse, stopping.signal)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
@@ -43,28 +45,31 @@ export function startMaintenance(
   ];
   return {
     stop: async () => {
-      timers.forEach(clearInterval);
+      stopping.abort();
+      await Promise.all(repeated.map((stop) => stop()));
       await recordKeysUsed(deps).catch(onError);
     },
   };
 
-  function every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
-    return setInterval(() => void work().catch(onError), ms).unref();
+  function every(ms: number, work: () => Promise<void>): () => Promise<void> {
+    return repeat(ms, work, onError);
   }
 }
 
 /**
  * Makes the partitions that are needed soon and drops those that have expired. While another session uses the tables for
  * long, as a backup does, that has to wait: rows find a place in the default partitions. A statement that takes too long
- * is a fault of its own, and no outage: it does not pass for `isUnavailable`.
+ * is a fault of its own, and no outage: it does not pass for `isUnavailable`. Breaks off between two short transactions
+ * where `signal` aborts.
  */
 export async function turnPartitions(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   onInUse: () => void,
+  signal?: AbortSignal,
 ): Promise<void> {
   try {
-    await createPartitions(db, clock());
-    await dropExpiredPartitions(db, clock());
+    await createPartitions(db, clock(), signal);
+    await dropExpiredPartitions(db, clock(), signal);
   } catch (error) {
     if (isInUse(error)) onInUse();
     else throw isTimedOut(error) ? new Error("partitions took too long", { cause: error }) : error;

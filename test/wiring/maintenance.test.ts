@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { timeOrderedId } from "../../src/domain/ids.ts";
 import { isUnavailable } from "../../src/postgres/database.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { startMaintenance, turnPartitions } from "../../src/wiring/maintenance.ts";
@@ -29,6 +30,19 @@ test("while a backup reads the tables nobody is kept waiting for partitions, and
   await turn();
   assert.equal(turnedAway, 1);
   assert.ok((await countPartitions()) > before);
+});
+
+test("a stop breaks the turn of partitions off between two transactions", async () => {
+  const id = timeOrderedId(new Date(ERA.getTime() - 40 * DAY_MS));
+  await db`insert into events (id, organization_id, type, occurred_at, data)
+           values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{}')`;
+  const deps = { db, clock: createClock() };
+  const isThere = async () => (await db`select from events where id = ${id}`).length === 1;
+
+  await turnPartitions(deps, () => undefined, AbortSignal.abort());
+  assert.equal(await isThere(), true);
+  await turnPartitions(deps, () => undefined);
+  assert.equal(await isThere(), false);
 });
 
 test("a statement of ours that takes too long is a fault of that turn, and no outage of the database", async () => {
