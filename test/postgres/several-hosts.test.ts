@@ -92,10 +92,16 @@ test("a host that fails late does not take the turn of one that has proven to be
   });
   t.after(() => pool.end({ timeout: 0 }));
 
-  const [first, late] = [pool`select 1`.execute(), pool`select 1`.execute()];
+  let tell: () => void = () => undefined;
+  const connected = new Promise<void>((resolve) => (tell = resolve));
+  const first = pool.begin(() => {
+    tell();
+    return late; // Until then nobody else gets this connection.
+  });
+  const late = pool`select 1`.execute();
   while (held.length < 2) await new Promise(setImmediate);
   held[0]?.destroy();
-  await Promise.race([first, late]);
+  await connected;
   held[1]?.destroy();
   await Promise.all([first, late]);
   assert.equal(refusals, 1);

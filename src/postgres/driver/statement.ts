@@ -86,7 +86,7 @@ function prepareWhole(texts: readonly string[], values: unknown[]): Prepared {
     known = named(texts.reduce((before, next, index) => `${before}$${index}${next}`));
     whole.set(texts, known);
   }
-  return { ...known, values: values.map(toParameter) };
+  return { ...known, values };
 }
 
 function prepareParts(texts: readonly string[], values: unknown[]): Prepared {
@@ -102,7 +102,7 @@ function prepareParts(texts: readonly string[], values: unknown[]): Prepared {
   function write(value: unknown): string {
     if (value instanceof Names) return value.text;
     if (value instanceof Statement) return join(value.texts, value.values);
-    if (!(value instanceof Values)) return `$${parameters.push(toParameter(value))}`;
+    if (!(value instanceof Values)) return `$${parameters.push(value)}`;
     const { columns, rows } = value;
     const tuples = rows.map((row) => `(${columns.map((name) => write(row[name])).join(", ")})`);
     return `(${new Names(columns).text}) values ${tuples.join(", ")}`;
@@ -126,10 +126,4 @@ function named(text: string): Prepared {
     names.set(text, name);
   }
   return { name, text };
-}
-
-/** The driver would write a time in the machine's time zone. */
-function toParameter(value: unknown): unknown {
-  if (value instanceof Date) return value.toISOString();
-  return Array.isArray(value) ? value.map(toParameter) : value;
 }
