@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { homeFolder } from "../postgres/embedded.ts";
 import { type Account, accountOf } from "../postgres/embedded/account.ts";
 import { become } from "../postgres/embedded/become.ts";
+import { makePath } from "../postgres/embedded/make-path.ts";
 
 const LINKS_MAX = 40;
 const OURSELVES = fileURLToPath(import.meta.url);
@@ -15,7 +16,7 @@ const OURSELVES = fileURLToPath(import.meta.url);
  */
 export async function becomeOwner(folder: string, log: (message: string) => void): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const found = await findOwner(folder);
+  const found = (await findOwner(folder)) ?? (await makeAndFindOwner(folder));
   if (found === null) return;
 
   const whose = `${found.at} belongs to uid ${found.owner.uid}`;
@@ -32,6 +33,12 @@ export async function becomeOwner(folder: string, log: (message: string) => void
     throw new Error(`${whose}, and uid ${found.owner.uid} may not read this installation`);
   });
   log(`${whose}: working as that user`);
+}
+
+/** Made first and looked at then: in /tmp, others might make it before we do. A fault is told by whoever uses it. */
+async function makeAndFindOwner(folder: string): ReturnType<typeof findOwner> {
+  await makePath(folder, 0o700).catch(() => undefined);
+  return findOwner(folder);
 }
 
 /** The first owner but root of anything on the way to a path, links included. Null when all that is there is root's. */
