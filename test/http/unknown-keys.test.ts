@@ -103,5 +103,9 @@ function recording(database: Database, statements: Statement[]): Database {
       }
       return result;
     },
+    get: (target, property) =>
+      property === "within"
+        ? (ms: number) => recording(target.within(ms), statements)
+        : (Reflect.get(target, property) as unknown),
   });
 }

@@ -17,6 +17,9 @@ function watch<Sql extends object>(sql: Sql, pass: () => Promise<void>): Sql {
     },
     get(target, property, receiver) {
       const value: unknown = Reflect.get(target, property, receiver);
+      if (property === "within") {
+        return (ms: number) => watch((value as (ms: number) => object)(ms), pass);
+      }
       if (property !== "begin") return value;
       return (work: Work) => (value as (work: Work) => unknown)((tx) => transact(work, tx, pass));
     },
