@@ -7,16 +7,17 @@ import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
-import { type OpenDatabase, openDatabase, standstillMs } from "./wiring/database.ts";
+import { openDatabase, standstillMs } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
-import { type ConnectionBounds, planConnections } from "./wiring/descriptors.ts";
+import { planConnections } from "./wiring/descriptors.ts";
 import { createEngine } from "./wiring/engine.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
-import { openListener } from "./wiring/listener.ts";
+import { openListener, urlOf } from "./wiring/listener.ts";
 import { createMetrics, measure } from "./wiring/metrics.ts";
+import { Opened } from "./wiring/opened.ts";
 import { Outage } from "./wiring/outage.ts";
 import { USER_AGENT } from "./wiring/product.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
@@ -32,28 +33,25 @@ export interface Service {
 /** Starts the service as configured and resolves once it is ready. */
 export async function start(config: Config): Promise<Service> {
   const log = createLogger(config.logLevel);
-  const extraCa = await readReceiversCa(config);
-  const say = (message: string) => log.info(message);
-  const connections = planConnections(config, log);
-  const opened = await openDatabase(config, say, { writesRetention: true });
+  const opened = new Opened();
   try {
-    return await startOn(opened, config, { log, extraCa, connections });
+    return await open(config, log, opened);
   } catch (error) {
-    await opened.close();
+    const onError = (err: unknown) => log.error({ err }, "what was opened is not all closed");
+    await opened.close().catch(onError);
     throw error;
   }
 }
 
-async function startOn(
-  { db, close }: OpenDatabase,
-  config: Config,
-  {
-    log,
-    extraCa,
-    connections,
-  }: { log: Logger; extraCa: string | undefined; connections: ConnectionBounds },
-): Promise<Service> {
+/** Every step that opens something adds it to `opened` at once. */
+async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
+  const extraCa = await readReceiversCa(config);
+  const say = (message: string) => log.info(message);
+  const connections = planConnections(config, log);
+  const { db, close } = await openDatabase(config, say, { writesRetention: true });
+  opened.add(close);
   const outage = new Outage(db, log);
+  opened.add(() => outage.stop());
   const orElse = (message: string) => (err: unknown) => {
     if (isUnavailable(err)) outage.note(err);
     else log.error({ err }, message);
@@ -66,6 +64,8 @@ async function startOn(
     onUnresolved: () => tellFault("no_resolver", {}, "a subscription could not be created"),
   });
   const { deps, clock, destinations } = wired;
+  opened.add(() => destinations.close());
+  opened.add(() => deps.gathered.stopCancelling());
   await requireRingInUse(deps);
   const faults = new FaultLog(log);
   const tellFault: NoteFault = (fault, ...facts) => {
@@ -89,6 +89,7 @@ async function startOn(
     },
     onError: orElse("maintenance failed"),
   });
+  opened.add(() => maintenance.stop());
 
   const sender = createSender({
     check: destinations.forDeliveries,
@@ -98,6 +99,7 @@ async function startOn(
     extraCa,
     maxConnections: connections.receivers,
   });
+  opened.add(() => sender.close());
   const dispatcher =
     config.role === "api"
       ? null
@@ -110,11 +112,11 @@ async function startOn(
           onError: orElse("dispatching failed"),
         });
 
-  const ownUrl = `http://${config.host}:${config.port}`;
+  let partnerUrl: string | null = null;
   const options = {
     logger: log,
     health: health.forPartners,
-    baseUrl: () => config.baseUrl ?? partnerUrl ?? ownUrl,
+    baseUrl: () => config.baseUrl ?? partnerUrl ?? urlOf(config.host, config.port),
     onUnavailable: (err: unknown) => {
       outage.note(err);
     },
@@ -134,8 +136,11 @@ async function startOn(
       : buildPartnerApp(deps, { ...options, maxConnections: connections.partners });
   for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);
 
+  // The operators' listener comes first and goes last: it tells how the process does while that starts and stops.
+  opened.add(() => operatorApp.close());
+  opened.add(() => Promise.all([partnerApp?.close(), dispatcher?.stop()]));
   const operatorUrl = await openListener(operatorApp, config.operatorHost, config.operatorPort);
-  const partnerUrl = partnerApp && (await openListener(partnerApp, config.host, config.port));
+  if (partnerApp) partnerUrl = await openListener(partnerApp, config.host, config.port);
   dispatcher?.start();
   warnOfExceptions(config, log);
   log.info({ role: config.role, partners: partnerUrl, operators: operatorUrl }, "ready");
@@ -147,13 +152,7 @@ async function startOn(
       if (cause) log.fatal({ err: cause }, "an error that nobody expected ends the service");
       health.noteStopping();
       log.info("stopping: what is under way comes to its end");
-      await Promise.all([partnerApp?.close(), dispatcher?.stop()]);
-      await operatorApp.close();
-      destinations.close();
-      const cancelled = deps.gathered.stopCancelling();
-      await Promise.all([sender.close(), maintenance.stop(), cancelled]);
-      outage.stop();
-      await close();
+      await opened.close();
       log.info("stopped");
     },
   };

@@ -24,11 +24,12 @@ export async function wireDependencies(
 ): Promise<{ deps: Dependencies; clock: DatabaseClock; destinations: Destinations }> {
   const clock = new DatabaseClock(db);
   await clock.measure();
+  const ring = await openRing(config, db);
   const destinations = openDestinations(config);
   const deps = createDependencies({
     db,
     clock: clock.now,
-    ring: await openRing(config, db),
+    ring,
     checkDestination: async (url, organizationId) => {
       const vetted = await destinations.forRequests(url, organizationId);
       if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();

@@ -1,12 +1,22 @@
+import { lookup } from "node:dns/promises";
 import type { App } from "../http/app.ts";
 
-/** Opens a listener and answers its base URL. */
+/**
+ * Opens a listener and returns its base URL. A name stands for its first address: of `localhost` the framework would
+ * open both, and the second one's connections would be without our bounds.
+ */
 export async function openListener(app: App, host: string, port: number): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    const { address } = await lookup(host);
+    return await app.listen({ host: address, port });
   } catch (error) {
     throw cannotListen(host, port, error);
   }
+}
+
+/** The base URL of a listener as it is configured, before it is open. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** The same error in words that help. */

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Opened } from "../../src/wiring/opened.ts";
+
+test("what was opened last is closed first, each when the one before is closed, and once", async () => {
+  const opened = new Opened();
+  const told: string[] = [];
+  for (const name of ["database", "listener"]) {
+    opened.add(async () => {
+      told.push(`${name} closes`);
+      await Promise.resolve();
+      told.push(`${name} is closed`);
+    });
+  }
+  await opened.close();
+  await opened.close();
+  assert.deepEqual(told, [
+    "listener closes",
+    "listener is closed",
+    "database closes",
+    "database is closed",
+  ]);
+});
+
+test("what fails to close keeps nothing else open, and is told of", async () => {
+  const opened = new Opened();
+  const told: string[] = [];
+  opened.add(() => told.push("database"));
+  opened.add(() => Promise.reject(new Error("the sender")));
+  opened.add(() => {
+    throw new Error("the listener");
+  });
+  await assert.rejects(opened.close(), /the listener/);
+  assert.deepEqual(told, ["database"]);
+});
