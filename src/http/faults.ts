@@ -14,11 +14,11 @@ interface Described {
 
 /** Says in our own words what is wrong and where, in order of place. Repeats nothing of the request. */
 export function faultsOf(violations: readonly Violation[]): Fault[] {
-  const mistyped = new Set(
-    violations.filter((one) => one.keyword === "type").map((one) => one.instancePath),
+  const listed = new Set(
+    violations.filter((one) => one.keyword === "enum").map((one) => one.instancePath),
   );
   return violations
-    .filter((one) => one.keyword !== "enum" || !mistyped.has(one.instancePath)) // Said already.
+    .filter((one) => one.keyword !== "type" || !listed.has(one.instancePath)) // Its type says less.
     .slice(0, FAULTS_MAX)
     .map((violation) => toFault(violation))
     .sort((a, b) => a.pointer.localeCompare(b.pointer, "en", { numeric: true }));

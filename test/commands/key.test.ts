@@ -109,6 +109,10 @@ test("revoking a whole token is explained, without repeating it", async () => {
   await admit(deps, token);
 });
 
+const LABEL_REFUSED =
+  "error: The request does not have the expected shape.\n" +
+  "  label: must be 1 to 200 characters, none of them a control or bidirectional character\n";
+
 const refusals = [
   [
     "reserved and unknown scopes, all listed",
@@ -125,8 +129,13 @@ const refusals = [
   [
     "a label with a control character",
     ["create", "--organization", "acme", "--label", "\u001b[2J"],
-    "error: The request does not have the expected shape.\n" +
-      "  label: must be at most 200 characters, none of them a control character\n",
+    LABEL_REFUSED,
+  ],
+  ["an empty label", ["create", "--organization", "acme", "--label", ""], LABEL_REFUSED],
+  [
+    "a label that turns the line round",
+    ["create", "--organization", "acme", "--label", "a\u202eb"],
+    LABEL_REFUSED,
   ],
   ["a key that does not exist", ["revoke", "0".repeat(20)], "error: There is no such key.\n"],
   ["an invalid key id", ["revoke", "vck_"], "error: There is no such key.\n"],

@@ -86,6 +86,8 @@ test("a body of the wrong shape is refused with all its faults, none of which re
     [{ url: URL_OK, events: ["vc.test.ping", MARK] }, ["/events/1"]],
     [{ url: URL_OK, events: ["VC.TEST.PING"] }, ["/events/0"]],
     [{ url: URL_OK, events: [null] }, ["/events/0"]],
+    [{ url: URL_OK, events: [["vc.test.ping"]] }, ["/events/0"]],
+    [{ url: URL_OK, events: [{ "vc.test.ping": true }, 7] }, ["/events/0", "/events/1"]],
     [{ url: URL_OK, events: ["vc.test.ping", "vc.test.ping"] }, ["/events"]],
     [{ url: URL_OK, events: ["toString"] }, ["/events/0"]],
   ];
@@ -102,7 +104,7 @@ test("a body of the wrong shape is refused with all its faults, none of which re
     );
     assert.ok(!response.body.includes(MARK), sent);
     for (const { pointer, detail } of errors) {
-      if (pointer.startsWith("/events")) assert.match(detail, /vc\.test\.ping|a string/);
+      if (pointer.startsWith("/events")) assert.match(detail, /vc\.test\.ping/);
     }
   }
 });

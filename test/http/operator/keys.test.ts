@@ -82,6 +82,11 @@ test("an unknown organization is 404, but only once the rest is right", async (t
   assert.equal((await ask(create({ organization: "nobody", scopes: ["x"] }))).status, 422);
 });
 
+/** What turns the text behind it round, as Unicode lists it. */
+const BIDI_CONTROLS = ["\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d"].concat(
+  ["\u202e", "\u2066", "\u2067", "\u2068", "\u2069"],
+);
+
 test("a body of another shape is 422, and every fault in it is named", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { status, body } = await ask(create({ scopes: [1], label: "\u0000" }));
@@ -90,8 +95,10 @@ test("a body of another shape is 422, and every fault in it is named", async (t)
     (body as { errors: { pointer: string }[] }).errors.map((error) => error.pointer),
     ["/label", "/organization", "/scopes/0"],
   );
-  for (const label of ["x".repeat(201), "two\nlines", "half a pair \ud800", 7]) {
-    assert.equal((await ask(create({ organization: "acme", label }))).status, 422);
+  const unfit = ["", "x".repeat(201), "two\nlines", "half a pair \ud800", 7];
+  for (const label of [...unfit, ...BIDI_CONTROLS.map((control) => `a${control}b`)]) {
+    const sent = JSON.stringify(label);
+    assert.equal((await ask(create({ organization: "acme", label }))).status, 422, sent);
   }
   const longest = "\u{1f511}".repeat(200);
   assert.equal((await ask(create({ organization: "acme", label: longest }))).status, 201);
