@@ -12,6 +12,7 @@ import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
 import type { Caller, Scope } from "../domain/scope.ts";
 import { boundConnections } from "./connection-bound.ts";
+import { askForBodies } from "./continue.ts";
 import { decodable } from "./decodable.ts";
 import { createErrorHandler } from "./errors.ts";
 import { readJsonBodies } from "./json-body.ts";
@@ -142,6 +143,7 @@ export function buildApp({
   app.addHook("onRequest", (request, reply, done) => {
     done(faultOfHead(request, reply, checkHost));
   });
+  askForBodies(app);
   cutLongLists(app);
   app.addHook("onResponse", ({ raw }, _reply, done) => {
     turns.end(raw);

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { systemClock } from "../domain/clock.ts";
 import { type ErrorCode, PartnerError } from "../domain/errors.ts";
 import { randomId } from "../domain/ids.ts";
 import { HEAD_BYTES_MAX } from "./limits.ts";
@@ -49,6 +50,7 @@ export function answer(socket: Socket, error: PartnerError, baseUrl: string): vo
   const headers = {
     ...standardHeaders(requestId),
     ...problemHeaders(error),
+    date: systemClock().toUTCString(), // As in Node's own answers.
     "content-length": String(Buffer.byteLength(body)),
     connection: "close",
   };

@@ -49,7 +49,7 @@ export class Turns {
     const place = turns.findIndex((turn) => turn.request === request);
     if (place === -1) return;
     const [ended] = turns.splice(place, 1);
-    line.isOver ||= ended?.response?.getHeader("connection") === "close";
+    line.isOver ||= isLast(ended?.response);
     // A connection that was reset can take no answer, and says so before it counts as destroyed.
     if (place > 0 || !socket.writable || line.isOver) return;
 
@@ -86,4 +86,9 @@ export class Turns {
     }
     return line;
   }
+}
+
+/** Whether the connection ends with this answer: we have said so, the client has, or Node does where a body is missing. */
+function isLast(response: ServerResponse | undefined): boolean {
+  return response?.getHeader("connection") === "close" || response?.shouldKeepAlive === false;
 }

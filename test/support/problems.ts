@@ -29,6 +29,7 @@ export async function problemCheck(
     assert.equal(headers["content-type"], "application/problem+json");
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["cache-control"], "no-store");
+    assert.ok(headers["date"]);
 
     const problem = JSON.parse(body) as Problem;
     assert.ok(isPublished(problem), JSON.stringify(isPublished.errors));
