@@ -10,7 +10,7 @@ import { aGate } from "../support/database-gate.ts";
 const db = await createDatabase({ max: 1 });
 
 test("a server that neither answers nor hangs up is taken for gone, and used again when it is back", async (t) => {
-  const gate = await aGate(t, db, { silenceMs: 100 });
+  const gate = await aGate(t, db, { silenceMs: 1_000 });
   await gate.db`select 1`;
   gate.freeze();
   await assert.rejects(async () => gate.db`select 1`, isUnavailable);
