@@ -13,7 +13,6 @@ export interface OwnNetwork {
 
 const UP = 0x1;
 const GATEWAY = 0x2;
-const REJECT = 0x200;
 /** Of a default route, or of each half where a VPN writes it as two. */
 const DEFAULT_BITS_MAX = 1;
 /** A table that is longer leads out. */
@@ -53,7 +52,7 @@ function leadsOutByIpv6([, bits = "", , , , , , , flags = "", device]: string[])
 function leadsOut(route: { device: string | undefined; flags: string; bits: number }): boolean {
   const { device = "*", bits } = route;
   const flags = Number(`0x${route.flags}`);
-  if (device === "*" || device === "lo" || !(flags & UP) || flags & REJECT) return false;
+  if (device === "*" || device === "lo" || !(flags & UP)) return false;
   return (flags & GATEWAY) !== 0 || bits <= DEFAULT_BITS_MAX;
 }
 

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { parseCidr } from "../../src/domain/cidr.ts";
 import { onConnect } from "../support/network.ts";
 import { startReceiver } from "../support/receiver.ts";
+import * as scripts from "../support/receiver-scripts.ts";
 import { aPost, names, startSender } from "../support/sender.ts";
 
 const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
@@ -22,6 +23,34 @@ test("a handshake that failed takes up no room", async (t) => {
 
   for (let i = 0; i < 2; i++) await sender.send(aPost(good.url()));
   assert.equal(good.connections.length, 1);
+});
+
+test("an idle connection makes room before the next one is opened", async (t) => {
+  const sender = await startSender(t, { maxConnections: 1 });
+  const [idle, mute] = await Promise.all([startReceiver(t), startReceiver(t)]);
+  await sender.send(aPost(idle.url()));
+  const [connection] = idle.connections;
+  assert.ok(connection);
+  const closed = once(connection, "close").then(() => "the idle one is closed");
+  mute.answer(scripts.hang);
+  void sender.send(aPost(mute.url()));
+  const sent = mute.next().then(() => "the next one is used");
+  assert.equal(await Promise.race([closed, sent]), "the idle one is closed");
+});
+
+test("connections that become idle together are kept up to the bound", async (t) => {
+  const sender = await startSender(t, { maxConnections: 2 });
+  const receiver = await startReceiver(t);
+  const answers: (() => void)[] = [];
+  receiver.answer(({ response }) => {
+    answers.push(() => response.end());
+    if (answers.length === 5) for (const answer of answers) answer();
+  });
+  const send = () => sender.send(aPost(receiver.url()));
+  await Promise.all(Array.from({ length: 5 }, send));
+  receiver.answer(scripts.status(200));
+  await Promise.all([send(), send()]);
+  assert.equal(receiver.connections.length, 5);
 });
 
 for (const [room, maxConnections, mostAtOnce] of [

@@ -10,6 +10,7 @@ const IPV4 = {
     "* 00000000 00000000 0201 0 0 0 00000000 0 0 0",
     "* 007100CB 00000000 0001 0 0 0 00FFFFFF 0 0 0",
   ]),
+  "a black hole": table(["* 00000000 00000000 0001 0 0 0 00000000 0 0 0"]),
   loopback: table(["lo 00000000 00000000 0001 0 0 0 00000000 0 0 0"]),
   down: table(["eth0 00000000 010200C0 0002 0 0 0 00000000 0 0 0"]),
   gateway: table(["eth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0"]),
@@ -33,7 +34,15 @@ function table(rows: string[]): string {
   return [head, ...rows].map((row) => `${row.replaceAll(" ", "\t")}  \n`).join("");
 }
 
-for (const name of ["none", "network", "refusals", "loopback", "down", "multicast"] as const) {
+for (const name of [
+  "none",
+  "network",
+  "refusals",
+  "a black hole",
+  "loopback",
+  "down",
+  "multicast",
+] as const) {
   test(`a machine whose IPv4 routes are ${name} has lost its way out`, () => {
     const network = { ipv4Routes: IPV4[name], ipv6Routes: IPV6.none, hasIpv4Address: true };
     assert.equal(hasLostIpv4(network), true);

@@ -19,7 +19,10 @@ async function aListener(
   maxConnections: number,
   parts: Partial<Pick<Parts, "checkDestination">> = {},
 ) {
-  const { listen, aKeyWith } = startPartnerApi(t, db, { options: { maxConnections }, ...parts });
+  const { app, listen, aKeyWith } = startPartnerApi(t, db, {
+    options: { maxConnections },
+    ...parts,
+  });
   const base = await listen();
   const headers = [
     "Host: localhost",
@@ -30,6 +33,7 @@ async function aListener(
   return {
     base,
     isReady,
+    requested: () => once(app.server, "request"),
     me: rawRequest("GET /api/v1/partner/me HTTP/1.1", headers),
     create: rawRequest(
       "POST /api/v1/partner/webhooks HTTP/1.1",
@@ -98,8 +102,10 @@ test("callers' idle connections keep nobody out either", async (t) => {
 });
 
 test("a request that has not arrived whole makes room, whoever sends it", async (t) => {
-  const { open, create, isReady } = await aListener(t, 1);
+  const { open, create, isReady, requested } = await aListener(t, 1);
+  const arriving = requested();
   const client = await open(create.slice(0, -2));
+  await arriving;
   const closed = closedOf({ client });
   await isReady();
   await closed;

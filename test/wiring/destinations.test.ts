@@ -42,6 +42,11 @@ test("an organization that names silent hosts without end is refused, and nobody
   assert.deepEqual(vetted.ok && vetted.addresses, ADDRESSES);
 });
 
+test("a look-up that is over counts no more", async (t) => {
+  const { forRequests } = await startDestinations(t);
+  for (let i = 0; i < 3 * CONCURRENCY; i++) assert.ok((await forRequests(HOOKS, "acme")).ok);
+});
+
 test("as many attempts as there may be have a look-up each", async (t) => {
   const { forDeliveries, aSilentUrl } = await startDestinations(t);
   for (let i = 1; i < CONCURRENCY; i++) void forDeliveries(aSilentUrl(`silent-${i}`));
