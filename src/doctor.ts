@@ -5,7 +5,7 @@ import { formatDuration } from "./domain/duration.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
 import { findRetention } from "./postgres/migrate.ts";
-import { findRole, findServer, takesWrites } from "./postgres/server.ts";
+import { findRole, findServer } from "./postgres/server.ts";
 import { findExcess, findMissing } from "./postgres/service-rights.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
@@ -14,6 +14,7 @@ import { lookUpLimitMs } from "./wiring/destinations.ts";
 import { isOpenToAll } from "./wiring/kept-file.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing, sealingKeysPath } from "./wiring/sealing-keys.ts";
+import { Writes } from "./wiring/writes.ts";
 
 /** The oldest supported version of PostgreSQL. */
 const VERSION_MIN = 15;
@@ -99,11 +100,13 @@ async function checkDatabase(config: Config, db: Database): Promise<string> {
   if (Number.parseInt(version) < VERSION_MIN) {
     throw new Error(`PostgreSQL ${version} is too old: ${VERSION_MIN} or newer is required`);
   }
-  if (!(await takesWrites(db))) {
+  await new Writes(db).check().catch((cause: unknown) => {
     throw new Error(
-      `${describeDatabase(config)} takes no writes: it is a standby, or default_transaction_read_only is on`,
+      `${describeDatabase(config)} takes no writes (${cause instanceof Error ? cause.message : String(cause)}): ` +
+        "it is a standby, default_transaction_read_only is on, or a synchronous standby is missing",
+      { cause },
     );
-  }
+  });
   return `PostgreSQL ${version}, ${describeDatabase(config)}, schema up to date`;
 }
 

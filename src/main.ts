@@ -21,6 +21,7 @@ import { Opened } from "./wiring/opened.ts";
 import { Outage } from "./wiring/outage.ts";
 import { USER_AGENT } from "./wiring/product.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
+import { Writes } from "./wiring/writes.ts";
 
 export interface Service {
   /** Null in a process that serves operators alone. */
@@ -50,7 +51,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const connections = planConnections(config, log);
   const { db, close } = await openDatabase(config, say, { writesRetention: true });
   opened.add(close);
-  const outage = new Outage(db, log);
+  const writes = new Writes(db);
+  const outage = new Outage(writes, log);
   opened.add(() => outage.stop());
   const orElse = (message: string) => (err: unknown) => {
     if (isUnavailable(err)) outage.note(err);
@@ -60,6 +62,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const wired = await wireDependencies(config, db, {
     nudge: (ids) => dispatcher?.nudge(ids),
     reserve: () => dispatcher?.reserve() ?? NO_SLOTS,
+    noteWrite: writes.note,
     onCancelFailed: orElse("what was queued is not all cancelled"),
     onUnresolved: () => tellFault("no_resolver", {}, "a subscription could not be created"),
   });
@@ -78,7 +81,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   };
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
   await turnPartitions(deps, onInUse);
-  const health = new Readiness({ db, clock, ring: deps.ring });
+  const health = new Readiness({ db, writes, clock, ring: deps.ring });
   const metrics = createMetrics(db, clock.now, () => dispatcher?.underWay ?? 0);
   const maintenance = startMaintenance(deps, clock, {
     retentionMs: config.retentionMs,
@@ -105,6 +108,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       ? null
       : createEngine(deps, config, {
           send: (post) => sender.send(post),
+          writes,
           log,
           onEnded: (ended) => metrics.noteEnded(ended),
           onRecorded: (recorded) => metrics.noteRecorded(recorded),

@@ -19,6 +19,8 @@ export interface Parts {
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
+  /** Sees the outcome of what publishes events. Default: nobody does. */
+  noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
   /** Called when the rest of a queue could not be cancelled: no caller waits for that. */
   onCancelFailed?: (error: unknown) => void;
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
@@ -46,7 +48,7 @@ export interface Dependencies extends Parts {
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
-  const { clock } = parts;
+  const { clock, noteWrite = <Result>(write: Promise<Result>) => write } = parts;
   const inTime = () => parts.db.within(BATCH.patienceMs);
   return {
     ...parts,
@@ -65,7 +67,7 @@ export function createDependencies(parts: Parts): Dependencies {
       }, BATCH),
 
       publish: gather(
-        (events: NewEvent[]) => publishAtOnce({ ...parts, db: inTime() }, events),
+        (events: NewEvent[]) => noteWrite(publishAtOnce({ ...parts, db: inTime() }, events)),
         BATCH,
       ),
 

@@ -21,9 +21,8 @@ export async function findRole(db: Queryable): Promise<string> {
   return row.role;
 }
 
-/** Whether it takes writes: a standby only reads, and so does a database that was set to. Throws where nothing answers. */
-export async function takesWrites(db: Queryable): Promise<boolean> {
-  const [row] = await db<[{ takes: boolean }]>`
-    select current_setting('transaction_read_only') = 'off' as takes`;
-  return row.takes;
+/** Writes one row, and throws where the database does not commit that: at a standby, or while commits hang. */
+export async function writeReadiness(db: Queryable): Promise<void> {
+  const { count } = await db`update readiness set writes = writes + 1`;
+  if (count !== 1) throw new Error("the table readiness has lost its row");
 }

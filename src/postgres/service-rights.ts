@@ -19,6 +19,7 @@ const RIGHTS: Record<string, string> = {
   audit: "select",
   rate_windows: "select, insert, update",
   settings: "select",
+  readiness: "select, update (writes)",
   schema_migrations: "select",
 };
 

@@ -1,6 +1,9 @@
 import { after, SKEW_MAX_MS, systemClock } from "../domain/clock.ts";
 import { clockSkewMs, type Database } from "../postgres/database.ts";
 
+/** How long the database may take to tell its time. */
+const ANSWER_MS = 3_000;
+
 /**
  * The machine's time while it is right, and the database's while it is not: a node whose clock is an hour off attempts
  * nothing early and spoils no other node's rate window. Steps of the machine's clock show at once, against the
@@ -54,7 +57,7 @@ export class DatabaseClock {
 
   /** Changes what we know no more than the answer requires: a slow one leaves much open. */
   async measure(): Promise<void> {
-    const { least, most } = await clockSkewMs(this.#db, this.#system);
+    const { least, most } = await clockSkewMs(this.#db.within(ANSWER_MS), this.#system);
     const skewMs = Math.min(Math.max(this.skewMs, least), most);
     this.#measured = { skewMs, ...this.#read() };
   }

@@ -15,9 +15,10 @@ export async function wireDependencies(
   {
     nudge = () => undefined,
     reserve = () => NO_SLOTS,
+    noteWrite,
     onCancelFailed = () => undefined,
     onUnresolved = () => undefined,
-  }: Partial<Pick<Parts, "nudge" | "reserve" | "onCancelFailed">> & {
+  }: Partial<Pick<Parts, "nudge" | "reserve" | "noteWrite" | "onCancelFailed">> & {
     /** A URL could not be judged for want of a resolver. */
     onUnresolved?: () => void;
   } = {},
@@ -43,6 +44,7 @@ export async function wireDependencies(
     },
     nudge,
     reserve,
+    ...(noteWrite && { noteWrite }),
     onCancelFailed,
   });
   return { deps, clock, destinations };

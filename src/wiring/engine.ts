@@ -12,9 +12,12 @@ import { type SubscriptionId, publicId } from "../domain/ids.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
 import type { NoteFault } from "./fault-log.ts";
+import type { Writes } from "./writes.ts";
 
 /** How often we look for what other processes accepted and for what became due. */
 const POLL_INTERVAL_MS = 100;
+/** A statement that takes longer is abandoned, and the next one tries another connection. */
+const STATEMENT_MS = 10_000;
 
 /** Puts the delivery engine together: claim → attempt → decide → record. */
 export function createEngine(
@@ -22,6 +25,7 @@ export function createEngine(
   config: Config,
   {
     send,
+    writes,
     log,
     onEnded,
     onRecorded,
@@ -29,6 +33,7 @@ export function createEngine(
     onError,
   }: {
     send: Sender["send"];
+    writes: Writes;
     log: Logger;
     onEnded: (ended: Ended) => void;
     onRecorded: (recorded: Recorded) => void;
@@ -36,6 +41,7 @@ export function createEngine(
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
+  const inTime = (): Dependencies => ({ ...deps, db: deps.db.within(STATEMENT_MS) });
   const persistence = {
     isTransient,
     onRetry: (error: unknown) => {
@@ -44,7 +50,7 @@ export function createEngine(
     giveUpAfterMs: deps.rules.leaseMs,
   };
   const record = createRecorder<Ended>(async (ended) => {
-    const recorded = await recordEnded(deps, ended);
+    const recorded = await writes.note(recordEnded(inTime(), ended));
     onRecorded(recorded);
     for (const { delivery_id: id, subscription_id, reason } of recorded.deadLettered) {
       log.warn({ ...namesOf({ id, subscription_id }), reason }, "delivery dead-lettered");
@@ -58,9 +64,9 @@ export function createEngine(
     send,
     clock: deps.clock,
     record,
-    postpone: createRecorder<Claim>((claims) => postpone(deps, claims), persistence),
+    postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
     defer: createRecorder<Claim>(
-      (claims) => postpone(deps, claims, DEFERRED_DELAY_MS),
+      (claims) => postpone(inTime(), claims, DEFERRED_DELAY_MS),
       persistence,
     ),
     onEnded,
@@ -75,8 +81,12 @@ export function createEngine(
   });
 
   return new Dispatcher({
-    listDue: (page) => listDueSubscriptions(deps.db, { now: deps.clock(), ...page }),
-    claim: (wanted) => claimDeliveries(deps, wanted),
+    listDue: (page) => listDueSubscriptions(inTime().db, { now: deps.clock(), ...page }),
+    claim: async (wanted) => {
+      // What could not be recorded would be attempted again and again, and each time lose its lease.
+      if (writes.hasFailed()) await writes.check();
+      return claimDeliveries(inTime(), wanted);
+    },
     deliver,
     concurrency: config.dispatchConcurrency,
     subscriptionConcurrency: config.subscriptionConcurrency,

@@ -3,16 +3,19 @@ import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { HealthChecks } from "../http/health.ts";
 import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
-import { takesWrites } from "../postgres/server.ts";
 import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { within } from "./within.ts";
+import type { Writes } from "./writes.ts";
 
 interface Check {
   name: string;
   ok: boolean;
   detail?: string;
 }
+
+/** How long a failed write of the service keeps us from being ready, unless one succeeds. */
+const FAILURE_MEMORY_MS = 3_000;
 
 /** How long an internal fault keeps us from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
@@ -32,6 +35,7 @@ const DATABASE_MS = 3_000;
 /** Knows whether this process can do its work. Nothing that a partner chooses changes either answer. */
 export class Readiness {
   readonly #db: Database;
+  readonly #writes: Writes;
   readonly #clock: DatabaseClock;
   readonly #ring: KeyRing;
   readonly #databaseMs: number;
@@ -45,10 +49,16 @@ export class Readiness {
   readonly forOperators: HealthChecks;
 
   constructor(
-    { db, clock, ring }: { db: Database; clock: DatabaseClock; ring: KeyRing },
+    {
+      db,
+      writes,
+      clock,
+      ring,
+    }: { db: Database; writes: Writes; clock: DatabaseClock; ring: KeyRing },
     databaseMs = DATABASE_MS,
   ) {
     this.#db = db;
+    this.#writes = writes;
     this.#clock = clock;
     this.#ring = ring;
     this.#databaseMs = databaseMs;
@@ -87,11 +97,11 @@ export class Readiness {
   }
 
   async #examineDatabase(): Promise<Check[]> {
-    const database = await this.#databaseCheck();
+    const pending = await this.#findPending();
     await this.#clock.measure();
     const seconds = Math.round(Math.abs(this.#clock.skewMs) / 100) / 10;
     return [
-      database,
+      pending ?? (await this.#checkWrites()),
       {
         name: "clock",
         ok: this.#clock.isRight,
@@ -100,11 +110,23 @@ export class Readiness {
     ];
   }
 
-  async #databaseCheck(): Promise<Check> {
-    this.#isCurrent ||= (await findPendingMigrations(this.#db)).length === 0;
-    if (!this.#isCurrent) return { name: "database", ok: false, detail: "migrations are pending" };
-    if (await takesWrites(this.#db)) return { name: "database", ok: true };
-    return { name: "database", ok: false, detail: "takes no writes" };
+  async #findPending(): Promise<Check | null> {
+    const db = this.#db.within(this.#databaseMs);
+    this.#isCurrent ||= (await findPendingMigrations(db)).length === 0;
+    return this.#isCurrent
+      ? null
+      : { name: "database", ok: false, detail: "migrations are pending" };
+  }
+
+  /** What the next request would meet: it writes, too. */
+  async #checkWrites(): Promise<Check> {
+    const commits = await this.#writes.check().then(
+      () => !this.#writes.hasFailed(FAILURE_MEMORY_MS),
+      () => false,
+    );
+    return commits
+      ? { name: "database", ok: true }
+      : { name: "database", ok: false, detail: "takes no writes" };
   }
 
   async #checkFaults(): Promise<Check[]> {
@@ -117,7 +139,7 @@ export class Readiness {
 
   /** A key that is lost stops its own subscriptions. A ring that knows none of the keys stops them all. */
   async #examineRing(): Promise<Check> {
-    const asked = isAnySealedUnder(this.#db, this.#ring.map(headOf));
+    const asked = isAnySealedUnder(this.#db.within(this.#databaseMs), this.#ring.map(headOf));
     const opensSome = await within(this.#databaseMs, asked).catch(() => false);
     return toCheck("secret_sealed", opensSome);
   }

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import type { Database } from "../postgres/database.ts";
-import { takesWrites } from "../postgres/server.ts";
+import type { Writes } from "./writes.ts";
 
 interface Timing {
   /** How often an outage is looked at. */
@@ -18,15 +17,15 @@ const TIMING: Timing = { checkMs: 1_000, quietMs: 3_000, remindMs: 60_000 };
  * and once when it is over. Everything fails then, hundreds of times a second, and a line for each would fill the disk.
  */
 export class Outage {
-  readonly #db: Database;
+  readonly #writes: Writes;
   readonly #log: Logger;
   readonly #timing: Timing;
   #failures = 0;
   #lastFailureMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Database, log: Logger, timing: Partial<Timing> = {}) {
-    this.#db = db;
+  constructor(writes: Writes, log: Logger, timing: Partial<Timing> = {}) {
+    this.#writes = writes;
     this.#log = log;
     this.#timing = { ...TIMING, ...timing };
   }
@@ -52,7 +51,10 @@ export class Outage {
     const check = async () => {
       if (isAsking) return;
       isAsking = true;
-      const isWell = await takesWrites(this.#db).catch(() => false);
+      const isWell = await this.#writes.check().then(
+        () => true,
+        () => false,
+      );
       isAsking = false;
       const now = performance.now();
       if (!isWell) this.#lastFailureMs = now;

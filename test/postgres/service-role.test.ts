@@ -72,6 +72,7 @@ test("a column that never changes cannot be changed by the service", async () =>
       "finished_deliveries.last_reason",
       "finished_deliveries.lease_id",
       "organizations.rate_limit_per_minute",
+      "readiness.writes",
       "subscriptions.auto_disabled_at",
       "subscriptions.consecutive_failures",
       "subscriptions.deleted_at",

@@ -60,6 +60,7 @@ test("an answer that took long makes a right clock no wrong one, and yet shows o
       machine.monotonic += 20_000;
       return db(...query);
     }) as unknown as Database;
+    slow.within = () => slow;
     const system = () => new Date(Date.now() + machine.ahead);
     const clock = new DatabaseClock(slow, system, () => machine.monotonic);
     await clock.measure();
@@ -72,6 +73,7 @@ test("after a suspension, in which the monotonic clock stood still, the database
   const times = { database: 0, system: 0 };
   const suspended = (() =>
     Promise.resolve([{ ms: String(times.database) }])) as unknown as Database;
+  suspended.within = () => suspended;
   const clock = new DatabaseClock(
     suspended,
     () => new Date(times.system),

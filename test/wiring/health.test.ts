@@ -4,14 +4,15 @@ import type { KeyRing } from "../../src/domain/sealed-secret.ts";
 import type { HealthChecks } from "../../src/http/health.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { Readiness } from "../../src/wiring/health.ts";
+import { Writes } from "../../src/wiring/writes.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
 
-function readinessOf(databaseMs?: number, id = "mine", of = db) {
+function readinessOf(databaseMs?: number, id = "mine", of = db, writes = new Writes(of)) {
   const ring: KeyRing = [{ id, key: Buffer.alloc(32) }];
-  return new Readiness({ db: of, clock: new DatabaseClock(of), ring }, databaseMs);
+  return new Readiness({ db: of, writes, clock: new DatabaseClock(of), ring }, databaseMs);
 }
 
 test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
@@ -32,6 +33,17 @@ test("a process whose database does not take writes is not ready", async () => {
   assert.deepEqual(await databaseOf(), { name: "database", ok: false, detail: "takes no writes" });
   await single`set default_transaction_read_only = off`;
   assert.deepEqual(await databaseOf(), { name: "database", ok: true });
+});
+
+test("a process is not ready for a while after a write of the service that failed, unless one succeeds", async () => {
+  const writes = new Writes(db);
+  const away = Object.assign(new Error("no answer"), { code: "ETIMEDOUT" });
+  await assert.rejects(writes.note(Promise.reject(away)), away);
+  const detail = "takes no writes";
+  const readiness = () => readinessOf(undefined, "mine", db, writes).forPartners;
+  assert.deepEqual((await readiness().ready())[0], { name: "database", ok: false, detail });
+  await writes.note(Promise.resolve());
+  assert.ok(await isReady(readiness()));
 });
 
 test("a process that is stopping is not ready for anybody, however lately it was", async () => {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import { Outage } from "../../src/wiring/outage.ts";
+import { Writes } from "../../src/wiring/writes.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 
@@ -33,7 +34,7 @@ function aLog() {
 test("an outage is told when it begins, now and then while it lasts, and when it is over", async (t) => {
   const gate = await aGate(t, db);
   const { log, lines, told } = aLog();
-  const outage = new Outage(gate.db, log, { checkMs: 5, quietMs: 10, remindMs: 20 });
+  const outage = new Outage(new Writes(gate.db), log, { checkMs: 5, quietMs: 10, remindMs: 20 });
 
   await gate.close();
   for (let i = 0; i < 500; i++) outage.note(new Error("connect ECONNREFUSED"));
@@ -53,7 +54,7 @@ test("an outage is told when it begins, now and then while it lasts, and when it
 test("a database that reads but does not write is an outage until it writes again", async () => {
   const single = await createDatabase({ max: 1 });
   const { log, lines, told } = aLog();
-  const outage = new Outage(single, log, { checkMs: 2, quietMs: 1, remindMs: 0 });
+  const outage = new Outage(new Writes(single), log, { checkMs: 2, quietMs: 1, remindMs: 0 });
 
   await single`set default_transaction_read_only = on`;
   outage.note(new Error("cannot execute INSERT in a read-only transaction"));
@@ -66,7 +67,7 @@ test("a database that reads but does not write is an outage until it writes agai
 
 test("what fails again and again is one outage, even while the database answers", async () => {
   const { log, lines, told } = aLog();
-  const outage = new Outage(db, log, { checkMs: 1, quietMs: 500, remindMs: 60_000 });
+  const outage = new Outage(new Writes(db), log, { checkMs: 1, quietMs: 500, remindMs: 60_000 });
   const again = setInterval(() => outage.note(new Error("disk full")), 2);
   await sleep(600);
   clearInterval(again);

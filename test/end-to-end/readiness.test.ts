@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
+import { aGate } from "../support/database-gate.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+
+test("a primary that is frozen costs no more than a few seconds once another host has taken over", async (t) => {
+  const rig = await aRig(t);
+  const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
+  const [old, next] = [await aGate(t, db), await aGate(t, db)];
+  next.demote();
+  const { host } = new URL(next.url);
+  const program = await startProgram(t, {
+    ...rig,
+    DATABASE_URL: old.url.replace(/@[^/]+/, `$&,${host}`),
+  });
+  const publisher = await aPublisher(t, program);
+  assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
+
+  old.freeze();
+  assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
+  next.promote();
+  await untilBoth(200, program, publisher);
+});
+
+test("while commits hang, requests get 503 and so does /readyz, and both recover by themselves", async (t) => {
+  const { url, owner } = await aServer(t);
+  const program = await startProgram(t, {
+    ...(await aRig(t)),
+    DATABASE_URL: url,
+    MIGRATION_DATABASE_URL: "",
+  });
+  const publisher = await aPublisher(t, program);
+  assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
+
+  await setStandby(owner, "missing");
+  await untilBoth(503, program, publisher);
+  assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
+  await setStandby(owner, "");
+  await untilBoth(200, program, publisher);
+});
+
+type Publisher = Awaited<ReturnType<typeof aPublisher>>;
+
+async function aPublisher(t: TestContext, program: Program) {
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const { ping, subscribe } = await aPartner(program, "acme");
+  return { ping, subscription: await subscribe(receiver.url("/hooks")) };
+}
+
+/** What a request that publishes an event is answered, and after that `/readyz` of both listeners. */
+async function bothStatuses(
+  { partnerUrl, operatorUrl }: Program,
+  { ping, subscription }: Publisher,
+) {
+  const { status } = await ping(subscription);
+  const ready = await Promise.all(
+    [partnerUrl, operatorUrl].map(async (url) => (await fetch(`${url}/readyz`)).status),
+  );
+  assert.equal(ready[0], ready[1]);
+  return [status, ready[0]];
+}
+
+async function untilBoth(wanted: number, program: Program, publisher: Publisher): Promise<void> {
+  for (;;) {
+    const statuses = await bothStatuses(program, publisher);
+    if (statuses.every((status) => status === wanted)) return;
+    await sleep(50);
+  }
+}
+
+/** A server of the test's own, whose settings it may change. */
+async function aServer(t: TestContext): Promise<{ url: string; owner: Database }> {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  const server = await startEmbedded({ dataDir, log: () => undefined });
+  const owner = connect(server.url, { max: 1, name: "test owner" });
+  t.after(async () => {
+    await owner.end({ timeout: 1 });
+    await server.stop();
+    await rm(homeFolder(dataDir), { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return { url: server.url, owner };
+}
+
+async function setStandby(owner: Database, name: string): Promise<void> {
+  await owner.unsafe(`alter system set synchronous_standby_names = '${name}'`);
+  await owner`select pg_reload_conf()`;
+}

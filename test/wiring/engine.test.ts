@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pino } from "pino";
+import type { Config } from "../../src/config.ts";
+import { createEngine } from "../../src/wiring/engine.ts";
+import { Writes } from "../../src/wiring/writes.ts";
+import { createDatabase } from "../support/database.ts";
+import { aGate } from "../support/database-gate.ts";
+import {
+  acknowledged,
+  aSubscription,
+  createEngine as createParts,
+  publish,
+} from "../support/engine.ts";
+
+const db = await createDatabase();
+const config = { dispatchConcurrency: 4, subscriptionConcurrency: 4 } as Config;
+const silent = {
+  log: pino({ level: "silent" }),
+  onEnded: () => undefined,
+  onRecorded: () => undefined,
+  onOurFault: () => undefined,
+};
+
+test("an outcome that cannot be recorded is noted as a write that failed", async (t) => {
+  const { deps } = await createParts(db);
+  const subscription = await aSubscription(deps);
+  await publish(deps, subscription.organization_id);
+  const gate = await aGate(t, db);
+  let stop: () => Promise<void> = () => Promise.resolve();
+  const noted = new Promise<boolean>((resolve) => {
+    const writes = new Writes(db);
+    const dispatcher = createEngine({ ...deps, db: gate.db }, config, {
+      send: async () => {
+        await gate.close();
+        return acknowledged;
+      },
+      writes,
+      ...silent,
+      onError: () => resolve(writes.hasFailed()),
+    });
+    dispatcher.start();
+    stop = () => dispatcher.stop();
+  });
+  assert.ok(await noted);
+  await gate.open();
+  await stop();
+});
+
+test("after a write that failed nothing is claimed until the database commits again", async (t) => {
+  const { deps } = await createParts(db);
+  const subscription = await aSubscription(deps);
+  await publish(deps, subscription.organization_id);
+
+  const gate = await aGate(t, db);
+  await gate.close();
+  const writes = new Writes(gate.db);
+  const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  await assert.rejects(writes.note(Promise.reject(away)), away);
+
+  let attempts = 0;
+  let failures = 0;
+  let onFailure: () => void = () => undefined;
+  let onAttempt: () => void = () => undefined;
+  const failedTwice = new Promise<void>((resolve) => (onFailure = resolve));
+  const attempted = new Promise<void>((resolve) => (onAttempt = resolve));
+  const dispatcher = createEngine(deps, config, {
+    send: () => {
+      attempts++;
+      onAttempt();
+      return Promise.resolve(acknowledged);
+    },
+    writes,
+    ...silent,
+    onError: () => {
+      if (++failures === 2) onFailure();
+    },
+  });
+  dispatcher.start();
+
+  await failedTwice;
+  assert.equal(attempts, 0);
+  await gate.open();
+  await attempted;
+  await dispatcher.stop();
+});

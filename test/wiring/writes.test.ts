@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Writes } from "../../src/wiring/writes.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import { aGate } from "../support/database-gate.ts";
+
+const db = await createDatabase();
+const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+
+test("a write of one's own is committed", async () => {
+  const before = await writes();
+  await new Writes(db).check();
+  assert.equal(await writes(), before + 1);
+});
+
+async function writes(): Promise<number> {
+  const [row] = await ownerOf(db)<[{ writes: number }]>`select writes::int from readiness`;
+  return row.writes;
+}
+
+test("all who ask at once share one write", async () => {
+  const writes = new Writes(db);
+  assert.equal(writes.check(), writes.check());
+  await writes.check();
+});
+
+test("a write that takes too long is abandoned", async () => {
+  await ownerOf(db).begin(async (busy) => {
+    await busy`lock table readiness`;
+    await assert.rejects(new Writes(db, 50).check(), { code: "ETIMEDOUT" });
+  });
+  await new Writes(db).check();
+});
+
+test("a database without the row is not taken for one that writes", async () => {
+  const other = await createDatabase();
+  await ownerOf(other)`delete from readiness`;
+  await assert.rejects(new Writes(other).check(), /lost its row/);
+});
+
+test("a write of the service that the database did not do is remembered until one succeeds", async () => {
+  const writes = new Writes(db);
+  assert.ok(!writes.hasFailed());
+  await assert.rejects(writes.note(Promise.reject(away)), away);
+  assert.ok(writes.hasFailed(1_000));
+  assert.equal(await writes.note(Promise.resolve("done")), "done");
+  assert.ok(!writes.hasFailed());
+});
+
+test("a write that is refused for its own sake says nothing about the database", async () => {
+  const writes = new Writes(db);
+  const wrong = Object.assign(new Error("null value"), { code: "23502" });
+  await assert.rejects(writes.note(Promise.reject(wrong)), wrong);
+  assert.ok(!writes.hasFailed());
+});
+
+test("while the database is away every check fails, and the first one after that succeeds", async (t) => {
+  const gate = await aGate(t, db);
+  const writes = new Writes(gate.db);
+  await gate.close();
+  await assert.rejects(writes.check(), { code: "ECONNREFUSED" });
+  await gate.open();
+  await writes.check();
+});
