@@ -10,6 +10,8 @@ const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const KEY_ID_LENGTH = 20;
 /** A pattern for key ids, without anchors. */
 export const KEY_ID = `[0-9a-z]{${KEY_ID_LENGTH}}`;
+/** Key ids begin with the name of their shard. There is one shard so far; older key ids begin with anything. */
+const SHARD = "00";
 const SECRET_BYTES = 32;
 
 // Neither half contains a dot, so the token splits at its only dot.
@@ -24,7 +26,7 @@ export const NO_HASH = "0".repeat(64);
 export function mintToken(): Token {
   const letter = () => KEY_ID_ALPHABET.charAt(randomInt(KEY_ID_ALPHABET.length));
   return {
-    keyId: Array.from({ length: KEY_ID_LENGTH }, letter).join(""),
+    keyId: SHARD + Array.from({ length: KEY_ID_LENGTH - SHARD.length }, letter).join(""),
     secret: randomBytes(SECRET_BYTES).toString("base64url"),
   };
 }
