@@ -54,7 +54,11 @@ export class Turns {
     if (place > 0 || !socket.writable || line.isOver) return;
 
     if (turns.length === 1) socket.resume();
-    turns[0]?.begin();
+    const [next] = turns;
+    // What other connections have sent meanwhile is served first.
+    setImmediate(() => {
+      if (next && next === turns[0] && socket.writable && !line.isOver) next.begin();
+    });
   }
 
   /**

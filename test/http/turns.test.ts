@@ -50,6 +50,37 @@ test("requests that are sent ahead are answered one after the other, in their or
   assert.equal(atOnce, 1);
 });
 
+test("requests that are sent ahead are answered with those of other connections in between", async (t) => {
+  const api = startPartnerApi(t, db);
+  const base = await api.listen();
+  const { hostname, port } = new URL(base);
+  const [ahead, other] = [connect(Number(port), hostname), connect(Number(port), hostname)];
+  t.after(() => {
+    ahead.destroy();
+    other.destroy();
+  });
+  for (const socket of [ahead, other]) {
+    socket.write(rawRequest("GET /healthz HTTP/1.1", [HOST]));
+    await once(socket, "data");
+    socket.resume();
+  }
+
+  const answered: string[] = [];
+  const all = new Promise<void>((resolve) => {
+    api.app.server.on("request", ({ url = "" }: IncomingMessage, response: ServerResponse) => {
+      response.once("finish", () => {
+        // It arrives while the first answer goes out and the other requests wait for their turns.
+        if (answered.length === 0) other.write(rawRequest("GET /other HTTP/1.1", [HOST]));
+        if (answered.push(url) === 31) resolve();
+      });
+    });
+  });
+  ahead.write(rawRequest("GET /ahead HTTP/1.1", [HOST]).repeat(30));
+  await all;
+  const place = answered.indexOf("/other");
+  assert.ok(place <= 3, `${place} answers went out before`);
+});
+
 test("whoever sends large requests ahead waits at the door, and is served all of them", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
@@ -176,6 +207,7 @@ test("a request that ends before its turn begins no other", async (t) => {
   turns.end(second);
   assert.deepEqual(begun, ["/first"]);
   turns.end(first);
+  await setImmediate();
   assert.deepEqual(begun, ["/first", "/third"]);
 });
 
