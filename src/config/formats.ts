@@ -74,11 +74,11 @@ export const postgresUrl: Format<string> = {
 
 /** A database's URL; of one with several hosts, `postgres://a,b/name`, what `URL` can hold: the first. Null: it is none. */
 export function parsePostgresUrl(text: string): URL | null {
-  const match = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)/.exec(text);
+  const match = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?)([^/?]*)/.exec(text);
   if (match === null) return null;
-  const [, hosts = ""] = match;
+  const [whole, start = "", hosts = ""] = match;
   const [first = ""] = hosts.split(",");
-  const single = text.replace(hosts, first);
+  const single = start + first + text.slice(whole.length);
   return URL.canParse(single) ? new URL(single) : null;
 }
 

@@ -13,6 +13,12 @@ test("a database with several hosts has one user, and is called by its first hos
   assert.equal(describeDatabase({ ...loadConfig({}), databaseUrl, dataDir }), "one:5432");
 });
 
+test("a password that contains the hosts' names leaves the first host to be found", () => {
+  const url = parsePostgresUrl("postgres://me:one,two@one,two/partner");
+  assert.equal(url?.password, "one,two");
+  assert.equal(url.host, "one");
+});
+
 test("a service that signs in as the schema's owner is told so, and loses no right that its functions need", async () => {
   const db = await createDatabase();
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
