@@ -5,6 +5,7 @@ import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
 import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
+import { kept } from "./kept.ts";
 import { within } from "./within.ts";
 import type { Writes } from "./writes.ts";
 
@@ -25,9 +26,6 @@ const FAULT_MEMORY_MS = 60_000;
  * when it shows, and the defect behind `unexpected` may need a partner's help to show.
  */
 const NO_REASON: ReadonlySet<OurFault> = new Set(["secret_sealed", "lease_spent", "unexpected"]);
-
-/** An answer serves this long, so that requests cannot load the database. */
-const ANSWER_LIFE_MS = 1_000;
 
 /** How long the database may take. Balancers have a limit of their own, and a shorter one than a statement. */
 const DATABASE_MS = 3_000;
@@ -152,14 +150,4 @@ export class Readiness {
 
 function toCheck(name: OurFault, ok: boolean): Check {
   return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until we mend this` };
-}
-
-/** Gives one answer to all who ask within its life. */
-function kept(check: () => Promise<Check[]>): () => Promise<Check[]> {
-  let answer: { at: number; checks: Promise<Check[]> } | undefined;
-  return () => {
-    const now = performance.now();
-    if (!answer || now - answer.at > ANSWER_LIFE_MS) answer = { at: now, checks: check() };
-    return answer.checks;
-  };
 }

@@ -5,6 +5,7 @@ import { OUR_FAULTS, type OurFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/waiting-deliveries.ts";
+import { kept } from "./kept.ts";
 import { within } from "./within.ts";
 
 export interface Metrics {
@@ -73,16 +74,18 @@ export function createMetrics(
       this.set(attemptsUnderWay());
     },
   });
+  const askNextDue = kept(() =>
+    within(databaseMs, findNextDue(db, clock())).catch(() => undefined),
+  );
   new Gauge({
     name: "partner_api_delivery_lag_seconds",
     help: "How long the most overdue delivery has been due; 0 when nothing is, absent while the database is away",
     registers,
     async collect() {
       this.remove();
-      const now = clock();
-      const due = await within(databaseMs, findNextDue(db, now)).catch(() => undefined);
+      const due = await askNextDue();
       if (due === undefined) return;
-      this.set(due ? Math.max(0, now.getTime() - due.getTime()) / 1000 : 0);
+      this.set(due ? Math.max(0, clock().getTime() - due.getTime()) / 1000 : 0);
     },
   });
 

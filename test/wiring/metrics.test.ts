@@ -18,9 +18,10 @@ function exposed(behind = db, databaseMs?: number) {
 
 test("the lag is that of the most overdue delivery, and is not told of while nobody knows it", async (t) => {
   const gate = await aGate(t, db);
-  const { read } = exposed(gate.db);
   const lag = async () =>
-    (await read()).filter((line) => line.startsWith("partner_api_delivery_lag_seconds"));
+    (await exposed(gate.db).read()).filter((line) =>
+      line.startsWith("partner_api_delivery_lag_seconds"),
+    );
   assert.deepEqual(await lag(), ["partner_api_delivery_lag_seconds 0"]);
 
   const organization = await anOrganization(deps);
@@ -37,6 +38,23 @@ test("a database that says nothing holds up none of the other metrics", async ()
   const lines = await exposed(silent, 1).read();
   assert.ok(lines.includes("partner_api_attempts_under_way 3"));
   assert.ok(!lines.some((line) => line.startsWith("partner_api_delivery_lag_seconds")));
+});
+
+test("scrapes within a second share one statement", async () => {
+  let asked = 0;
+  const counting = new Proxy(db, {
+    apply: (target, self, args) => {
+      asked++;
+      return Reflect.apply(target, self, args) as unknown;
+    },
+  });
+  const { read } = exposed(counting);
+  const [first, again] = await Promise.all([read(), read()]);
+  const statements = asked;
+  await read();
+  assert.ok(first.length > 0 && again.length > 0);
+  assert.equal(asked, statements);
+  assert.equal(asked, 1);
 });
 
 test("every fault of ours is there before it has happened", async () => {
