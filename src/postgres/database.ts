@@ -86,6 +86,17 @@ export function connect(
   }
 }
 
+/** All that the work reads is as it was at one moment. It writes nothing. */
+export function inSnapshot<Result>(
+  db: Database,
+  work: (tx: Queryable) => PromiseLike<Result>,
+): Promise<Result> {
+  return db.begin(async (tx) => {
+    await tx`set transaction isolation level repeatable read, read only`;
+    return work(tx);
+  });
+}
+
 function asOptions(settings: Record<string, string>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, "\\$&")}`)

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { getDelivery } from "../../../src/actions/deliveries.ts";
 import { deleteSubscription } from "../../../src/actions/subscriptions.ts";
 import type { DeliveryDetail, DeliveryView } from "../../../src/actions/views/delivery.ts";
-import { publicId } from "../../../src/domain/ids.ts";
+import { parseId, publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
+import type { Database, Queryable } from "../../../src/postgres/database.ts";
 import { createDatabase } from "../../support/database.ts";
 import {
   acknowledged,
@@ -45,6 +47,42 @@ async function aDeadLetter(organizationId?: string) {
   }
   return delivery;
 }
+
+/** The same database, where `work` is done right after the first statement that reads deliveries. */
+function interleaved(db: Database, work: () => Promise<unknown>): Database {
+  let isDone = false;
+  const watch = <Sql extends Queryable>(sql: Sql): Sql =>
+    new Proxy(sql, {
+      apply: (target, self, given: unknown[]) => {
+        const result = Reflect.apply(target, self, given) as unknown;
+        const [strings] = given;
+        const isRead = Array.isArray(strings) && strings.join("").includes("as event_type");
+        if (!isRead || isDone) return result;
+        isDone = true;
+        return (result as Promise<unknown>).then(async (rows) => {
+          await work();
+          return rows;
+        });
+      },
+      get: (target, property) =>
+        property === "begin"
+          ? (use: (tx: Queryable) => Promise<unknown>) => db.begin((tx) => use(watch(tx)))
+          : (Reflect.get(target, property) as unknown),
+    });
+  return watch(db);
+}
+
+test("a delivery that ends while it is read is shown as it was before, with its attempts of then", async () => {
+  const { id } = await aDelivery();
+  await deliverDue(() => refused);
+  clock.advance(DAY_MS);
+  const db = interleaved(deps.db, () => deliverDue(() => acknowledged));
+  const shown = await getDelivery({ db }, parseId("dlv", id));
+  const after = await getDelivery(deps, parseId("dlv", id));
+  const summary = ({ state, attempt_log }: DeliveryDetail) => [state, attempt_log.length];
+  assert.deepEqual(summary(shown), ["waiting", 1]);
+  assert.deepEqual(summary(after), ["delivered", 2]);
+});
 
 test("a delivery is shown with its attempts, failed and successful", async (t) => {
   const { ask } = startOperatorApi(t, deps);
