@@ -41,17 +41,17 @@ export async function listDeliveries(
 ): Promise<DeliveryRow[]> {
   const { organizationId, subscriptionId, eventId, eventType, state, reason, since, until } =
     filter;
-  const matches = db`
+  const fits = db`
     ${organizationId ? db`and organization_id = ${organizationId}` : db``}
     ${subscriptionId ? db`and subscription_id = ${subscriptionId}` : db``}
     ${eventId ? db`and event_id = ${eventId}` : db``}
     ${eventType ? db`and exists (select from events where id = event_id and type = ${eventType})` : db``}
-    ${reason ? db`and last_reason = ${reason}` : db``}
+    ${reason ? db`and last_reason = ${reason}` : db``}`;
+  const isInPage = db`
     ${since ? db`and id >= first_id_at(${since})` : db``}
     ${until ? db`and id < first_id_at(${until})` : db``}
-    ${after ? db`and id < ${after}` : db``}
-    order by id desc
-    limit ${limit}`;
+    ${after ? db`and id < ${after}` : db``}`;
+  const matches = db`${fits} ${isInPage} order by id desc limit ${limit}`;
 
   const finishedOf = (subscription: Fragment) =>
     db`${selectFinished(db)} where ${subscription} and ${isFinishedAs(db, state)} ${matches}`;
@@ -67,10 +67,19 @@ export async function listDeliveries(
            limit ${limit}`
       : finishedOf(db`true`);
 
+  const waiting =
+    state && state !== "waiting"
+      ? db`${selectWaiting(db)} where false`
+      : eventId
+        ? waitingOfEvent(db, eventId, matches)
+        : (subscriptionId ?? organizationId)
+          ? waitingOfOwner(db, filter, { fits, isInPage, limit })
+          : db`${selectWaiting(db)} where true ${matches}`;
+
   return db<DeliveryRow[]>`
     select d.*, e.type as event_type
       from (
-        (${selectWaiting(db)} where ${isWaiting(db, state)} ${matches})
+        (${waiting})
         union all
         (${finished})
       ) d
@@ -79,8 +88,51 @@ export async function listDeliveries(
      limit ${limit}`;
 }
 
-function isWaiting(db: Queryable, state: DeliveryState | null | undefined) {
-  return state && state !== "waiting" ? db`false` : db`true`;
+/** An event's deliveries have ids of the event's own millisecond, and an index holds those that were made later. */
+function waitingOfEvent(db: Queryable, eventId: EventId, matches: Fragment): Fragment {
+  const ms = eventId.slice(0, 13);
+  return db`
+    (${selectWaiting(db)}
+      where id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`} ${matches})
+    union all
+    (${selectWaiting(db)}
+      where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6) ${matches})`;
+}
+
+/** How many of the newest deliveries are searched before all that wait for the same subscriptions are. */
+const NEWEST_MAX = 1_000;
+
+/**
+ * Who has many waiting has some among the newest. Who has few has them behind the index of due deliveries, by
+ * subscription: it is in no order of use here, so all of them are read and sorted.
+ */
+function waitingOfOwner(
+  db: Queryable,
+  { organizationId, subscriptionId }: DeliveryFilter,
+  { fits, isInPage, limit }: { fits: Fragment; isInPage: Fragment; limit: number },
+): Fragment {
+  const subscriptions = subscriptionId
+    ? db`select ${subscriptionId}::uuid as id`
+    : db`select id from subscriptions where organization_id = ${organizationId ?? null}`;
+  return db`
+    with newest as materialized (
+      ${selectWaiting(db)} where true ${isInPage} order by id desc limit ${NEWEST_MAX}
+    ), near as materialized (
+      select * from newest where true ${fits} order by id desc limit ${limit}
+    )
+    select * from near
+    union all
+    (select w.*
+       from (${subscriptions}) s (subscription)
+      cross join lateral (
+        ${selectWaiting(db)}
+         where subscription_id = s.subscription ${fits}
+        offset 0 -- Keeps the planner from walking the ids.
+      ) w
+      where (select count(*) from near) < ${limit}
+        and w.id < (select n.id from newest n order by n.id limit 1) ${isInPage}
+      order by w.id desc
+      limit ${limit})`;
 }
 
 /** With the state spelled out, so that the planner always sees which partial index serves. */

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EventId, OrganizationId, SubscriptionId } from "../../src/domain/ids.ts";
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  listDeliveries,
+} from "../../src/postgres/deliveries.ts";
+import type { Queryable } from "../../src/postgres/database.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import { aSubscription, createEngine } from "../support/engine.ts";
+
+const QUEUE = 50_000;
+const FEW = 30;
+const LIMIT = 25;
+
+const db = await createDatabase();
+const { deps } = await createEngine(db);
+const large = await aSubscription(deps);
+const small = await aSubscription(deps);
+await fill(large, QUEUE / 2, 0);
+await fill(small, FEW, QUEUE / 2);
+await fill(large, QUEUE / 2, QUEUE / 2 + FEW);
+await ownerOf(db)`analyze waiting_deliveries`;
+
+interface Subscription {
+  id: SubscriptionId;
+  organization_id: OrganizationId;
+}
+
+/** Deliveries of as many events, one in each millisecond from the given one on. */
+async function fill({ id, organization_id }: Subscription, count: number, from: number) {
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, (ms || substr(gen_random_uuid()::text, 14))::uuid,
+           ${id}, ${organization_id}, at, at
+      from generate_series(1, ${count}::int) as n
+     cross join lateral (select timestamptz '2026-01-01' + (${from}::int + n) * interval '1 ms' as at) as t
+     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+}
+
+async function readPage(filter: DeliveryFilter, after: string | null) {
+  return db.begin(async (tx) => {
+    const before = await rowsRead(tx);
+    const rows = await listDeliveries(tx, filter, { after, limit: LIMIT });
+    return { rows, read: (await rowsRead(tx)) - before };
+  });
+}
+
+/** How many rows of the queue this connection has read. */
+async function rowsRead(tx: Queryable): Promise<number> {
+  const [row] = await tx<{ read: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_xact_user_tables where relname = 'waiting_deliveries'`;
+  assert.ok(row);
+  return row.read;
+}
+
+/** Every delivery that matches, and the most rows that one page of them cost. */
+async function allPages(filter: DeliveryFilter, pagesMax = 5) {
+  const found: DeliveryRow[] = [];
+  let most = 0;
+  for (let page = 0; page < pagesMax; page++) {
+    const { rows, read } = await readPage(filter, found.at(-1)?.id ?? null);
+    most = Math.max(most, read);
+    found.push(...rows);
+    if (rows.length < LIMIT) break;
+  }
+  return { found, most };
+}
+
+async function eventOf(subscription: Subscription): Promise<EventId> {
+  const [row] = await db<{ event_id: EventId }[]>`
+    select event_id from waiting_deliveries where subscription_id = ${subscription.id} order by id limit 1`;
+  assert.ok(row);
+  return row.event_id;
+}
+
+const eventId = await eventOf(small);
+const ofSmall = { organizationId: small.organization_id };
+const ofLarge = { organizationId: large.organization_id };
+const CASES: [what: string, filter: DeliveryFilter, found: number, readMax: number][] = [
+  ["an event", { eventId }, 1, 10],
+  ["an event of an organization", { eventId, ...ofSmall }, 1, 10],
+  [
+    "a waiting event of a subscription",
+    { eventId, state: "waiting", subscriptionId: small.id },
+    1,
+    10,
+  ],
+  ["an organization with few", ofSmall, FEW, 2_000],
+  ["an organization with few that wait", { ...ofSmall, state: "waiting" }, FEW, 2_000],
+  ["a subscription with few", { subscriptionId: small.id }, FEW, 2_000],
+  ["a subscription of an organization", { subscriptionId: small.id, ...ofSmall }, FEW, 2_000],
+  ["a subscription of another organization", { subscriptionId: small.id, ...ofLarge }, 0, 2_000],
+  ["an organization with many", ofLarge, 5 * LIMIT, 2_000],
+  ["a subscription with many", { subscriptionId: large.id, state: "waiting" }, 5 * LIMIT, 2_000],
+  ["what waits", { state: "waiting" }, 5 * LIMIT, 2_000],
+  ["what was delivered", { state: "delivered" }, 0, 0],
+];
+
+for (const [what, filter, count, readMax] of CASES) {
+  test(`in a long queue a page of ${what} is found without reading the queue`, async () => {
+    const { found, most } = await allPages(filter);
+    const ids = found.map(({ id }) => id);
+    assert.equal(new Set(ids).size, count);
+    assert.deepEqual(ids, ids.toSorted().toReversed());
+    assert.ok(most <= readMax, `${most} rows were read for a page`);
+  });
+}
+
+test("a redelivery is found by its event, which is older", async () => {
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organization_id}, '2026-02-01', '2026-02-01'`;
+  const { found, most } = await allPages({ eventId });
+  assert.equal(found.length, 2);
+  assert.ok(most <= 10, `${most} rows were read`);
+});
