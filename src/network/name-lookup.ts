@@ -18,6 +18,9 @@ export type LookupResult =
 /** Enough for any real name. One with more is taken for an attempt to keep us busy. */
 const ADDRESSES_MAX = 256;
 
+/** A look-up that began earlier is too old for an attempt that begins now. */
+const SHARED_FOR_MS = 1_000;
+
 /** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
 
@@ -28,7 +31,7 @@ const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::
 
 /**
  * Look-ups over DNS alone, A and AAAA at once. Nothing is remembered: callers share a look-up only
- * while it is under way. A family that cannot be looked up is left out if the other has addresses.
+ * while it is under way, and for a second at most. A family that cannot be looked up is left out if the other has addresses.
  *
  * A name for which nothing usable came back (silence, SERVFAIL, REFUSED) is `none` only if the
  * resolver answers a probe for a well-known name right afterwards. Otherwise the fault may be ours,
@@ -45,11 +48,15 @@ export function createNameLookup(options: {
   answerLocalhost: boolean;
   /** Look-ups under way at once. */
   lookUpsMax?: number;
+  /** A monotonic clock. */
+  nowMs?: () => number;
 }): { lookup: NameLookup; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const limitMs = options.timeoutMs - probeMs;
   const servers = new NameServers(limitMs, () => createResolver(options.servers, limitMs));
-  const lookUps = new UnderWay(find, { max: options.lookUpsMax ?? Infinity, beyond: TOO_MANY });
+  const { lookUpsMax: max = Infinity, nowMs = () => performance.now() } = options;
+  const sharing = { forMs: SHARED_FOR_MS, nowMs };
+  const lookUps = new UnderWay(find, { max, beyond: TOO_MANY }, sharing);
   let closed = false;
 
   return { lookup, close };

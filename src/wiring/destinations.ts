@@ -1,7 +1,6 @@
 import { checkDestination, refused, type Vetted } from "../actions/destination.ts";
 import type { Config } from "../config.ts";
 import { EvenShare } from "../domain/even-share.ts";
-import { UnderWay } from "../domain/under-way.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 
@@ -53,9 +52,9 @@ function open({ dnsServers, attemptTimeoutMs, egress }: Settings, lookUpsMax = I
     answerLocalhost: egress.allow.length > 0,
     lookUpsMax,
   });
-  const checks = new UnderWay((url) => checkDestination({ ...names, egress }, url));
+  const parts = { lookup: names.lookup, egress };
   return {
-    check: (url: string) => checks.ask(url),
+    check: (url: string) => checkDestination(parts, url),
     close: names.close,
   };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnderWay } from "../../src/domain/under-way.ts";
 
-function anOracle() {
+function anOracle(sharing?: { forMs: number; nowMs: () => number }) {
   const asked: { question: string; answer: (text: string) => void; fail: () => void }[] = [];
   const underWay = new UnderWay<string>(
     (question) =>
@@ -13,6 +13,7 @@ function anOracle() {
         asked.push({ question, answer, fail });
       }),
     { max: 2, beyond: "too many" },
+    sharing,
   );
   return { asked, ask: (question: string) => underWay.ask(question) };
 }
@@ -50,4 +51,24 @@ test("a call beyond the limit returns at once, and pending results are still sha
   const later = ask("c");
   asked[2]?.answer("C");
   assert.equal(await later, "C");
+});
+
+test("a call shares no result that was asked for too long ago, and both count", async () => {
+  let now = 0;
+  const { asked, ask } = anOracle({ forMs: 1_000, nowMs: () => now });
+  const old = [ask("a")];
+  now = 1_000;
+  old.push(ask("a"));
+  assert.equal(asked.length, 1);
+  now = 1_001;
+  const young = [ask("a")];
+  assert.equal(asked.length, 2);
+  assert.equal(await ask("b"), "too many");
+
+  asked[0]?.answer("old");
+  assert.deepEqual(await Promise.all(old), ["old", "old"]);
+  young.push(ask("a"));
+  assert.equal(asked.length, 2);
+  asked[1]?.answer("young");
+  assert.deepEqual(await Promise.all(young), ["young", "young"]);
 });
