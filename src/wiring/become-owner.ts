@@ -60,16 +60,20 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
       rest = [...relative(at, target).split(sep), ...after];
       continue;
     }
-    if (after.length > 0 && found.isDirectory()) requireClosed(next, found.mode);
+    if (after.length > 0 && found.isDirectory()) requireClosed(next, found);
     at = next;
     rest = after;
   }
   return null;
 }
 
-/** In a folder that everybody may write to, everybody may exchange what is root's, unless it is sticky as /tmp is. */
-function requireClosed(folder: string, mode: number): void {
-  if ((mode & 0o1002) === 0o002) {
+/** A user who may write to a folder can exchange what is root's in it, unless the folder is sticky as /tmp is. */
+function requireClosed(folder: string, { mode, gid }: { mode: number; gid: number }): void {
+  if ((mode & 0o1000) !== 0) return;
+  if ((mode & 0o002) !== 0) {
     throw new Error(`everybody may write to ${folder}, and exchange what is in it: chmod o-w`);
+  }
+  if ((mode & 0o020) !== 0 && gid !== 0) {
+    throw new Error(`group ${gid} may write to ${folder}, and exchange what is in it: chmod g-w`);
   }
 }

@@ -134,6 +134,19 @@ test("a DATA_DIR of root's in a folder that others can exchange is refused with 
   assert.match(inOpen.stderr, /^error: everybody may write to \S+data, .*: chmod o-w\n$/);
 });
 
+test("a DATA_DIR of root's in a folder that another group can exchange is refused with one line", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir } = folders;
+  const roots = join(dataDir, "roots");
+  await mkdir(roots);
+  await chown(dataDir, 0, THEM);
+  await chmod(dataDir, 0o770);
+  const { status, stderr } = await runProgram(["org", "list"], { DATA_DIR: roots });
+  assert.equal(status, 1);
+  assert.match(stderr, /^error: group 65534 may write to \S+data, .*: chmod g-w\n$/);
+});
+
 test("root's own database of a DATA_DIR that has been given away is not forgotten in silence", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
