@@ -7,7 +7,7 @@ export type Vetted =
   | { ok: true; destination: Destination; addresses: string[] }
   | { ok: false; refusal: Refusal; detail: string };
 
-/** `no_resolver` is our fault and must not be held against anyone. `too_many_lookups` is over in a moment. */
+/** `no_resolver` is an internal fault: it counts against no subscription. `too_many_lookups` is over in a moment. */
 export type Refusal =
   "url" | "dns_error" | "address_not_public" | "no_resolver" | "too_many_lookups";
 

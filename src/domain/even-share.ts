@@ -1,4 +1,4 @@
-/** Places that are shared evenly by all who hold any. Everybody can have one, whatever the others hold. */
+/** Shares places evenly among those who hold any. Each of them can always take one, so more may be held than there are. */
 export class EvenShare {
   readonly #places: number;
   readonly #held = new Map<string, number>();

@@ -15,7 +15,7 @@ export interface Database extends Queryable {
    * it may have been done or not, and soon nothing of it is locked.
    */
   within: (ms: number) => Database;
-  /** Waits for what is under way, so many seconds. */
+  /** Waits at most `timeout` seconds for the statements and transactions that have begun. */
   end: (options?: { timeout?: number }) => Promise<void>;
   /** What the URL said. */
   options: Target;

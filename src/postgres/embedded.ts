@@ -9,7 +9,7 @@ import { watch } from "./embedded/watch.ts";
 export { homeFolder } from "./embedded/home.ts";
 
 export interface EmbeddedPostgres {
-  /** For postgres.js and libpq, over a Unix socket. The same for as long as anybody is attached. */
+  /** For our driver and libpq, over a Unix socket. It stays the same while any process is attached. */
   url: string;
   /** Detaches. The last of all attached processes to do so stops the server. */
   stop(): Promise<void>;

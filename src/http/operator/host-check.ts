@@ -4,7 +4,7 @@ import type { HostCheck } from "../route-check.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route is served whatever `Host` says: it tells nothing that a stranger's page may not know. */
+    /** The route is served for any `Host`: its answer holds nothing that a foreign web page may not read. */
     answersAnyHost?: true;
   }
 }

@@ -54,7 +54,7 @@ export class Pool {
     return this.#lend(untilMs, (ask) => transact(ask, work));
   }
 
-  /** Waits for what is under way. What is not over in time is cut off. */
+  /** Waits for the statements and transactions that have begun. After `graceMs` their connections are closed. */
   end(graceMs: number): Promise<void> {
     return (this.#ended ??= this.#end(graceMs));
   }

@@ -71,7 +71,7 @@ async function spawnKeeper(job: Job): Promise<Child> {
   await access(PROGRAM); // Or else all that we hear of is an exit code.
   const child = spawn(process.execPath, [PROGRAM], {
     cwd: "/",
-    // What a ring does, it does with the rights of whoever has opened it.
+    // An io_uring works with the rights of the process that opened it: here root's.
     env: { UV_USE_IO_URING: "0", ...(job.account ? {} : { TMPDIR: tmpdir() }) },
     detached: true,
     stdio: ["pipe", "pipe", "ignore"],
@@ -82,7 +82,7 @@ async function spawnKeeper(job: Job): Promise<Child> {
   return child;
 }
 
-/** Resolves when its work is done. Whatever else ends it, or is said against the rules, is an error and ends it. */
+/** Resolves when the keeper's work is done. Fails when it ends otherwise or breaks the protocol, and then kills it. */
 async function follow(
   child: Child,
   log: Log,

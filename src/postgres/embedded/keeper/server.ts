@@ -27,7 +27,7 @@ export interface Remedies {
   stop: boolean;
 }
 
-/** Returns once the server takes connections, whoever started it. Call it under the lock. */
+/** Starts the server if none runs, and returns once it takes connections. Call it under the lock. */
 export async function ensureRunning(
   server: Server,
   may: Remedies,
