@@ -28,7 +28,8 @@ export async function startProgram(
   const serving = { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env };
   const child = run(["serve"], serving, "pipe", limits);
   t.after(() => child.kill("SIGKILL"));
-  const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  // Not `exit`: its last lines may still be in the pipe by then.
+  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
 
   const log: Record<string, unknown>[] = [];
   let complaint = "";
@@ -39,7 +40,7 @@ export async function startProgram(
       if (entry["msg"] === "ready") resolve(entry);
     });
     child.stderr.on("data", (text: Buffer) => (complaint += text.toString()));
-    void exited.then(() => {
+    void closed.then(() => {
       reject(new Error(`the program ended: ${complaint}`));
     });
   });
@@ -52,7 +53,7 @@ export async function startProgram(
     complaint: () => complaint,
     end: async (signal) => {
       child.kill(signal);
-      const [status, killedBy] = await exited;
+      const [status, killedBy] = await closed;
       return status ?? killedBy;
     },
   };
