@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
+import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect as dial, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { connect, isUnavailable } from "../../src/postgres/database.ts";
+import { removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
+import { certificate, testAuthority } from "../support/certificates.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "tls-"));
+const [dataDir, authorityFile, strangerFile] = ["data", "ca.pem", "stranger.pem"].map((name) =>
+  join(folder, name),
+) as [string, string, string];
+/** Of loopback, and this file's own: the built-in server has one port only. */
+const listening = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(2, 255)}`;
+
+/** PostgreSQL with TLS on loopback. Its certificate is for `localhost`, and not for 127.0.0.1. */
+const server = await startEmbedded({
+  dataDir,
+  settings: await settingsOfTls(),
+  log: () => undefined,
+});
+const forwarder = createServer((client) => {
+  const there = dial({ host: listening, port: 5432, localAddress: "127.0.0.1" });
+  for (const socket of [client, there]) socket.on("error", () => undefined);
+  client.pipe(there).pipe(client);
+}).listen(0, "127.0.0.1");
+await once(forwarder, "listening");
+const { port } = forwarder.address() as AddressInfo;
+after(async () => {
+  forwarder.close();
+  await server.stop();
+  await removeEmbedded(dataDir);
+  await rm(folder, { recursive: true });
+});
+const { user, database, password } = connect(server.url, { max: 1, name: "test" }).options;
+
+async function settingsOfTls(): Promise<Record<string, string>> {
+  const options = { addresses: [], kind: "good" } as const;
+  const { key, cert } = await certificate({ ...options, hosts: ["localhost"] });
+  const stranger = await certificate({ ...options, hosts: ["localhost"], kind: "self-signed" });
+  const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const rightsFile = join(folder, "pg_hba.conf");
+  await chmod(folder, 0o755);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  await writeFile(certFile, cert);
+  await writeFile(rightsFile, "local all all trust\nhost all all 127.0.0.1/32 trust\n");
+  await writeFile(authorityFile, (await testAuthority()).cert);
+  await writeFile(strangerFile, stranger.cert);
+  if (process.getuid?.() === 0) {
+    await chown(keyFile, 0, Number(execFileSync("id", ["-g", "postgres"]).toString()));
+    await chmod(keyFile, 0o640); // PostgreSQL takes a key that is root's if its own group may read it.
+  }
+  return {
+    listen_addresses: listening,
+    hba_file: rightsFile,
+    ssl: "on",
+    ssl_cert_file: certFile,
+    ssl_key_file: keyFile,
+  };
+}
+
+async function isEncrypted(hosts: string, query: string): Promise<boolean | undefined> {
+  const role = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
+  const db = connect(`postgres://${role}@${hosts}/${database}${query}`, { max: 1, name: "test" });
+  try {
+    const [row] = await db<{ ssl: boolean }[]>`
+      select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+    return row?.ssl;
+  } finally {
+    await db.end({ timeout: 1 });
+  }
+}
+
+const [name, address] = [`localhost:${port}`, `127.0.0.1:${port}`];
+const rootcert = `sslrootcert=${authorityFile}`;
+
+for (const [host, query, encrypted] of [
+  [name, "", false],
+  [name, "?sslmode=disable", false],
+  [name, "?sslmode=prefer", true],
+  [name, "?sslmode=require", true],
+  [address, "?sslmode=require", true],
+  [address, `?sslmode=verify-ca&${rootcert}`, true],
+  [name, `?sslmode=verify-full&${rootcert}`, true],
+  [`127.0.0.1:1,${name}`, `?sslmode=verify-full&${rootcert}`, true],
+  [`${address},${name}`, `?sslmode=verify-full&${rootcert}`, true],
+] as const) {
+  const what = query.replace(authorityFile, "…") || "nothing said";
+  const hosts = host.replaceAll(`${port}`, "…");
+  test(`${hosts} with ${what} is ${encrypted ? "encrypted" : "in the clear"}`, async () => {
+    assert.equal(await isEncrypted(host, query), encrypted);
+  });
+}
+
+for (const [title, host, query, words] of [
+  [
+    "a certificate for another host's name is refused, with both names",
+    address,
+    `?sslmode=verify-full&${rootcert}`,
+    /^127\.0\.0\.1:\d+: .*127\.0\.0\.1.*cert/,
+  ],
+  [
+    "an unknown authority is refused by verify-full",
+    name,
+    `?sslmode=verify-full&sslrootcert=${strangerFile}`,
+    /^localhost:\d+: unable to verify the first certificate/,
+  ],
+  [
+    "an unknown authority is refused by verify-ca",
+    name,
+    `?sslmode=verify-ca&sslrootcert=${strangerFile}`,
+    /^localhost:\d+: unable to verify the first certificate/,
+  ],
+  [
+    "an authority that is named is asked for by require, too",
+    name,
+    `?sslmode=require&sslrootcert=${strangerFile}`,
+    /^localhost:\d+: unable to verify the first certificate/,
+  ],
+] as const) {
+  test(title, async () => {
+    await assert.rejects(isEncrypted(host, query), (error: Error) => {
+      assert.match(error.message, words);
+      assert.doesNotMatch(error.message, /\n/);
+      return !isUnavailable(error); // Nobody waits for a certificate to get better.
+    });
+  });
+}
+
+test("a server without TLS is refused by require, and taken by prefer", async () => {
+  const admin = connect(server.url, { max: 1, name: "test" });
+  const reload = async (ssl: string) => {
+    await admin.unsafe(`alter system set ssl = ${ssl}`);
+    await admin`select pg_reload_conf()`;
+    for (;;) {
+      const other = connect(server.url, { max: 1, name: "test" });
+      const [row] = await other<{ ssl: string }[]>`select current_setting('ssl') as ssl`;
+      await other.end({ timeout: 1 });
+      if (row?.ssl === ssl) return;
+    }
+  };
+  await reload("off");
+  await assert.rejects(
+    isEncrypted(name, "?sslmode=require"),
+    /^Error: localhost:\d+: The server does not support SSL connections$/,
+  );
+  assert.equal(await isEncrypted(name, "?sslmode=prefer"), false);
+  await reload("on");
+  await admin.end({ timeout: 1 });
+});
