@@ -1,7 +1,8 @@
-import { codeOf, isStale } from "./driver/failure.ts";
-import { Pool } from "./driver/pool.ts";
+import { escapeIdentifier, escapeLiteral } from "pg";
+import { codeOf, isStale, POOLER_CURE } from "./driver/failure.ts";
+import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
-import { readUrl, type Target } from "./driver/url.ts";
+import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
 
 /** A pool or a transaction: the statement does not care. */
 export type Queryable = Sql;
@@ -37,6 +38,7 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 const STATEMENT_MS = 30_000;
 /** A server that does not even end a statement that took too long is gone. */
 const SILENCE_MS = 35_000;
+const PLAN_CACHE_MODE = "force_generic_plan";
 const IDLE_MS = 20_000;
 const DIAL_MS = 5_000;
 /** Where a network forgets a connection on which nothing moves, a long migration is noticed to be lost. */
@@ -52,7 +54,7 @@ export function connect(
   }: DatabaseOptions,
 ): Database {
   const target = readUrl(url);
-  const { settings, ...way } = target;
+  const { settings, poolMode, ...way } = target;
   const { application_name = name, options = "", ...others } = settings;
   const ours = {
     TimeZone: "UTC",
@@ -61,14 +63,15 @@ export function connect(
     jit: "off",
     // Every statement of ours looks up by key. A plan made while a table was empty must not stay a scan.
     enable_seqscan: "off",
-    plan_cache_mode: "force_generic_plan",
+    plan_cache_mode: PLAN_CACHE_MODE,
+    ...others,
   };
   const pool = new Pool({
     ...{ ...way, max, silenceMs, idleMs: IDLE_MS, application_name },
     connectionTimeoutMillis: DIAL_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    options: `${asOptions({ ...ours, ...others })} ${options}`,
+    ...settingsFor(poolMode, ours, options),
   });
   return open(Infinity);
 
@@ -97,10 +100,47 @@ export function inSnapshot<Result>(
   });
 }
 
+/** How the settings reach the server. A pooler does not pass them on when a connection is made. */
+function settingsFor(
+  poolMode: PoolMode | null,
+  settings: Record<string, string>,
+  options: string,
+): Pick<PoolOptions, "options" | "opening" | "begin"> {
+  if (poolMode === null) return { options: `${asOptions(settings)} ${options}` };
+  if (options) throw new Error("the database's URL: a pooler takes no options");
+  const ask = "select pg_is_in_recovery() as is_standby";
+  if (poolMode === "transaction") {
+    // Not by a function: after a query a transaction cannot choose its isolation any more.
+    return { opening: ask, begin: `begin; ${asCommands(settings)}` };
+  }
+  return { opening: `${ask}, ${asCalls(settings)}` };
+}
+
+function asCommands(settings: Record<string, string>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set local ${escapeIdentifier(name)} = ${escapeLiteral(value)}`)
+    .join("; ");
+}
+
+/** In one statement, which a pooler passes on whole. */
+function asCalls(settings: Record<string, string>): string {
+  return Object.entries(settings)
+    .map((pair) => `set_config(${pair.map(escapeLiteral).join(", ")}, false)`)
+    .join(", ");
+}
+
 function asOptions(settings: Record<string, string>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, "\\$&")}`)
     .join(" ");
+}
+
+/** Throws where a pooler has dropped our settings: statements would have no limit, and plans could be slow ones. */
+export async function requireSettings(db: Database): Promise<void> {
+  const [row] = await db<[{ mode: string }]>`select current_setting('plan_cache_mode') as mode`;
+  const { plan_cache_mode: wanted = PLAN_CACHE_MODE, options = "" } = db.options.settings;
+  if (row.mode === wanted || options.includes("plan_cache_mode")) return;
+  throw new Error(`our settings do not reach the database: ${POOLER_CURE}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
-import { connect, type Database, isForbidden } from "../postgres/database.ts";
+import { connect, type Database, isForbidden, requireSettings } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
 import {
   findPendingMigrations,
@@ -48,7 +48,7 @@ export async function openDatabase(
     await updateSchema(config, url, log, { writesRetention });
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", idleInTransactionMs });
-    await db`select 1`; // One that cannot be reached is a fault of the start.
+    await requireSettings(db); // One that cannot be reached is a fault of the start.
     if (config.migrationDatabaseUrl) await requireSchema(db);
     return { db, close };
   } catch (error) {

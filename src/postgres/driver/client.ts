@@ -8,6 +8,13 @@ pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
 // The driver's own way takes three times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
+/** How to dial, and what to say first through a pooler; it answers whether this is a standby. */
+export interface ClientOptions extends pg.ClientConfig {
+  opening?: string | undefined;
+}
+
+const OPENING_MS = 5_000;
+
 type Told = (error: Error | null, client: pg.Client) => void;
 
 /** A connection to a primary. It keeps what ended it: later the driver tells only that it has ended. */
@@ -18,11 +25,13 @@ export class Client extends pg.Client {
   isAbandoned = false;
   /** Which of the pool's addresses it was made with. */
   readonly turn: number;
+  readonly #opening: string | undefined;
   #isStandby = false;
   #key: BackendKey | null = null;
 
-  constructor(config: pg.ClientConfig, turn: number) {
+  constructor({ opening, ...config }: ClientOptions, turn: number) {
     super(config);
+    this.#opening = opening;
     this.turn = turn;
     // Without a listener the process would end.
     this.on("error", (error) => (this.lost ??= failureAt(this, error)));
@@ -49,12 +58,19 @@ export class Client extends pg.Client {
   async #connect(): Promise<pg.Client> {
     try {
       await super.connect();
+      if (this.#opening !== undefined) await this.#open(this.#opening);
       if (this.#isStandby) throw standby();
       return this;
     } catch (error) {
       this.connection.stream.destroy();
       throw failureAt(this, error as Error);
     }
+  }
+
+  /** A pooler says itself nothing of what the server is. */
+  async #open(text: string): Promise<void> {
+    const [row] = await this.ask({ text }, OPENING_MS);
+    this.#isStandby = row?.["is_standby"] === true;
   }
 
   /** Abandons the connection when the answer takes longer than `limitMs`. */

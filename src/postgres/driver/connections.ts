@@ -1,9 +1,9 @@
 import pg from "pg";
-import { Client } from "./client.ts";
+import { Client, type ClientOptions } from "./client.ts";
 import { failureOfAll, left } from "./failure.ts";
 import type { Address } from "./url.ts";
 
-export interface ConnectionsOptions extends pg.ClientConfig {
+export interface ConnectionsOptions extends ClientOptions {
   addresses: Address[];
   max: number;
   /** How long a connection is kept that nobody uses. */

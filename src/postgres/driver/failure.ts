@@ -7,10 +7,16 @@ interface Place {
 
 const CLOSED = "CONNECTION_CLOSED";
 
+/** What an operator does where a pooler does not pass on what we say when we connect. */
+export const POOLER_CURE =
+  "behind a pooler, add pool_mode=session or pool_mode=transaction to the database's URL";
+
 /** What ended a connection, or kept it from being made: in the words that were found, and with the host's name. */
 export function failureAt({ host, port }: Place, cause: Error): Error {
+  const isRefused = /startup parameter(?:: | in )options/.test(cause.message);
+  const cure = isRefused ? ` (${POOLER_CURE})` : "";
   const place = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return coded(`${place}: ${wordsOf(cause)}`, codeOf(cause) || CLOSED, cause);
+  return coded(`${place}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
 }
 
 /** Of a name with several addresses each has failed in its own way. */

@@ -9,6 +9,8 @@ export interface PoolOptions extends ConnectionsOptions {
   silenceMs: number;
   /** How long it makes do with the connections it has after it was refused one more. */
   contentMs?: number;
+  /** What begins a transaction where no connection is kept for longer: each statement is one, and none has a name. */
+  begin?: string | undefined;
 }
 
 const CONTENT_MS = 10_000;
@@ -20,6 +22,7 @@ export class Pool {
   readonly #max: number;
   readonly #silenceMs: number;
   readonly #contentMs: number;
+  readonly #begin: string | undefined;
   /** Connections that are lent, or under way to a call. */
   #lent = 0;
   /** Of these, the ones that are made. */
@@ -30,15 +33,17 @@ export class Pool {
   #ended: Promise<void> | undefined;
   #onReturn: () => void = () => undefined;
 
-  constructor({ silenceMs, contentMs = CONTENT_MS, ...options }: PoolOptions) {
+  constructor({ silenceMs, contentMs = CONTENT_MS, begin, ...options }: PoolOptions) {
     this.#connections = new Connections(options);
     this.#max = this.#limit = options.max;
     this.#silenceMs = silenceMs;
     this.#contentMs = contentMs;
+    this.#begin = begin;
   }
 
   /** Runs one statement by itself. At the moment `untilMs` of the monotonic clock it is abandoned. */
   run(statement: Prepared, untilMs = Infinity): Promise<Answer<Row[]>> {
+    if (this.#begin !== undefined) return this.begin((run) => run(statement), untilMs);
     return this.#lend(untilMs, async (ask) => {
       try {
         return await ask(statement);
@@ -51,7 +56,7 @@ export class Pool {
   }
 
   begin<Result>(work: (run: Run) => PromiseLike<Result>, untilMs = Infinity): Promise<Result> {
-    return this.#lend(untilMs, (ask) => transact(ask, work));
+    return this.#lend(untilMs, (ask) => transact(ask, work, this.#begin));
   }
 
   /** Waits for the statements and transactions that have begun. After `graceMs` their connections are closed. */
@@ -77,7 +82,7 @@ export class Pool {
     try {
       return await work(async (statement) => {
         try {
-          return await connection.ask(statement, limitMs());
+          return await connection.ask(this.#unname(statement), limitMs());
         } catch (error) {
           isBroken ||= isBreaking(error);
           throw error;
@@ -86,6 +91,12 @@ export class Pool {
     } finally {
       this.#giveBack(connection, isBroken);
     }
+  }
+
+  #unname(statement: Prepared): Prepared {
+    if (this.#begin === undefined) return statement;
+    const { text, values = [] } = statement;
+    return values.length > 0 ? { text, values } : { text };
   }
 
   #borrow(limitMs: number): Promise<Connection> {

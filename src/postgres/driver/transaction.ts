@@ -7,10 +7,11 @@ import type { Answer, Prepared, Row, Run } from "./statement.ts";
 export async function transact<Result>(
   ask: Run,
   work: (run: Run) => PromiseLike<Result>,
+  begin = "begin",
 ): Promise<Result> {
   const transaction = new Transaction(ask);
   try {
-    await transaction.run({ text: "begin" });
+    await transaction.run({ text: begin });
     const result = await work((statement) => transaction.run(statement));
     await transaction.run({ text: "commit" });
     return result;

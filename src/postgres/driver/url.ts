@@ -17,12 +17,16 @@ export interface Target {
   database: string;
   /** What it says to the server itself, as settings of a session. */
   settings: Record<string, string>;
+  /** How a pooler in between lends its connections; null without one. */
+  poolMode: PoolMode | null;
 }
+
+export type PoolMode = "session" | "transaction";
 
 /** What of a URL is not for the server. We choose the host, and how long to try. */
 const CLIENTS = new Set([
   ...["host", "port", "user", "password", "database", "connect_timeout", "target_session_attrs"],
-  ...["ssl", "sslmode", "sslrootcert", "sslcert", "sslkey"],
+  ...["ssl", "sslmode", "sslrootcert", "sslcert", "sslkey", "pool_mode"],
 ]);
 
 /** Reads a URL as libpq does, several hosts and `sslmode` included. */
@@ -40,6 +44,7 @@ export function readUrl(url: string): Target {
     user: known.user ?? "",
     password: known.password ?? "",
     database: known.database ?? "",
+    poolMode: readPoolMode((known as Record<string, unknown>)["pool_mode"]),
     settings: Object.fromEntries(
       Object.entries(known).flatMap(([name, value]) =>
         CLIENTS.has(name) ? [] : [[name, String(value)]],
@@ -55,6 +60,12 @@ function readParts(url: string) {
   } catch (error) {
     throw new Error(`the database's URL: ${(error as Error).message}`, { cause: error });
   }
+}
+
+function readPoolMode(mode: unknown): PoolMode | null {
+  if (mode === undefined) return null;
+  if (mode === "session" || mode === "transaction") return mode;
+  throw new Error("the database's URL: pool_mode is neither session nor transaction");
 }
 
 /** `?host=a,b&port=1,2` is a list as well. One port serves all hosts. */
