@@ -41,8 +41,8 @@ test("a host where nobody listens is named", async (t) => {
 });
 
 test("a server that refuses is quoted in its own words", async (t) => {
-  const host = await aServer(t, errorMessage("08P01", "unsupported startup parameter: options"));
-  assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: options`);
+  const host = await aServer(t, errorMessage("08P01", "unsupported startup parameter: jit"));
+  assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: jit`);
 });
 
 test("a server without TLS is said to have none where TLS is required", async (t) => {
