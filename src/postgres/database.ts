@@ -185,6 +185,7 @@ const AWAY = new Set([
   "25006", // read-only: a standby during failover
   "25P03", // a transaction of ours sat idle for too long, and its connection is gone
   "25P04", // or took too long
+  "42P05", // a pooler lent us a connection on which somebody else has prepared the statement
   "57014", // statement timeout
   "57P01",
   "57P02",

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect } from "../../src/postgres/database.ts";
+import { connect, inSnapshot, isUnavailable } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { runProgram, startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
+import { aPartner, aRig } from "../support/rig.ts";
 
 const db = await createDatabase();
 
@@ -34,19 +36,56 @@ for (const mode of ["session", "transaction"] as const) {
     for (const [row] of answers) assert.equal(row?.all, expected);
   });
 
-  test(`in ${mode} mode the program migrates, serves and stops`, async (t) => {
+  test(`in ${mode} mode the program migrates, delivers and stops`, async (t) => {
     if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
-    const { service, owner } = await startPgBouncer(t, db, { pool_mode: mode, ...sizes });
-    const DATABASE_URL = `${service}?pool_mode=${mode}`;
-    const env = { DATABASE_URL, MIGRATION_DATABASE_URL: `${owner}?pool_mode=${mode}` };
-    const migrated = await runProgram(["migrate"], env);
+    const own = await createDatabase();
+    const { service, owner } = await startPgBouncer(t, own, { pool_mode: mode, ...sizes });
+    const ways = {
+      DATABASE_URL: `${service}?pool_mode=${mode}`,
+      MIGRATION_DATABASE_URL: `${owner}?pool_mode=${mode}`,
+    };
+    const migrated = await runProgram(["migrate"], ways);
     assert.equal(migrated.status, 0, migrated.stderr);
-    const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
-    const program = await startProgram(t, { DATABASE_URL, SEALING_KEYS });
+
+    const program = await startProgram(t, { ...(await aRig(t)), ...ways });
+    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+    const partner = await aPartner(program, mode);
+    const subscription = await partner.subscribe(receiver.url("/hooks"));
+    const { body: accepted } = await partner.ping(subscription);
+    const { body } = await receiver.next();
+    assert.equal((JSON.parse(body.toString()) as { id: string }).id, accepted["event_id"]);
+
     assert.equal((await fetch(`${program.operatorUrl}/readyz`)).status, 200);
     assert.equal(await program.end("SIGTERM"), 0);
   });
+
+  test(`in ${mode} mode several statements can read one moment`, async (t) => {
+    if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
+    const { service } = await startPgBouncer(t, db, { pool_mode: mode, ...sizes });
+    const pool = connect(`${service}?pool_mode=${mode}`, { max: 1, name: "test" });
+    t.after(() => pool.end({ timeout: 0 }));
+    const [row] = await inSnapshot(
+      pool,
+      (tx) => tx<{ level: string }[]>`select current_setting('transaction_isolation') as level`,
+    );
+    assert.equal(row?.level, "repeatable read");
+  });
 }
+
+test("a pooler that lends each statement another connection is named with the cure", async (t) => {
+  if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
+  const { service } = await startPgBouncer(t, db, { pool_mode: "transaction", ...FEW });
+  const pool = connect(`${service}?pool_mode=session`, { max: 6, name: "test" });
+  t.after(() => pool.end({ timeout: 0 }));
+  const ask = () => pool.begin((tx) => tx`select ${1}::int as one`);
+  const answers = await Promise.allSettled(Array.from({ length: 40 }, ask));
+  const errors = answers.flatMap((a) => (a.status === "rejected" ? [a.reason as Error] : []));
+  assert.ok(errors.length > 0);
+  for (const error of errors) {
+    assert.match(error.message, /prepared statement .* \(.*pool_mode=transaction/);
+    assert.ok(isUnavailable(error));
+  }
+});
 
 test("a pooler that refuses our settings is named with its words and the cure", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
@@ -62,7 +101,6 @@ test("a pooler that drops our settings in silence is refused at the start, with 
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const dropping = { pool_mode: "transaction", ignore_startup_parameters: "options" };
   const { service } = await startPgBouncer(t, db, dropping);
-  const { status, stderr } = await runProgram(["serve"], { DATABASE_URL: service });
-  assert.notEqual(status, 0);
-  assert.match(stderr, /pooler.*pool_mode=/);
+  const starting = startProgram(t, { ...(await aRig(t)), DATABASE_URL: service });
+  await assert.rejects(starting, /pooler.*pool_mode=/);
 });

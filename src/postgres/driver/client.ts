@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import pg from "pg";
 import { type BackendKey, requestCancel } from "./cancel.ts";
-import { failureAt, silence, standby } from "./failure.ts";
+import { explained, failureAt, silence, standby } from "./failure.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 
 pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
@@ -79,7 +79,8 @@ export class Client extends pg.Client {
     try {
       return answerOf(await this.query<Row>(statement));
     } catch (error) {
-      throw this.lost !== null && !(error instanceof pg.DatabaseError) ? this.lost : error;
+      if (error instanceof pg.DatabaseError) throw explained(error);
+      throw this.lost ?? error;
     } finally {
       clearTimeout(timer);
     }

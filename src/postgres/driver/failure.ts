@@ -19,6 +19,15 @@ export function failureAt({ host, port }: Place, cause: Error): Error {
   return coded(`${place}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
 }
 
+/** A pooler that lends each transaction another connection loses statements, and finds others there already. */
+const MISPLACED = new Set(["26000", "42P05"]);
+
+/** What the server said, and what to do where a pooler is the cause. */
+export function explained(error: pg.DatabaseError): pg.DatabaseError {
+  if (MISPLACED.has(codeOf(error))) error.message += ` (${POOLER_CURE})`;
+  return error;
+}
+
 /** Of a name with several addresses each has failed in its own way. */
 function wordsOf(error: Error): string {
   const all = error instanceof AggregateError ? (error.errors as Error[]) : [error];
