@@ -37,8 +37,8 @@ declare module "fastify" {
     scope?: Scope;
   }
   interface FastifyRequest {
-    /** Set before the handler of every route that declares a scope. */
-    caller: Caller;
+    /** Null until the request is admitted; before the handler of every route that declares a scope it is. */
+    caller: Caller | null;
   }
 }
 
@@ -128,7 +128,7 @@ export function buildApp({
   });
   app.setErrorHandler(sendError);
   app.addSchema(ProblemSchema);
-  app.decorateRequest("caller");
+  app.decorateRequest("caller", null);
   app.removeContentTypeParser("text/plain");
   readJsonBodies(app);
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });

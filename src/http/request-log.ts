@@ -4,7 +4,6 @@ import {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import type { Caller } from "../domain/scope.ts";
 
 /** One line for each request: no address, no header, no body, and the route's pattern instead of the URL. */
 export class RequestLog extends LogController {
@@ -37,13 +36,12 @@ export class RequestLog extends LogController {
 }
 
 function factsOf(request: FastifyRequest, reply: FastifyReply, status: number | null) {
-  const caller = request.caller as Caller | undefined;
   return {
     method: request.method,
     route: request.routeOptions.url ?? null,
     ms: Math.round(reply.elapsedTime),
     request_id: request.id,
-    key_id: caller?.keyId,
+    key_id: request.caller?.keyId,
     status,
   };
 }

@@ -5,6 +5,7 @@ import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { NewSubscription, SubscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
+import { callerOf } from "./caller.ts";
 
 export function createSubscriptionRoute(app: App, deps: Dependencies): void {
   app.post(
@@ -24,8 +25,9 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
         },
       },
     },
-    async ({ caller, body }, reply) => {
-      const created = await createSubscription(deps, caller.organizationId, body);
+    async (request, reply) => {
+      const { organizationId } = callerOf(request);
+      const created = await createSubscription(deps, organizationId, request.body);
       return reply.code(201).send({ ...viewSubscription(created), secret: created.secret });
     },
   );

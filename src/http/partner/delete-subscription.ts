@@ -5,6 +5,7 @@ import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
+import { callerOf } from "./caller.ts";
 
 export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
   app.delete(
@@ -22,8 +23,9 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
         },
       },
     },
-    async ({ caller, params }, reply) => {
-      await deleteSubscription(deps, caller.organizationId, parseId("wh", params.id));
+    async (request, reply) => {
+      const { organizationId } = callerOf(request);
+      await deleteSubscription(deps, organizationId, parseId("wh", request.params.id));
       return reply.code(204).send(null);
     },
   );

@@ -6,6 +6,7 @@ import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { FailuresPage } from "./failure-schema.ts";
 import { partnerProblems } from "./operation.ts";
+import { callerOf } from "./caller.ts";
 
 export function listFailuresRoute(app: App, deps: Dependencies): void {
   app.get(
@@ -24,10 +25,10 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ caller, params, query }) =>
-      pageOfFailures(deps, caller.organizationId, {
-        id: parseId("wh", params.id),
-        ...readPageRequest(query),
+    async (request) =>
+      pageOfFailures(deps, callerOf(request).organizationId, {
+        id: parseId("wh", request.params.id),
+        ...readPageRequest(request.query),
       }),
   );
 }

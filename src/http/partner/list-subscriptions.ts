@@ -4,6 +4,7 @@ import { viewSubscription } from "../../actions/views/subscription.ts";
 import type { App } from "../app.ts";
 import { Subscriptions } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
+import { callerOf } from "./caller.ts";
 
 export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(
@@ -19,8 +20,8 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
         response: { 200: Subscriptions, ...partnerProblems() },
       },
     },
-    async ({ caller }) => {
-      const rows = await listSubscriptions(deps, caller.organizationId);
+    async (request) => {
+      const rows = await listSubscriptions(deps, callerOf(request).organizationId);
       return rows.map((row) => viewSubscription(row));
     },
   );

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { App } from "../app.ts";
 import { partnerProblems } from "./operation.ts";
+import { callerOf } from "./caller.ts";
 
 const Identity = Type.Object(
   {
@@ -38,11 +39,14 @@ export function meRoute(app: App): void {
         response: { 200: Identity, ...partnerProblems() },
       },
     },
-    ({ caller }) => ({
-      partner_org: caller.slug,
-      key_id: caller.keyId,
-      scopes: [...caller.scopes],
-      rate_limit_per_minute: caller.rateLimitPerMinute,
-    }),
+    (request) => {
+      const { slug, keyId, scopes, rateLimitPerMinute } = callerOf(request);
+      return {
+        partner_org: slug,
+        key_id: keyId,
+        scopes: [...scopes],
+        rate_limit_per_minute: rateLimitPerMinute,
+      };
+    },
   );
 }

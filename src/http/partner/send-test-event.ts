@@ -6,6 +6,7 @@ import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
+import { callerOf } from "./caller.ts";
 
 const Proof = Type.Object(
   { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },
@@ -47,9 +48,13 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
         },
       },
     },
-    async ({ caller, params, body }) => {
-      const id = parseId("wh", params.id);
-      const eventId = await sendTestEvent(deps, caller.organizationId, { id, secret: body.secret });
+    async (request) => {
+      const { organizationId } = callerOf(request);
+      const id = parseId("wh", request.params.id);
+      const eventId = await sendTestEvent(deps, organizationId, {
+        id,
+        secret: request.body.secret,
+      });
       return { event_id: publicId("evt", eventId), enqueued: true };
     },
   );
