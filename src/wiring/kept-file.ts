@@ -4,24 +4,30 @@ import { dirname } from "node:path";
 import { makePath } from "../postgres/embedded/make-path.ts";
 
 const BYTES_MAX = 64 * 1024;
+const READING = constants.O_RDONLY | constants.O_NONBLOCK;
+
+const isRoot = () => process.geteuid?.() === 0;
 
 /**
- * The content of a secret file that only we may read; null while there is none. Root reads its own alone, and nobody waits
- * at a pipe that lies in its place.
+ * The content of a secret file that only we may read; null while there is none. Root reads its own alone, through no link
+ * that somebody else may have made, and nobody waits at a pipe that lies in its place.
  */
 export async function readKept(path: string): Promise<string | null> {
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = await open(path, READING | (isRoot() ? constants.O_NOFOLLOW : 0));
     try {
       const found = await file.stat();
       if (!found.isFile() || found.size > BYTES_MAX) throw new Error(`${path} is no secret file`);
-      if (process.geteuid?.() === 0 && found.uid !== 0) throw new Error(`${path} is not root's`);
+      if (isRoot() && found.uid !== 0) throw new Error(`${path} is not root's`);
       return (await file.readFile("utf8")).trim();
     } finally {
       await file.close();
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    if (code === "ELOOP")
+      throw new Error(`${path} is a link: root reads no secret through one`, { cause: error });
     throw error;
   }
 }

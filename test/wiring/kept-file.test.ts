@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isOpenToAll, keep } from "../../src/wiring/kept-file.ts";
+import { isOpenToAll, keep, readKept } from "../../src/wiring/kept-file.ts";
 
 test("a secret file is open to all when its mode lets anybody beside its user and its group read or write it", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
@@ -23,4 +23,17 @@ test("a secret file is open to all when its mode lets anybody beside its user an
     await chmod(path, mode);
     assert.equal(await isOpenToAll(path), isOpen, mode.toString(8));
   }
+});
+
+test("root takes no file of its own that a link leads to for a secret", async (t) => {
+  if (process.geteuid?.() !== 0) {
+    t.skip("this needs root");
+    return;
+  }
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await keep(join(folder, "known-to-all"), "what everybody can read");
+  const path = join(folder, "admin-token");
+  await symlink("known-to-all", path);
+  await assert.rejects(readKept(path), /admin-token is a link/);
 });
