@@ -5,6 +5,8 @@ import { createDatabase, ownerOf } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 
 const PATIENCE_MS = 200;
+/** Where a limit does not hold a test would wait for ever: it fails by name instead. */
+const HANGS = { timeout: 60_000 };
 const db = await createDatabase({ max: 1 });
 const owner = ownerOf(db);
 
@@ -19,29 +21,37 @@ async function sessionsOf(name: string): Promise<number> {
   return row.open;
 }
 
-test("a statement that takes too long is abandoned, and the server ends its session", async (t) => {
-  const { db: pool } = await aGate(t, db, { max: 1, name: "overdue" });
-  await assert.rejects(pool.within(PATIENCE_MS)`select pg_sleep(60)`.execute(), isOverdue);
-  const began = performance.now();
-  while ((await sessionsOf("overdue")) > 0) assert.ok(performance.now() - began < 10_000);
-  await pool`select 1`;
-});
+test(
+  "a statement that takes too long is abandoned, and the server ends its session",
+  HANGS,
+  async (t) => {
+    const { db: pool } = await aGate(t, db, { max: 1, name: "overdue" });
+    await assert.rejects(pool.within(PATIENCE_MS)`select pg_sleep(60)`.execute(), isOverdue);
+    const began = performance.now();
+    while ((await sessionsOf("overdue")) > 0) assert.ok(performance.now() - began < 10_000);
+    await pool`select 1`;
+  },
+);
 
-test("a transaction has one limit for all its statements, and what it held is free again", async (t) => {
-  const { db: pool } = await aGate(t, db, { max: 1, name: "overdue in parts" });
-  const begun = pool.within(PATIENCE_MS).begin(async (tx) => {
-    await tx`lock table settings in access share mode`;
-    for (;;) await tx`select pg_sleep(${PATIENCE_MS / 4_000})`;
-  });
-  await assert.rejects(begun, isOverdue);
-  await owner.begin(async (tx) => {
-    await tx`set local lock_timeout = '10s'`;
-    await tx`lock table settings`;
-  });
-  await pool`select 1`;
-});
+test(
+  "a transaction has one limit for all its statements, and what it held is free again",
+  HANGS,
+  async (t) => {
+    const { db: pool } = await aGate(t, db, { max: 1, name: "overdue in parts" });
+    const begun = pool.within(PATIENCE_MS).begin(async (tx) => {
+      await tx`lock table settings in access share mode`;
+      for (;;) await tx`select pg_sleep(${PATIENCE_MS / 4_000})`;
+    });
+    await assert.rejects(begun, isOverdue);
+    await owner.begin(async (tx) => {
+      await tx`set local lock_timeout = '10s'`;
+      await tx`lock table settings`;
+    });
+    await pool`select 1`;
+  },
+);
 
-test("what waits for a connection waits no longer than it may", async (t) => {
+test("what waits for a connection waits no longer than it may", HANGS, async (t) => {
   const { db: pool } = await aGate(t, db, { max: 1 });
   let letGo: () => void = () => undefined;
   const held = pool.begin(() => new Promise<void>((resolve) => (letGo = resolve)));
@@ -51,30 +61,38 @@ test("what waits for a connection waits no longer than it may", async (t) => {
   await pool`select 1`;
 });
 
-test("a connection that is made too late for its statement serves the next one", async (t) => {
-  const gate = await aGate(t, db, { max: 1 });
-  gate.freeze();
-  await assert.rejects(gate.db.within(PATIENCE_MS)`select 1`.execute(), /no connection was free/);
-  gate.thaw();
-  await gate.db`select 1`;
-  assert.equal(gate.dialled(), 1);
-});
+test(
+  "a connection that is made too late for its statement serves the next one",
+  HANGS,
+  async (t) => {
+    const gate = await aGate(t, db, { max: 1 });
+    gate.freeze();
+    await assert.rejects(gate.db.within(PATIENCE_MS)`select 1`.execute(), /no connection was free/);
+    gate.thaw();
+    await gate.db`select 1`;
+    assert.equal(gate.dialled(), 1);
+  },
+);
 
-test("a host that does not answer in time is left, and nothing waits for it any more", async (t) => {
-  const [old, next] = [await aGate(t, db), await aGate(t, db)];
-  const url = old.url.replace(
-    new URL(old.url).host,
-    `${new URL(old.url).host},${new URL(next.url).host}`,
-  );
-  const pool = connect(url, { max: 3, name: "test" });
-  t.after(() => pool.end({ timeout: 0 }));
-  await Promise.all([1, 2, 3].map(() => pool`select pg_sleep(0.01)`));
-  assert.deepEqual([old.dialled(), next.dialled()], [3, 0]);
+test(
+  "a host that does not answer in time is left, and nothing waits for it any more",
+  HANGS,
+  async (t) => {
+    const [old, next] = [await aGate(t, db), await aGate(t, db)];
+    const url = old.url.replace(
+      new URL(old.url).host,
+      `${new URL(old.url).host},${new URL(next.url).host}`,
+    );
+    const pool = connect(url, { max: 3, name: "test" });
+    t.after(() => pool.end({ timeout: 0 }));
+    await Promise.all([1, 2, 3].map(() => pool`select pg_sleep(0.01)`));
+    assert.deepEqual([old.dialled(), next.dialled()], [3, 0]);
 
-  old.freeze();
-  const patient = assert.rejects(pool`select 1`.execute(), /did not answer in time/);
-  await assert.rejects(pool.within(PATIENCE_MS)`select 1`.execute(), isOverdue);
-  await pool`select 1`;
-  await patient;
-  assert.equal(next.dialled(), 1);
-});
+    old.freeze();
+    const patient = assert.rejects(pool`select 1`.execute(), /did not answer in time/);
+    await assert.rejects(pool.within(PATIENCE_MS)`select 1`.execute(), isOverdue);
+    await pool`select 1`;
+    await patient;
+    assert.deepEqual([old.dialled(), next.dialled()], [3, 1]);
+  },
+);

@@ -65,6 +65,23 @@ test("while there is no connection at all, every statement is refused at once", 
   assert.equal(gate.dialled(), 2);
 });
 
+test(
+  "of 1,000 callers of a server that has fallen silent, each hears of it, and nobody dials again and again",
+  { timeout: 60_000 },
+  async (t) => {
+    const gate = await aGate(t, await createDatabase());
+    const pool = aPool(t, gate.db, { max: 4, silenceMs: 500 }, gate.url);
+    const ask = () => pool.run({ text: "select pg_sleep(0.01)" });
+    await Promise.all([1, 2, 3, 4].map(ask));
+    gate.freeze();
+    for (const answer of await Promise.allSettled(Array.from({ length: 1_000 }, ask))) {
+      assert.equal(answer.status, "rejected");
+      assert.ok(isUnavailable(answer.reason));
+    }
+    assert.equal(gate.dialled(), 4);
+  },
+);
+
 test("a statement that waits for a connection for too long is refused, and takes nobody's turn", async (t) => {
   const pool = aPool(t, await createDatabase(), { silenceMs: 100 });
   let letGo: () => void = () => undefined;
