@@ -75,7 +75,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     metrics.noteFault(fault);
     faults.note(fault, ...facts);
   };
-  const onOurFault: NoteFault = (fault, ...facts) => {
+  const onInternalFault: NoteFault = (fault, ...facts) => {
     health.noteFault(fault);
     tellFault(fault, ...facts);
   };
@@ -112,7 +112,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
           log,
           onEnded: (ended) => metrics.noteEnded(ended),
           onRecorded: (recorded) => metrics.noteRecorded(recorded),
-          onOurFault,
+          onInternalFault,
           onError: orElse("dispatching failed"),
         });
 

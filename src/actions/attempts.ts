@@ -3,7 +3,7 @@ import {
   auditOf,
   type CountedOutcome,
   type NextState,
-  OUR_FAULT_DELAY_MS,
+  INTERNAL_FAULT_DELAY_MS,
 } from "../domain/delivery.ts";
 import { groupBy } from "../domain/group-by.ts";
 import { timeOrderedId } from "../domain/ids.ts";
@@ -163,7 +163,7 @@ function durationMs(from: Date, to: Date): number {
 export async function postpone(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   claims: Claim[],
-  delayMs = OUR_FAULT_DELAY_MS,
+  delayMs = INTERNAL_FAULT_DELAY_MS,
 ): Promise<void> {
   await releaseLeases(db, claims, after(clock(), delayMs));
 }

@@ -1,4 +1,4 @@
-import type { FailureReason, Outcome, OurFault } from "../domain/outcome.ts";
+import type { FailureReason, Outcome, InternalFault } from "../domain/outcome.ts";
 
 /** Leaves an attempt from wherever it stands. The sender turns it into its outcome. */
 export class AttemptFailed extends Error {
@@ -15,8 +15,8 @@ export function unreachable(reason: FailureReason): Outcome {
   return { kind: "unreachable", reason };
 }
 
-export function ourFault(fault: OurFault): Outcome {
-  return { kind: "our-fault", fault };
+export function internalFault(fault: InternalFault): Outcome {
+  return { kind: "internal-fault", fault };
 }
 
 export const TIMED_OUT = unreachable("timeout");

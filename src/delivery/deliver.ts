@@ -3,8 +3,8 @@ import type { Claim } from "../actions/claims.ts";
 import type { Clock } from "../domain/clock.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
-import type { OurFault, Outcome } from "../domain/outcome.ts";
-import { ourFault } from "./attempt-failed.ts";
+import type { InternalFault, Outcome } from "../domain/outcome.ts";
+import { internalFault } from "./attempt-failed.ts";
 import type { Post } from "./sender.ts";
 
 export interface DelivererOptions {
@@ -17,7 +17,7 @@ export interface DelivererOptions {
   /** The same, for a moment. */
   defer: (claim: Claim) => Promise<void>;
   /** `error`: the exception that is the fault. */
-  onOurFault: (fault: OurFault, claim: Claim, error?: unknown) => void;
+  onInternalFault: (fault: InternalFault, claim: Claim, error?: unknown) => void;
   onEnded: (ended: Ended) => void;
 }
 
@@ -34,14 +34,14 @@ export function createDeliverer({
   record,
   postpone,
   defer,
-  onOurFault,
+  onInternalFault,
   onEnded,
 }: DelivererOptions): (claim: Claim) => Promise<Attempted> {
   return async (claim) => {
     const startedAt = clock();
     const outcome = await attempt(claim, startedAt);
-    if (outcome.kind === "our-fault") {
-      onOurFault(outcome.fault, claim, outcome.error);
+    if (outcome.kind === "internal-fault") {
+      onInternalFault(outcome.fault, claim, outcome.error);
       return { recorded: postpone(claim) };
     }
     if (outcome.kind === "deferred") return { recorded: defer(claim) };
@@ -55,8 +55,8 @@ export function createDeliverer({
     const { url, signingSecret, body, lost_leases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came that late, or we slept: another process may be at it.
-    if (startedAt >= claim.leased_until) return ourFault("lease_spent");
-    if (signingSecret === null) return ourFault("secret_sealed");
+    if (startedAt >= claim.leased_until) return internalFault("lease_spent");
+    if (signingSecret === null) return internalFault("secret_sealed");
     return send({ url, eventId: publicId("evt", claim.event_id), signingSecret, body });
   }
 }

@@ -1,9 +1,9 @@
 import type { Outcome } from "../domain/outcome.ts";
-import { ourFault, TIMED_OUT, unreachable } from "./attempt-failed.ts";
+import { internalFault, TIMED_OUT, unreachable } from "./attempt-failed.ts";
 
 export const RESET = unreachable("connection_reset");
 const NETWORK_ERROR = unreachable("network_error");
-const NO_DESCRIPTORS = ourFault("no_descriptors");
+const NO_DESCRIPTORS = internalFault("no_descriptors");
 const DEFERRED: Outcome = { kind: "deferred" };
 
 /** What the system reports, whatever we were doing. Everything else depends on that. */
@@ -36,7 +36,7 @@ export interface OwnSide {
 export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Promise<Outcome> {
   const outcomes = await Promise.all(errors.map((error) => outcomeOf(error, ownSide)));
   return (
-    outcomes.find(({ kind }) => kind === "our-fault") ??
+    outcomes.find(({ kind }) => kind === "internal-fault") ??
     outcomes.find(({ kind }) => kind === "deferred") ??
     outcomes.find((outcome) => outcome !== NETWORK_ERROR) ??
     NETWORK_ERROR
@@ -50,10 +50,10 @@ export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Prom
  */
 async function outcomeOf({ code, family }: DialError, ownSide: OwnSide): Promise<Outcome> {
   if (family === 4 && code === "ENETUNREACH" && (await ownSide.hasLostIpv4())) {
-    return ourFault("no_route");
+    return internalFault("no_route");
   }
   if (family === 4 && code === "EADDRNOTAVAIL") {
-    return (await ownSide.hasPorts()) ? DEFERRED : ourFault("no_ports");
+    return (await ownSide.hasPorts()) ? DEFERRED : internalFault("no_ports");
   }
   return BY_CODE.get(code) ?? NETWORK_ERROR;
 }

@@ -5,7 +5,7 @@ import { LinkedList } from "../domain/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { EventId } from "../domain/ids.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
-import { AttemptFailed, ourFault, unreachable } from "./attempt-failed.ts";
+import { AttemptFailed, internalFault, unreachable } from "./attempt-failed.ts";
 import { Connections } from "./connections.ts";
 import { Deadline } from "./deadline.ts";
 import { trustedRoots } from "./handshake.ts";
@@ -34,11 +34,11 @@ const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
   url: unreachable("address_not_public"),
   address_not_public: unreachable("address_not_public"),
   dns_error: unreachable("dns_error"),
-  no_resolver: ourFault("no_resolver"),
+  no_resolver: internalFault("no_resolver"),
   too_many_lookups: { kind: "deferred" },
 };
 
-const CLOSED = new AttemptFailed(ourFault("stopping"));
+const CLOSED = new AttemptFailed(internalFault("stopping"));
 
 /**
  * Sends signed deliveries over HTTPS, each within `timeoutMs` from its look-up to the head of the
@@ -72,7 +72,7 @@ export function createSender(options: {
     } catch (error) {
       deadline.lift();
       if (error instanceof AttemptFailed) return error.outcome;
-      return { kind: "our-fault", fault: "unexpected", error };
+      return { kind: "internal-fault", fault: "unexpected", error };
     } finally {
       underWay.remove(link);
     }

@@ -11,13 +11,13 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const LOST_LEASES_MAX = 5;
 
 /** How long a delivery waits after an internal fault. */
-export const OUR_FAULT_DELAY_MS = 60_000;
+export const INTERNAL_FAULT_DELAY_MS = 60_000;
 
 /** How long a delivery waits for room. */
 export const DEFERRED_DELAY_MS = 1_000;
 
 /** An outcome that counts as an attempt. */
-export type CountedOutcome = Exclude<Outcome, { kind: "our-fault" | "deferred" }>;
+export type CountedOutcome = Exclude<Outcome, { kind: "internal-fault" | "deferred" }>;
 
 /** The state of a delivery after an attempt. */
 export type NextState =

@@ -15,7 +15,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
  * The result of one attempt. Failures are expected, so they are values and not exceptions.
- * `our-fault` is an internal fault: it does not count as an attempt, and the delivery waits a
+ * `internal-fault` is an internal fault: it does not count as an attempt, and the delivery waits a
  * minute. `deferred` does not count either: there was no room for the attempt, and the delivery
  * waits a second.
  */
@@ -23,7 +23,7 @@ export type Outcome =
   | { kind: "acknowledged"; httpStatus: number }
   | { kind: "refused"; httpStatus: number }
   | { kind: "unreachable"; reason: FailureReason }
-  | { kind: "our-fault"; fault: OurFault; error?: unknown }
+  | { kind: "internal-fault"; fault: InternalFault; error?: unknown }
   | { kind: "deferred" };
 
 /**
@@ -33,7 +33,7 @@ export type Outcome =
  * error has two possible causes, our own side has to confirm the fault (`OwnSide`, the resolver's probe).
  * `unexpected` is an exception that nobody foresaw. Only a defect of ours raises it.
  */
-export const OUR_FAULTS = [
+export const INTERNAL_FAULTS = [
   "no_resolver",
   "no_descriptors",
   "no_ports",
@@ -44,4 +44,4 @@ export const OUR_FAULTS = [
   "stopping",
 ] as const;
 
-export type OurFault = (typeof OUR_FAULTS)[number];
+export type InternalFault = (typeof INTERNAL_FAULTS)[number];

@@ -29,7 +29,7 @@ export function createEngine(
     log,
     onEnded,
     onRecorded,
-    onOurFault,
+    onInternalFault,
     onError,
   }: {
     send: Sender["send"];
@@ -37,7 +37,7 @@ export function createEngine(
     log: Logger;
     onEnded: (ended: Ended) => void;
     onRecorded: (recorded: Recorded) => void;
-    onOurFault: NoteFault;
+    onInternalFault: NoteFault;
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
@@ -70,8 +70,8 @@ export function createEngine(
       persistence,
     ),
     onEnded,
-    onOurFault: (fault, claim, error) => {
-      onOurFault(
+    onInternalFault: (fault, claim, error) => {
+      onInternalFault(
         fault,
         namesOf(claim),
         "the delivery waits a minute, no attempt is counted",

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import type { OurFault } from "../domain/outcome.ts";
+import type { InternalFault } from "../domain/outcome.ts";
 
 /** What a fault of our own keeps from being done, by its public names. */
 export type Hindered = Record<string, string>;
 
 /** `error`: the exception that is the fault. Its stack is logged. */
 export type NoteFault = (
-  fault: OurFault,
+  fault: InternalFault,
   hindered: Hindered,
   consequence: string,
   error?: unknown,
@@ -22,14 +22,14 @@ const LINES_MAX = 20;
  */
 export class FaultLog {
   readonly #log: Logger;
-  readonly #counts = new Map<OurFault, number>();
+  readonly #counts = new Map<InternalFault, number>();
   #lines = 0;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  note(fault: OurFault, hindered: Hindered, consequence: string, err?: unknown): void {
+  note(fault: InternalFault, hindered: Hindered, consequence: string, err?: unknown): void {
     if (this.#counts.size === 0) setTimeout(() => this.#account(), PERIOD_MS).unref();
     this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + 1);
     if (this.#lines >= LINES_MAX) return;

@@ -1,4 +1,4 @@
-import type { OurFault } from "../domain/outcome.ts";
+import type { InternalFault } from "../domain/outcome.ts";
 import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { HealthChecks } from "../http/health.ts";
 import type { Database } from "../postgres/database.ts";
@@ -25,7 +25,7 @@ const FAULT_MEMORY_MS = 60_000;
  * Faults that by themselves are no reason: a look at the key ring says more than `secret_sealed`, `lease_spent` is over
  * when it shows, and the defect behind `unexpected` may need a partner's help to show.
  */
-const NO_REASON: ReadonlySet<OurFault> = new Set(["secret_sealed", "lease_spent", "unexpected"]);
+const NO_REASON: ReadonlySet<InternalFault> = new Set(["secret_sealed", "lease_spent", "unexpected"]);
 
 /** How long the database may take. Balancers have a limit of their own, and a shorter one than a statement. */
 const DATABASE_MS = 3_000;
@@ -37,7 +37,7 @@ export class Readiness {
   readonly #clock: DatabaseClock;
   readonly #ring: KeyRing;
   readonly #databaseMs: number;
-  readonly #faults = new Map<OurFault, number>();
+  readonly #faults = new Map<InternalFault, number>();
   #isCurrent = false;
   #isStopping = false;
 
@@ -68,7 +68,7 @@ export class Readiness {
     );
   }
 
-  noteFault(fault: OurFault): void {
+  noteFault(fault: InternalFault): void {
     this.#faults.set(fault, this.#clock.now().getTime());
   }
 
@@ -142,12 +142,12 @@ export class Readiness {
     return toCheck("secret_sealed", opensSome);
   }
 
-  #recentFaults(): OurFault[] {
+  #recentFaults(): InternalFault[] {
     const oldest = this.#clock.now().getTime() - FAULT_MEMORY_MS;
     return [...this.#faults].filter(([, at]) => at > oldest).map(([fault]) => fault);
   }
 }
 
-function toCheck(name: OurFault, ok: boolean): Check {
+function toCheck(name: InternalFault, ok: boolean): Check {
   return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until we mend this` };
 }

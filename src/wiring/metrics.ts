@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Ended, Recorded } from "../actions/attempts.ts";
 import type { Clock } from "../domain/clock.ts";
-import { OUR_FAULTS, type OurFault } from "../domain/outcome.ts";
+import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/waiting-deliveries.ts";
@@ -11,7 +11,7 @@ import { within } from "./within.ts";
 export interface Metrics {
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
-  noteFault(fault: OurFault): void;
+  noteFault(fault: InternalFault): void;
   noteRequest(request: { method: string; route: string; status: number; seconds: number }): void;
   expose(): Promise<{ contentType: string; body: string }>;
 }
@@ -43,12 +43,12 @@ export function createMetrics(
     registers,
   });
   const faults = new Counter({
-    name: "partner_api_our_faults_total",
+    name: "partner_api_internal_faults_total",
     help: "Deliveries put off because of a fault of our own",
     labelNames: ["fault"],
     registers,
   });
-  for (const fault of OUR_FAULTS) faults.inc({ fault }, 0); // Or the first would show as no increase.
+  for (const fault of INTERNAL_FAULTS) faults.inc({ fault }, 0); // Or the first would show as no increase.
   const deadLetters = new Counter({
     name: "partner_api_dead_letters_total",
     help: "Deliveries that were given up after their last attempt",

@@ -148,7 +148,7 @@ test("a claim that comes when its lease is over is not attempted, and costs noth
 test("a fault of our own is no attempt: the delivery waits a minute and nothing is counted", async () => {
   const { clock, deliverDue, subscription } = await aDueDelivery();
   for (let minute = 0; minute < 60; minute++) {
-    assert.equal(await deliverDue(() => ({ kind: "our-fault", fault: "no_resolver" })), 1);
+    assert.equal(await deliverDue(() => ({ kind: "internal-fault", fault: "no_resolver" })), 1);
     clock.advance(59_999);
     assert.equal(await deliverDue(() => assert.fail("too soon")), 0);
     clock.advance(1);

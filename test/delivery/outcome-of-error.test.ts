@@ -74,7 +74,7 @@ for (const [what, errors, expected, ownSide = sound] of OUTCOMES) {
     const said = "fault" in outcome ? outcome.fault : "reason" in outcome && outcome.reason;
     assert.equal(said || outcome.kind, expected);
     const isOurs = ["no_route", "no_descriptors", "no_ports"].includes(expected);
-    assert.equal(outcome.kind === "our-fault", isOurs);
+    assert.equal(outcome.kind === "internal-fault", isOurs);
   });
 }
 
@@ -83,7 +83,7 @@ const OWN_RESOURCES = ["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"];
 
 const CODES = [...Object.keys(constants.errno), "ERR_SSL_WRONG_VERSION_NUMBER", "CERT_HAS_EXPIRED"];
 
-test("no error code but those of our own resources is our fault by itself", async () => {
+test("no error code but those of our own resources is an internal fault by itself", async () => {
   for (const code of CODES) {
     const error = Object.assign(new Error(code), { code });
     const outcomes = [
@@ -93,7 +93,7 @@ test("no error code but those of our own resources is our fault by itself", asyn
       outcomeOfExchange(error),
     ];
     for (const { kind } of outcomes) {
-      assert.equal(kind === "our-fault", OWN_RESOURCES.includes(code), code);
+      assert.equal(kind === "internal-fault", OWN_RESOURCES.includes(code), code);
     }
   }
 });

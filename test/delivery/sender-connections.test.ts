@@ -278,8 +278,8 @@ test("closing ends attempts under way and every connection", async (t) => {
 
   const closed = receiver.connections.map((socket) => once(socket, "close"));
   await sender.close();
-  for (const attempt of underWay) assert.equal((await attempt).kind, "our-fault");
+  for (const attempt of underWay) assert.equal((await attempt).kind, "internal-fault");
   await Promise.all(closed);
-  assert.equal((await sender.send(aPost(receiver.url()))).kind, "our-fault");
+  assert.equal((await sender.send(aPost(receiver.url()))).kind, "internal-fault");
   assert.equal(receiver.requests.length, 3);
 });

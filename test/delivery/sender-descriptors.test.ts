@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 
 const program = fileURLToPath(new URL("../support/send-without-descriptors.js", import.meta.url));
 
-test("an attempt for which no file descriptor is left is our fault", async (t) => {
+test("an attempt for which no file descriptor is left is an internal fault", async (t) => {
   if (process.platform === "win32") {
     t.skip("no limit to set");
     return;
   }
   const script = 'ulimit -n 64 && exec "$0" "$1"';
   const { stdout } = await promisify(execFile)("sh", ["-c", script, process.execPath, program]);
-  assert.deepEqual(JSON.parse(stdout), { kind: "our-fault", fault: "no_descriptors" });
+  assert.deepEqual(JSON.parse(stdout), { kind: "internal-fault", fault: "no_descriptors" });
 });

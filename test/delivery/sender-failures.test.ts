@@ -44,10 +44,10 @@ test("a name without an address is a DNS error", async (t) => {
   assert.deepEqual(outcome, { kind: "unreachable", reason: "dns_error" });
 });
 
-test("a look-up that no resolver answers is our fault", async (t) => {
+test("a look-up that no resolver answers is an internal fault", async (t) => {
   const sender = await startSender(t, { lookup: () => Promise.resolve({ kind: "no-resolver" }) });
   const outcome = await sender.send(aPost("https://hooks.partner.test/"));
-  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_resolver" });
+  assert.deepEqual(outcome, { kind: "internal-fault", fault: "no_resolver" });
 });
 
 test("a look-up that there is no room for is put off, and is no fault of anybody", async (t) => {
@@ -60,7 +60,7 @@ test("an exception that nobody foresaw is a fault of its own, and is kept", asyn
   const error = new Error("broken");
   const sender = await startSender(t, { lookup: () => Promise.reject(error) });
   const outcome = await sender.send(aPost("https://hooks.partner.test/"));
-  assert.deepEqual(outcome, { kind: "our-fault", fault: "unexpected", error });
+  assert.deepEqual(outcome, { kind: "internal-fault", fault: "unexpected", error });
 });
 
 test("a URL that the policy has come to refuse is not contacted", async (t) => {
@@ -92,7 +92,7 @@ test("without any route for IPv4 no attempt is made", async (t) => {
   refuseLocally(t, "ENETUNREACH");
   const lost = { ...SOUND, hasLostIpv4: () => Promise.resolve(true) };
   const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), { ownSide: lost });
-  await assert.rejects(dialling, { outcome: { kind: "our-fault", fault: "no_route" } });
+  await assert.rejects(dialling, { outcome: { kind: "internal-fault", fault: "no_route" } });
 });
 
 test("an IPv6 address of a receiver, on a machine that has none, is a network error", async (t) => {
@@ -115,7 +115,7 @@ test("without a port for any address no attempt is made", async (t) => {
   refuseLocally(t, "EADDRNOTAVAIL");
   const sender = await startSender(t);
   const outcome = await sender.send(aPost("https://127.0.0.2/"));
-  assert.deepEqual(outcome, { kind: "our-fault", fault: "no_ports" });
+  assert.deepEqual(outcome, { kind: "internal-fault", fault: "no_ports" });
 });
 
 test("a look-up that takes too long is a timeout", async (t) => {

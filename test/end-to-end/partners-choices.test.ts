@@ -86,7 +86,7 @@ test("a request that finds no resolver is told of, and changes no process's read
   assert.deepEqual([status, headers.get("retry-after")], [503, "60"]);
   await assertReady(program);
   assert.deepEqual(await faultsOf(program), [
-    'partner_api_our_faults_total{fault="no_resolver"} 1',
+    'partner_api_internal_faults_total{fault="no_resolver"} 1',
   ]);
 });
 
@@ -120,7 +120,7 @@ async function assertReady({ partnerUrl, operatorUrl }: Program): Promise<void> 
 /** The internal faults that have been counted. */
 async function faultsOf({ operatorUrl }: Program): Promise<string[]> {
   const metrics = await (await fetch(`${operatorUrl}/metrics`)).text();
-  const faults = metrics.match(/^partner_api_our_faults_total.*$/gm) ?? [];
+  const faults = metrics.match(/^partner_api_internal_faults_total.*$/gm) ?? [];
   assert.ok(faults.length > 0);
   return faults.filter((line) => !line.endsWith(" 0"));
 }

@@ -82,7 +82,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
     assert.deepEqual(await lookup("a.test"), NONE);
   });
 
-  test(`${failure} for every name is our fault`, async (t) => {
+  test(`${failure} for every name is an internal fault`, async (t) => {
     const dns = await startDnsServer(t);
     dns.setEverything(failure);
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
@@ -110,7 +110,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
   });
 }
 
-test("a resolver that is not there is our fault, and the next one is asked", async (t) => {
+test("a resolver that is not there is an internal fault, and the next one is asked", async (t) => {
   const gone = await startDnsServer(undefined);
   await gone.close();
   assert.deepEqual(await startLookup(t, [gone.address]).lookup("a.test"), NO_RESOLVER);

@@ -74,7 +74,7 @@ export class Process {
       record: (ended) => Promise.resolve(void this.ended.push(ended)),
       postpone: (one) => Promise.resolve(void this.kept.push(one)),
       defer: () => Promise.reject(new Error("nothing is deferred in a simulation")),
-      onOurFault: () => undefined,
+      onInternalFault: () => undefined,
       onEnded: () => undefined,
     });
 

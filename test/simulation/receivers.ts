@@ -25,6 +25,6 @@ export function outcomeAfter(behaviour: Behaviour, turn: number, ms: number): Ou
     case "hang":
       return ms < DEADLINE_MS ? null : { kind: "unreachable", reason: "timeout" };
     case "ours":
-      return { kind: "our-fault", fault: "no_resolver" };
+      return { kind: "internal-fault", fault: "no_resolver" };
   }
 }

@@ -81,7 +81,7 @@ export async function attemptAll(deps: Dependencies, claims: Claim[], answer: An
     },
     postpone: (claim) => postpone(deps, [claim]),
     defer: (claim) => postpone(deps, [claim], DEFERRED_DELAY_MS),
-    onOurFault: () => undefined,
+    onInternalFault: () => undefined,
     onEnded: () => undefined,
   });
   for (const claim of claims) await (await deliver(claim)).recorded;

@@ -19,7 +19,7 @@ const silent = {
   log: pino({ level: "silent" }),
   onEnded: () => undefined,
   onRecorded: () => undefined,
-  onOurFault: () => undefined,
+  onInternalFault: () => undefined,
 };
 
 test("an outcome that cannot be recorded is noted as a write that failed", async (t) => {

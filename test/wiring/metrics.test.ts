@@ -59,7 +59,7 @@ test("scrapes within a second share one statement", async () => {
 
 test("every fault of ours is there before it has happened", async () => {
   const { read } = exposed();
-  assert.ok((await read()).includes('partner_api_our_faults_total{fault="no_resolver"} 0'));
+  assert.ok((await read()).includes('partner_api_internal_faults_total{fault="no_resolver"} 0'));
 });
 
 test("dead letters and disabled subscriptions are counted", async () => {

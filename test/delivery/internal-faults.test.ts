@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
-import type { OurFault } from "../../src/domain/outcome.ts";
+import type { InternalFault } from "../../src/domain/outcome.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -15,7 +15,7 @@ const db = await createDatabase();
 
 const SUBSCRIPTIONS = 50;
 const MINUTES = 10;
-const FAULTS: OurFault[] = ["no_resolver", "no_descriptors", "no_ports", "no_route", "unexpected"];
+const FAULTS: InternalFault[] = ["no_resolver", "no_descriptors", "no_ports", "no_route", "unexpected"];
 
 for (const fault of FAULTS) {
   test(`ten minutes of ${fault} cost fifty subscriptions nothing, and afterwards everything is delivered`, async () => {
@@ -24,7 +24,7 @@ for (const fault of FAULTS) {
     for (let i = 0; i < SUBSCRIPTIONS; i++) await aSubscription(deps, organization);
     await publish(deps, organization);
     for (let minute = 0; minute < MINUTES; minute++) {
-      assert.equal(await deliverDue(() => ({ kind: "our-fault", fault })), SUBSCRIPTIONS);
+      assert.equal(await deliverDue(() => ({ kind: "internal-fault", fault })), SUBSCRIPTIONS);
       clock.advance(60_000);
     }
 
@@ -56,12 +56,12 @@ test("the exception that kept a delivery from its attempt is told of with its de
   const told: unknown[] = [];
   const nothing = () => Promise.resolve();
   const deliver = createDeliverer({
-    send: () => Promise.resolve({ kind: "our-fault", fault: "unexpected", error }),
+    send: () => Promise.resolve({ kind: "internal-fault", fault: "unexpected", error }),
     clock: deps.clock,
     record: () => assert.fail("it is no attempt"),
     postpone: nothing,
     defer: nothing,
-    onOurFault: (...facts) => told.push(...facts),
+    onInternalFault: (...facts) => told.push(...facts),
     onEnded: () => assert.fail("it is no attempt"),
   });
   await (
