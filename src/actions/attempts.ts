@@ -5,7 +5,7 @@ import {
   type NextState,
   INTERNAL_FAULT_DELAY_MS,
 } from "../domain/delivery.ts";
-import { groupBy } from "../domain/group-by.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { timeOrderedId } from "../domain/ids.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {

@@ -1,6 +1,7 @@
 import { checkUrl, type Destination, type UrlVerdict } from "../domain/destination-url.ts";
 import { type AddressPolicy, isContactable } from "../domain/public-address.ts";
 import type { NameLookup } from "../network/name-lookup.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 
 /** `addresses` are all that the host has, each of them contactable: connect to these and no others. */
 export type Vetted =
@@ -21,7 +22,7 @@ const DETAILS = {
 const VERDICTS_MAX = 10_000;
 /** Longer URLs are judged each time: each of their characters may be written as up to nine. */
 const REMEMBERED_LENGTH_MAX = 256;
-const verdicts = new WeakMap<AddressPolicy, Map<string, UrlVerdict>>();
+const verdicts = new WeakMap<AddressPolicy, BoundedCache<string, UrlVerdict>>();
 
 /**
  * Whether deliveries may go to this URL, and where to. Made anew for each attempt, since a name may
@@ -58,14 +59,12 @@ export function refused(refusal: keyof typeof DETAILS): Vetted {
 /** The verdict on the text of a URL never changes, so the hot path need not parse it at each attempt. */
 function checkUrlOnce(url: string, egress: AddressPolicy): UrlVerdict {
   let known = verdicts.get(egress);
-  if (known === undefined) verdicts.set(egress, (known = new Map<string, UrlVerdict>()));
+  if (known === undefined) verdicts.set(egress, (known = new BoundedCache(VERDICTS_MAX)));
 
   const remembered = known.get(url);
   if (remembered !== undefined) return remembered;
 
   const verdict = checkUrl(url, egress);
-  if (url.length > REMEMBERED_LENGTH_MAX) return verdict;
-  if (known.size >= VERDICTS_MAX) known.clear();
-  known.set(url, verdict);
+  if (url.length <= REMEMBERED_LENGTH_MAX) known.set(url, verdict);
   return verdict;
 }

@@ -1,8 +1,9 @@
 import { type KeyRing, open } from "../domain/sealed-secret.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 
 const KEPT_MAX = 10_000;
-const kept = new WeakMap<KeyRing, Map<string, Opened>>();
+const kept = new WeakMap<KeyRing, BoundedCache<SubscriptionId, Opened>>();
 
 interface Opened {
   sealed: Buffer;
@@ -20,14 +21,13 @@ export function openOnce(
   sealed: Buffer,
 ): string | null {
   let opened = kept.get(ring);
-  if (opened === undefined) kept.set(ring, (opened = new Map<string, Opened>()));
+  if (opened === undefined) kept.set(ring, (opened = new BoundedCache(KEPT_MAX)));
 
   const known = opened.get(subscriptionId);
   if (known?.sealed.equals(sealed)) return known.secret;
 
   const secret = open(ring, subscriptionId, sealed);
   if (secret === null) return null;
-  if (opened.size >= KEPT_MAX) opened.clear();
   opened.set(subscriptionId, { sealed, secret });
   return secret;
 }

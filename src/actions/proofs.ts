@@ -1,5 +1,6 @@
 import { hashesMatch, hashSecret } from "../domain/api-key.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 
 const KEPT_MAX = 10_000;
 
@@ -8,10 +9,9 @@ const KEPT_MAX = 10_000;
  * stays right. Whether the subscription still exists and is active is not known here. Secrets are kept as hashes.
  */
 export class Proofs {
-  readonly #hashes = new Map<string, string>();
+  readonly #hashes = new BoundedCache<SubscriptionId, string>(KEPT_MAX);
 
   add(proof: Proof): void {
-    if (this.#hashes.size >= KEPT_MAX) this.#hashes.clear();
     this.#hashes.set(proof.subscriptionId, hashOf(proof));
   }
 

@@ -1,5 +1,5 @@
 import { type Clock, after } from "../domain/clock.ts";
-import { groupBy } from "../domain/group-by.ts";
+import { groupBy } from "../lib/group-by.ts";
 import {
   type EventId,
   type OrganizationId,

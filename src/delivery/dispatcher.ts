@@ -1,6 +1,6 @@
 import type { Claim, Taken, Wanted } from "../actions/claims.ts";
 import { NO_SLOTS, type Reservation } from "../actions/publish.ts";
-import { LinkedList } from "../domain/linked-list.ts";
+import { LinkedList } from "../lib/linked-list.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";

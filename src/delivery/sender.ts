@@ -1,7 +1,7 @@
 import type { Refusal, Vetted } from "../actions/destination.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Destination } from "../domain/destination-url.ts";
-import { LinkedList } from "../domain/linked-list.ts";
+import { LinkedList } from "../lib/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { EventId } from "../domain/ids.ts";
 import { signatureHeaders } from "../webhook/sign.ts";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyRequest } from "fastify";
-import { type Link, LinkedList } from "../domain/linked-list.ts";
+import { type Link, LinkedList } from "../lib/linked-list.ts";
 import type { App } from "./app.ts";
 
 interface Peer {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Busy } from "../domain/errors.ts";
-import { type Link, LinkedList } from "../domain/linked-list.ts";
+import { type Link, LinkedList } from "../lib/linked-list.ts";
 import type { App } from "./app.ts";
 
 declare module "fastify" {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
-import { groupBy } from "../domain/group-by.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "./problem.ts";
 
 export const ProblemSchema = Type.Object(

@@ -1,4 +1,4 @@
-import { UnderWay } from "../domain/under-way.ts";
+import { SingleFlight } from "../lib/single-flight.ts";
 import { createResolver, NameServers } from "./name-servers.ts";
 
 /** Looks a host name up anew. Never throws. */
@@ -56,7 +56,7 @@ export function createNameLookup(options: {
   const servers = new NameServers(limitMs, () => createResolver(options.servers, limitMs));
   const { lookUpsMax: max = Infinity, nowMs = () => performance.now() } = options;
   const sharing = { forMs: SHARED_FOR_MS, nowMs };
-  const lookUps = new UnderWay(find, { max, beyond: TOO_MANY }, sharing);
+  const lookUps = new SingleFlight(find, { max, beyond: TOO_MANY }, sharing);
   let closed = false;
 
   return { lookup, close };

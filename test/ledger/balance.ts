@@ -1,4 +1,4 @@
-import { groupBy } from "../../src/domain/group-by.ts";
+import { groupBy } from "../../src/lib/group-by.ts";
 import { parseId, publicId } from "../../src/domain/ids.ts";
 import type { Books } from "./books.ts";
 import type { Accepted } from "./callers.ts";

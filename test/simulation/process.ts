@@ -6,7 +6,7 @@ import type { Post } from "../../src/delivery/sender.ts";
 import type { Clock } from "../../src/domain/clock.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 
-interface UnderWay {
+interface SingleFlight {
   claim: Claim;
   startedAt: number;
   end: (outcome: Outcome) => Promise<void>;
@@ -21,7 +21,7 @@ interface Outside {
 /** The memory of one process of the service, which a crash clears. */
 export class Process {
   readonly clock: Clock;
-  underWay: UnderWay[] = [];
+  underWay: SingleFlight[] = [];
   /** Attempts that ended and are not recorded yet, in order. */
   ended: Ended[] = [];
   /** Claims that were not attempted because of an internal fault. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { UnderWay } from "../../domain/under-way.ts";
+import { SingleFlight } from "../../lib/single-flight.ts";
 import type { SiteFile, SiteManifest } from "./manifest.ts";
 
 /** A file as it goes out. */
@@ -16,7 +16,7 @@ export class Site {
   readonly #atHome: (written: string) => string;
   readonly #served = new Map<string, Served>();
   /** Those who ask for a file at once share a descriptor, or clients could use up all of them. */
-  readonly #reading = new UnderWay((path) => this.#read(path));
+  readonly #reading = new SingleFlight((path) => this.#read(path));
   #manifest: Promise<Map<string, SiteFile>> | undefined;
 
   /** `atHome` has the last word on what goes out. */

@@ -3,7 +3,7 @@
  * limit and `max` other calls are pending, a new call returns `beyond`. With `sharing`, a promise is
  * shared only by calls that come at most `forMs` after it was asked for.
  */
-export class UnderWay<Answer> {
+export class SingleFlight<Answer> {
   readonly #ask: (question: string) => Promise<Answer>;
   readonly #limit: { max: number; beyond: Answer } | undefined;
   readonly #sharing: { forMs: number; nowMs: () => number };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UnderWay } from "../../src/domain/under-way.ts";
+import { SingleFlight } from "../../src/lib/single-flight.ts";
 
 function anOracle(sharing?: { forMs: number; nowMs: () => number }) {
   const asked: { question: string; answer: (text: string) => void; fail: () => void }[] = [];
-  const underWay = new UnderWay<string>(
+  const underWay = new SingleFlight<string>(
     (question) =>
       new Promise((answer, reject) => {
         const fail = () => {

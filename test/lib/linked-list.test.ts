@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LinkedList } from "../../src/domain/linked-list.ts";
+import { LinkedList } from "../../src/lib/linked-list.ts";
 
 function listOf(...items: string[]) {
   const list = new LinkedList<string>();
