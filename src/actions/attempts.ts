@@ -16,7 +16,8 @@ import {
 } from "../postgres/attempts.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
-import { cancelWaiting, lockHeld, releaseLeases } from "../postgres/waiting-deliveries.ts";
+import { cancelWaiting } from "../postgres/cancellation.ts";
+import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Claim } from "./claims.ts";
 import type { Dependencies } from "./dependencies.ts";
 

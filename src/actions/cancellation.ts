@@ -1,4 +1,4 @@
-import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
+import { cancelWaiting } from "../postgres/cancellation.ts";
 import type { Parts } from "./dependencies.ts";
 import { gather } from "./gather.ts";
 import type { SubscriptionId } from "../domain/ids.ts";

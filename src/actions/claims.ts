@@ -2,7 +2,8 @@ import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
 import { type EventId, type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
-import { claimDue, type ClaimedDelivery, type Lease } from "../postgres/waiting-deliveries.ts";
+import { claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
+import type { Lease } from "../postgres/leases.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 

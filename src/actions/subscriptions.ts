@@ -12,7 +12,7 @@ import {
   type SealedSubscriptionRow,
   type SubscriptionRow,
 } from "../postgres/subscriptions.ts";
-import { cancelWaiting } from "../postgres/waiting-deliveries.ts";
+import { cancelWaiting } from "../postgres/cancellation.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";

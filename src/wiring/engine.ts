@@ -10,7 +10,7 @@ import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { type SubscriptionId, publicId } from "../domain/ids.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
-import { listDueSubscriptions } from "../postgres/waiting-deliveries.ts";
+import { listDueSubscriptions } from "../postgres/due-scan.ts";
 import type { NoteFault } from "./fault-log.ts";
 import type { Writes } from "./writes.ts";
 

@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
-import { findNextDue } from "../postgres/waiting-deliveries.ts";
+import { findNextDue } from "../postgres/due-scan.ts";
 import { kept } from "./kept.ts";
 import { within } from "./within.ts";
 

@@ -11,7 +11,7 @@ import {
   recordUndelivered,
 } from "../../src/postgres/attempts.ts";
 import { listAttempts } from "../../src/postgres/audit.ts";
-import { lockHeld } from "../../src/postgres/waiting-deliveries.ts";
+import { lockHeld } from "../../src/postgres/leases.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   anOrganization,

@@ -7,7 +7,8 @@ import {
   deleteSubscription as deleteRow,
   findSubscriptions,
 } from "../../src/postgres/subscriptions.ts";
-import { cancelWaiting, findNextDue } from "../../src/postgres/waiting-deliveries.ts";
+import { cancelWaiting } from "../../src/postgres/cancellation.ts";
+import { findNextDue } from "../../src/postgres/due-scan.ts";
 import { createDatabase } from "../support/database.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 import {

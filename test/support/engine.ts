@@ -16,7 +16,7 @@ import { DEFERRED_DELAY_MS } from "../../src/domain/delivery.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
 import { createClock } from "./clock.ts";
 
 export type Answer = (post: Post) => Outcome | Promise<Outcome>;

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { claimDeliveries } from "../../src/actions/claims.ts";
 import { publicId } from "../../src/domain/ids.ts";
-import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
 import { ERA } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
 import { acknowledged, attemptAll, refused } from "../support/engine.ts";

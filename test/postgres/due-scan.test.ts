@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listDueSubscriptions } from "../../src/postgres/waiting-deliveries.ts";
+import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
 import { ERA } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
 

@@ -1,0 +1,41 @@
+import type { SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** Deliveries that one statement cancels: with many more it would hold others up, and then run into its limit. */
+const CANCELLED_MAX = 5_000;
+
+/**
+ * Cancels what waits for these subscriptions, and returns whether some of it may be left. A claimed delivery keeps its
+ * lease in the history, so that an attempt under way can still be recorded, also one that outlives the lease.
+ */
+export async function cancelWaiting(
+  db: Queryable,
+  subscriptionIds: SubscriptionId[],
+  now: Date,
+): Promise<boolean> {
+  const [{ found }] = await db<[{ found: number }]>`
+    with found as materialized (
+      select id from waiting_deliveries
+       where subscription_id = any(${subscriptionIds}::uuid[])
+       limit ${CANCELLED_MAX}
+    ),
+    gone as (
+      delete from waiting_deliveries
+       where id in (
+         select id from waiting_deliveries
+          where id in (select id from found)
+          order by id
+            for update)
+      returning *
+    ),
+    cancelled as (
+      insert into finished_deliveries
+             (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
+      select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
+             lease_id
+        from gone
+    )
+    -- Not those that are gone: some may have been recorded just now, and yet there are more.
+    select count(*)::int as found from found`;
+  return found === CANCELLED_MAX;
+}

@@ -1,0 +1,78 @@
+import type { SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** Subscriptions with something waiting that one look passes. */
+const HOPS_MAX = 5_000;
+
+/** What a look at the queue came to. */
+export interface Look {
+  /** Subscriptions that have something due that nobody has claimed, in order of id. */
+  due: string[];
+  /** Where the next look goes on; null when this one came to the end. */
+  upTo: string | null;
+}
+
+/**
+ * Looks for what is due, beginning behind `after`.
+ *
+ * Hops from one subscription's earliest delivery to the next one's, so the cost is the number of subscriptions with
+ * anything waiting and of leases, however much waits; and nothing at all while nothing is due.
+ */
+export async function listDueSubscriptions(
+  db: Queryable,
+  { now, after, limit }: { now: Date; after: string | null; limit: number },
+): Promise<Look> {
+  const rows = await db<{ subscription_id: SubscriptionId; is_due: boolean; hop: number }[]>`
+    with recursive earliest as (
+      (select subscription_id, due_at, leased_until, 1 as hop
+         from waiting_deliveries
+        where exists (select from waiting_deliveries where due_at <= ${now})
+          and subscription_id > ${after ?? NO_ID}
+        order by subscription_id, due_at
+        limit 1)
+      union all
+      select n.subscription_id, n.due_at, n.leased_until, e.hop + 1
+        from earliest e
+       cross join lateral (
+         select subscription_id, due_at, leased_until
+           from waiting_deliveries
+          where subscription_id > e.subscription_id
+          order by subscription_id, due_at
+          limit 1
+       ) n
+       where e.hop < ${HOPS_MAX}
+    )
+    select subscription_id, is_due, hop
+      from earliest e
+     cross join lateral (
+       select due_at <= ${now}
+              and (leased_until is null
+                   or leased_until <= ${now}
+                   or exists (
+                     select from waiting_deliveries q
+                      where (q.subscription_id, q.due_at) >= (e.subscription_id, e.due_at)
+                        and (q.subscription_id, q.due_at) <= (e.subscription_id, ${now}::timestamptz)
+                        and (q.leased_until is null or q.leased_until <= ${now}))) as is_due
+     ) as one
+     where is_due or hop = ${HOPS_MAX}
+     limit ${limit}`;
+  const last = rows.at(-1);
+  const isCutShort = rows.length === limit || last?.hop === HOPS_MAX;
+  return {
+    due: rows.filter((row) => row.is_due).map((row) => row.subscription_id),
+    upTo: isCutShort ? (last?.subscription_id ?? null) : null,
+  };
+}
+
+const NO_ID = "00000000-0000-0000-0000-000000000000";
+
+/** When the next delivery that nobody has claimed is or was due, or null while there is none. */
+export async function findNextDue(db: Queryable, now: Date): Promise<Date | null> {
+  const [row] = await db<{ due_at: Date }[]>`
+    select due_at
+      from waiting_deliveries
+     where leased_until is null or leased_until <= ${now}
+     order by due_at
+     limit 1`;
+  return row?.due_at ?? null;
+}

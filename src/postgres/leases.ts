@@ -1,0 +1,37 @@
+import type { DeliveryId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** A delivery, and the lease that somebody holds on it. */
+export interface Lease {
+  id: DeliveryId;
+  lease_id: string;
+}
+
+/**
+ * Locks those deliveries whose lease is still held, in one order, and answers which lease holds each. The fence against a
+ * process that slept, and that may have claimed the same delivery again since.
+ */
+export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<string, string>> {
+  const rows = await db<Lease[]>`
+    select q.id, q.lease_id
+      from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+           as l (id, lease_id)
+      join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
+     order by q.id
+       for update of q`;
+  return new Map(rows.map((row) => [row.id, row.lease_id]));
+}
+
+/** Gives leases back, those that are still held, without an attempt having been made. */
+export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date): Promise<void> {
+  await db`
+    update waiting_deliveries
+       set due_at = ${dueAt}, lease_id = null, leased_until = null, lost_leases = 0
+     where id in (
+       select q.id
+         from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+              as l (id, lease_id)
+         join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
+        order by q.id
+          for update of q)`;
+}
