@@ -55,9 +55,10 @@ export class Turns {
 
     if (turns.length === 1) socket.resume();
     const [next] = turns;
+    if (!next) return;
     // What other connections have sent meanwhile is served first.
     setImmediate(() => {
-      if (next && next === turns[0] && socket.writable && !line.isOver) next.begin();
+      if (next === turns[0] && socket.writable && !line.isOver) next.begin();
     });
   }
 

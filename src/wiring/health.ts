@@ -25,7 +25,11 @@ const FAULT_MEMORY_MS = 60_000;
  * Faults that by themselves are no reason: a look at the key ring says more than `secret_sealed`, `lease_spent` is over
  * when it shows, and the defect behind `unexpected` may need a partner's help to show.
  */
-const NO_REASON: ReadonlySet<InternalFault> = new Set(["secret_sealed", "lease_spent", "unexpected"]);
+const NO_REASON: ReadonlySet<InternalFault> = new Set([
+  "secret_sealed",
+  "lease_spent",
+  "unexpected",
+]);
 
 /** How long the database may take. Balancers have a limit of their own, and a shorter one than a statement. */
 const DATABASE_MS = 3_000;

@@ -15,7 +15,13 @@ const db = await createDatabase();
 
 const SUBSCRIPTIONS = 50;
 const MINUTES = 10;
-const FAULTS: InternalFault[] = ["no_resolver", "no_descriptors", "no_ports", "no_route", "unexpected"];
+const FAULTS: InternalFault[] = [
+  "no_resolver",
+  "no_descriptors",
+  "no_ports",
+  "no_route",
+  "unexpected",
+];
 
 for (const fault of FAULTS) {
   test(`ten minutes of ${fault} cost fifty subscriptions nothing, and afterwards everything is delivered`, async () => {

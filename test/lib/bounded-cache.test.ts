@@ -7,7 +7,10 @@ test("a new entry takes the place of the oldest one", () => {
   cache.set("a", 1);
   cache.set("b", 2);
   cache.set("c", 3);
-  assert.deepEqual(["a", "b", "c"].map((key) => cache.get(key)), [undefined, 2, 3]);
+  assert.deepEqual(
+    ["a", "b", "c"].map((key) => cache.get(key)),
+    [undefined, 2, 3],
+  );
 });
 
 test("an entry that is replaced takes no other's place", () => {
@@ -15,5 +18,8 @@ test("an entry that is replaced takes no other's place", () => {
   cache.set("a", 1);
   cache.set("b", 2);
   cache.set("b", 3);
-  assert.deepEqual(["a", "b"].map((key) => cache.get(key)), [1, 3]);
+  assert.deepEqual(
+    ["a", "b"].map((key) => cache.get(key)),
+    [1, 3],
+  );
 });
