@@ -78,7 +78,7 @@ test("after a write that failed nothing is claimed until the database commits ag
   });
   dispatcher.start();
 
-  await failedTwice;
+  await Promise.race([failedTwice, attempted]);
   assert.equal(attempts, 0);
   await gate.open();
   await attempted;
