@@ -35,7 +35,8 @@ test("clients that have sent half a request hold up no stop, and its status is 0
     const statuses = (await answered()).map(({ status }) => status);
     assert.deepEqual(statuses, [200, 503], halves[index]?.[1]);
   }
-  assert.equal(program.log.at(-1)?.["msg"], "stopped");
+  // The line of a request that was cut off may follow.
+  assert.ok(program.log.some(({ msg }) => msg === "stopped"));
 });
 
 /** Sends half a request behind one that is answered. Returns what reads every answer until the connection ends. */
