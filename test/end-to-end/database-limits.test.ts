@@ -126,6 +126,7 @@ test("while every connection of the pool waits, others are turned away", LIMIT, 
   const { owner, role, partner, arrives, complaint } = await running(t);
   let lists: Promise<Answered>[] = [];
   await owner.begin(async (tx) => {
+    await tx`set local idle_in_transaction_session_timeout = 0`; // The lock must outlast what waits for it.
     await tx`lock table subscriptions in access exclusive mode`;
     lists = Array.from({ length: 20 }, () => partner.ask("/webhooks"));
     const waiting = () => owner`
