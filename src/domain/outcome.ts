@@ -15,9 +15,8 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
  * The result of one attempt. Failures are expected, so they are values and not exceptions.
- * `internal-fault` is an internal fault: it does not count as an attempt, and the delivery waits a
- * minute. `deferred` does not count either: there was no room for the attempt, and the delivery
- * waits a second.
+ * `internal-fault` does not count as an attempt, and the delivery waits a minute. `deferred` does not
+ * count either: there was no room for the attempt, and the delivery waits a second.
  */
 export type Outcome =
   | { kind: "acknowledged"; httpStatus: number }

@@ -26,8 +26,9 @@ export async function readKept(path: string): Promise<string | null> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return null;
-    if (code === "ELOOP")
+    if (code === "ELOOP") {
       throw new Error(`${path} is a link: root reads no secret through one`, { cause: error });
+    }
     throw error;
   }
 }

@@ -28,7 +28,7 @@ export async function startPgBouncer(
   const ways = [`service = ${wayOf(DATABASE_URL)}`, `owner = ${wayOf(MIGRATION_DATABASE_URL)}`];
   await writeFile(file, ["[databases]", ...ways, "[pgbouncer]", ...lines, ""].join("\n"));
 
-  // It refuses to run as root, and whoever runs the server may enter the socket's folder.
+  // PgBouncer refuses to run as root. The server's own account can enter the folder of its socket.
   const host = db.options.addresses[0]?.host ?? "";
   const owner = host.startsWith("/") ? await stat(host) : { uid: 65_534, gid: 65_534 };
   const isRoot = process.getuid?.() === 0;

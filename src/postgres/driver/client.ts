@@ -8,8 +8,8 @@ pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
 // The driver's own way takes three times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
-/** How to dial, and what to say first through a pooler; it answers whether this is a standby. */
 export interface ClientOptions extends pg.ClientConfig {
+  /** The first statement on a connection through a pooler. It returns whether the server is a standby. */
   opening?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export class Client extends pg.Client {
     }
   }
 
-  /** A pooler says itself nothing of what the server is. */
+  /** A pooler does not report whether the server is a standby. */
   async #open(text: string): Promise<void> {
     const [row] = await this.ask({ text }, OPENING_MS);
     this.#isStandby = row?.["is_standby"] === true;
