@@ -20,34 +20,29 @@ export function endConnectionsAtStop(
   open: Iterable<FastifyReply>,
   { baseUrl, turns }: { baseUrl: () => string; turns: Turns },
 ): void {
-  /** How many bytes had been read of each when its latest answer was out. */
-  const connections = new Map<Socket, number>();
-  const last = new Set<FastifyReply>();
+  const connections = new Set<Socket>();
 
   app.server.on("connection", (socket: Socket) => {
-    connections.set(socket, 0);
+    connections.add(socket);
     socket.once("close", () => connections.delete(socket));
-  });
-  app.addHook("onResponse", ({ raw: { socket } }, reply, done) => {
-    if (connections.has(socket)) connections.set(socket, socket.bytesRead);
-    if (last.has(reply)) socket.end();
-    done();
   });
 
   app.addHook("preClose", async () => {
     await setImmediate(); // Until what has arrived is read.
+    app.server.closeIdleConnections();
     const latest = new Map<Socket, FastifyReply>();
     for (const reply of open) latest.set(reply.request.raw.socket, reply);
-    for (const [socket, bytesRead] of connections) {
+    for (const socket of connections) {
       const reply = latest.get(socket);
       if (reply) endWith(reply);
-      else if (socket.bytesRead > bytesRead) refuseRest(socket);
+      else if (socket.bytesRead > 0) refuseRest(socket);
       else socket.destroy();
     }
   });
 
   function endWith(reply: FastifyReply): void {
-    last.add(reply);
+    const { socket } = reply.request.raw;
+    reply.raw.once("finish", () => socket.end());
     if (!reply.raw.headersSent) reply.raw.setHeader("connection", "close");
     if (!reply.request.raw.complete && !reply.sent) void reply.send(STOPPING);
   }
