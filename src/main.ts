@@ -23,6 +23,9 @@ import { USER_AGENT } from "./wiring/product.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { Writes } from "./wiring/writes.ts";
 
+/** How long a request waits for the database. A server that is frozen must not fill the pool. */
+const REQUEST_MS = 10_000;
+
 export interface Service {
   /** Null in a process that serves operators alone. */
   partnerUrl: string | null;
@@ -49,7 +52,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const extraCa = await readReceiversCa(config);
   const say = (message: string) => log.info(message);
   const connections = planConnections(config, log);
-  const { db, close } = await openDatabase(config, say, { writesRetention: true });
+  const { db, close } = await openDatabase(config, say, {
+    writesRetention: true,
+    patienceMs: REQUEST_MS,
+  });
   opened.add(close);
   const writes = new Writes(db);
   const outage = new Outage(writes, log);

@@ -12,8 +12,8 @@ export interface Database extends Queryable {
   /** All of the work is done in one transaction, or nothing of it. */
   begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) => Promise<Result>;
   /**
-   * The same database for work that must be over `ms` from now. What is not is abandoned with its connection: it fails,
-   * it may have been done or not, and soon nothing of it is locked.
+   * The same database for work that must end `ms` from now. After that it is abandoned with its connection: it fails,
+   * it may have been done or not, and its locks are soon released.
    */
   within: (ms: number) => Database;
   /** Waits at most `timeout` seconds for the statements and transactions that have begun. */
@@ -27,6 +27,8 @@ export interface DatabaseOptions {
   max: number;
   /** What `pg_stat_activity` calls us. */
   name: string;
+  /** How long a statement or transaction may take outside of `within` until it is abandoned. Default: no limit. */
+  patienceMs?: number | undefined;
   /** How long the server may take for an answer before we take it for gone; longer than a statement may take. */
   silenceMs?: number;
   /** How long a transaction of ours may sit idle before the server ends it: what it holds, others wait for. */
@@ -49,6 +51,7 @@ export function connect(
   {
     max,
     name,
+    patienceMs = Infinity,
     silenceMs = SILENCE_MS,
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
   }: DatabaseOptions,
@@ -73,15 +76,16 @@ export function connect(
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...settingsFor(poolMode, ours, options),
   });
-  return open(Infinity);
+  return open();
 
-  function open(untilMs: number): Database {
+  function open(endMs?: number): Database {
+    const untilMs = () => endMs ?? performance.now() + patienceMs;
     return Object.assign(
-      createSql((statement) => pool.run(statement, untilMs)),
+      createSql((statement) => pool.run(statement, untilMs())),
       {
         begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
-          pool.begin((run) => work(createSql(run)), untilMs),
-        within: (ms: number) => open(Math.min(untilMs, performance.now() + ms)),
+          pool.begin((run) => work(createSql(run)), untilMs()),
+        within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms)),
         end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
         options: target,
       },

@@ -31,8 +31,9 @@ export async function openDatabase(
   log: (message: string) => void,
   {
     max = CONNECTIONS_MAX,
+    patienceMs,
     writesRetention = false,
-  }: { max?: number; writesRetention?: boolean } = {},
+  }: { max?: number; patienceMs?: number; writesRetention?: boolean } = {},
 ): Promise<OpenDatabase> {
   const embedded = config.databaseUrl
     ? null
@@ -47,7 +48,7 @@ export async function openDatabase(
   try {
     await updateSchema(config, url, log, { writesRetention });
     const idleInTransactionMs = standstillMs(config);
-    db = connect(url, { max, name: "partner-api", idleInTransactionMs });
+    db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     await requireSettings(db); // One that cannot be reached is a fault of the start.
     if (config.migrationDatabaseUrl) await requireSchema(db);
     return { db, close };

@@ -63,10 +63,12 @@ export function startMaintenance(
  * where `signal` aborts.
  */
 export async function turnPartitions(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  deps: Pick<Dependencies, "db" | "clock">,
   onInUse: () => void,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { clock } = deps;
+  const db = deps.db.within(PARTITIONS_MAX_MS);
   try {
     await createPartitions(db, clock(), signal);
     await dropExpiredPartitions(db, clock(), signal);

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
 import { aGate } from "../support/database-gate.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { aPartner, aRig } from "../support/rig.ts";
+import { aPartner, aRig, call } from "../support/rig.ts";
 
 test("a primary that is frozen costs no more than a few seconds once another host has taken over", async (t) => {
   const rig = await aRig(t);
@@ -25,7 +25,11 @@ test("a primary that is frozen costs no more than a few seconds once another hos
   assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
 
   old.freeze();
+  const listing = call(`${program.operatorUrl}/api/v1/admin/organizations`, { token: ADMIN_TOKEN });
   assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
+  const { status, body } = await listing;
+  assert.equal(status, 503);
+  assert.doesNotMatch(String(body["detail"]), /takes too long/, "the database is given up first");
   next.promote();
   await untilBoth(200, program, publisher);
 });

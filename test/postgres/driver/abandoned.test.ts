@@ -34,6 +34,18 @@ test(
 );
 
 test(
+  "a pool with a patience abandons what takes longer, and `within` may allow more",
+  HANGS,
+  async (t) => {
+    const { db: pool } = await aGate(t, db, { max: 1, name: "patient", patienceMs: PATIENCE_MS });
+    await assert.rejects(pool`select pg_sleep(60)`.execute(), isOverdue);
+    const begun = pool.begin((tx) => tx`select pg_sleep(60)`.execute());
+    await assert.rejects(begun, isOverdue);
+    await pool.within(HANGS.timeout)`select pg_sleep(${(2 * PATIENCE_MS) / 1_000})`;
+  },
+);
+
+test(
   "a transaction has one limit for all its statements, and what it held is free again",
   HANGS,
   async (t) => {
