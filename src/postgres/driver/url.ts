@@ -29,14 +29,17 @@ const CLIENTS = new Set([
   ...["ssl", "sslmode", "sslrootcert", "sslcert", "sslkey", "pool_mode"],
 ]);
 
+/** Certificates that the system trusts: those of Node.js, with `NODE_EXTRA_CA_CERTS` and `--use-openssl-ca`. */
+const SYSTEM_CA = /([?&])sslrootcert=system(?=&|$)/;
+
 /** Reads a URL as libpq does, several hosts and `sslmode` included. */
 export function readUrl(url: string): Target {
   const [, before = "", authority = "", after = ""] =
     /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
   const [first = "", ...others] = authority.split(",");
-  const known = readParts(before + first + after);
+  const known = readParts(before + first + after.replace(SYSTEM_CA, "$1"));
   const hosts = [...listHosts(known.host ?? "", known.port ?? ""), ...others.map(readHost)];
-  const ways = listWays(known);
+  const ways = SYSTEM_CA.test(after) ? systemWay(known) : listWays(known);
   return {
     addresses: hosts.flatMap((host) =>
       (host.host?.startsWith("/") ? [false as const] : ways).map((ssl) => ({ ...host, ssl })),
@@ -104,6 +107,12 @@ function listWays({ sslmode, ssl }: Record<string, unknown>): Encryption[] {
     default:
       throw new Error("the database's URL: sslmode is none of libpq's");
   }
+}
+
+/** Anybody may have a certificate that the system trusts, so the host's name is verified too. */
+function systemWay({ sslmode = "verify-full" }: Record<string, unknown>): Encryption[] {
+  if (sslmode === "verify-full") return [{}];
+  throw new Error("the database's URL: sslrootcert=system needs sslmode=verify-full");
 }
 
 /** `?ssl=true` is not libpq's, but common: it verifies. */

@@ -56,6 +56,17 @@ test("what is not for us is said to the server", () => {
   assert.deepEqual(readUrl(url).settings, { search_path: "s1", application_name: "x" });
 });
 
+for (const [query, mode] of [
+  ["", null],
+  ["?pool_mode=session", "session"],
+  ["?pool_mode=transaction", "transaction"],
+] as const) {
+  test(`with ${query || "nothing said"} the pool mode is ${mode}`, () => {
+    const { poolMode, settings } = readUrl(`postgres://u@h/d${query}`);
+    assert.deepEqual([poolMode, settings], [mode, {}]);
+  });
+}
+
 const anyone = { rejectUnauthorized: false };
 
 for (const [query, ways] of [
@@ -65,6 +76,8 @@ for (const [query, ways] of [
   ["?sslmode=prefer", [anyone, false]],
   ["?sslmode=require", [anyone]],
   ["?sslmode=verify-full", [{}]],
+  ["?sslmode=verify-full&sslrootcert=system", [{}]],
+  ["?sslrootcert=system", [{}]],
   ["?ssl=true", [{}]],
   ["?ssl=false", [false]],
 ] as const) {
@@ -85,6 +98,8 @@ for (const [query, ways] of [
 for (const [query, words] of [
   ["?sslmode=verify-ca", /requires specifying a CA with sslrootcert/],
   ["?sslmode=verify-full&sslrootcert=/nowhere/ca.pem", /no such file.*\/nowhere\/ca\.pem/],
+  ["?sslmode=require&sslrootcert=system", /sslrootcert=system needs sslmode=verify-full/],
+  ["?pool_mode=statement", /pool_mode is neither session nor transaction/],
   ["?sslmode=yes", /sslmode is none of libpq's/],
   ["?ssl=require", /use sslmode in place of ssl/],
 ] as const) {
