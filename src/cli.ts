@@ -8,7 +8,7 @@ import { start } from "./main.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
-import { wireDependencies } from "./wiring/dependencies.ts";
+import { openDependencies } from "./wiring/dependencies.ts";
 import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, given without the program's name, and ends the process when it fails. */
@@ -30,10 +30,10 @@ const context: CommandContext = {
     const config = await configure();
     const { db, close } = await openDatabase(config, remark, { max: 2 });
     try {
-      const { deps, destinations } = await wireDependencies(config, db);
+      const { deps, destinations } = await openDependencies(config, db);
       try {
         const result = await run(deps);
-        await deps.gathered.restCancelled();
+        await deps.cancelling.restCancelled();
         return result;
       } finally {
         destinations.close();

@@ -1,15 +1,18 @@
 import type { Logger } from "pino";
-import { NO_SLOTS } from "./actions/publish.ts";
+import { createDependencies, type Dependencies } from "./actions/dependencies.ts";
+import { NO_DISPATCHER } from "./actions/publish.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
+import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { createSender } from "./delivery/sender.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { openDatabase, standstillMs } from "./wiring/database.ts";
-import { wireDependencies } from "./wiring/dependencies.ts";
+import { openFoundations } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
+import { openDestinations } from "./wiring/destinations.ts";
 import { createEngine } from "./wiring/engine.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
@@ -64,41 +67,27 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     if (isUnavailable(err)) outage.note(err);
     else log.error({ err }, message);
   };
+
   const tokens = await openAdminTokens(config);
-  const wired = await wireDependencies(config, db, {
-    nudge: (ids) => dispatcher?.nudge(ids),
-    reserve: () => dispatcher?.reserve() ?? NO_SLOTS,
-    noteWrite: writes.note,
+  const { foundations, clock } = await openFoundations(config, db, {
     onCancelFailed: orElse("what was queued is not all cancelled"),
-    onUnresolved: () => tellFault("no_resolver", {}, "a subscription could not be created"),
   });
-  const { deps, clock, destinations } = wired;
-  opened.add(() => destinations.close());
-  opened.add(() => deps.gathered.stopCancelling());
-  await requireRingInUse(deps);
+  opened.add(() => foundations.cancelling.stopCancelling());
+  await requireRingInUse(foundations);
+  const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
+  await turnPartitions(foundations, onInUse);
+
+  const health = new Readiness({ db, writes, clock, ring: foundations.ring });
+  const metrics = createMetrics(db, clock.now);
   const faults = new FaultLog(log);
   const tellFault: NoteFault = (fault, ...facts) => {
     metrics.noteFault(fault);
     faults.note(fault, ...facts);
   };
-  const onInternalFault: NoteFault = (fault, ...facts) => {
-    health.noteFault(fault);
-    tellFault(fault, ...facts);
-  };
-  const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
-  await turnPartitions(deps, onInUse);
-  const health = new Readiness({ db, writes, clock, ring: deps.ring });
-  const metrics = createMetrics(db, clock.now, () => dispatcher?.underWay ?? 0);
-  const maintenance = startMaintenance(deps, clock, {
-    retentionMs: config.retentionMs,
-    standstillMs: standstillMs(config),
-    onInUse,
-    onStalled: (sessions) => {
-      log.warn({ sessions }, "a process stands still in mid-statement: its sessions were ended");
-    },
-    onError: orElse("maintenance failed"),
+  const destinations = openDestinations(config, () => {
+    tellFault("no_resolver", {}, "a subscription could not be created");
   });
-  opened.add(() => maintenance.stop());
+  opened.add(() => destinations.close());
 
   const sender = createSender({
     check: destinations.forDeliveries,
@@ -112,15 +101,36 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const dispatcher =
     config.role === "api"
       ? null
-      : createEngine(deps, config, {
+      : createEngine(foundations, config, {
           send: (post) => sender.send(post),
           writes,
           log,
           onEnded: (ended) => metrics.noteEnded(ended),
           onRecorded: (recorded) => metrics.noteRecorded(recorded),
-          onInternalFault,
+          onInternalFault: (fault, ...facts) => {
+            health.noteFault(fault);
+            tellFault(fault, ...facts);
+          },
           onError: orElse("dispatching failed"),
         });
+  metrics.watchAttempts(dispatcher ?? { underWay: 0 });
+
+  const deps = createDependencies({
+    ...foundations,
+    ...(dispatcher ? promptBy(dispatcher) : NO_DISPATCHER),
+    checkDestination: destinations.forRequests,
+    noteWrite: writes.note,
+  });
+  const maintenance = startMaintenance(deps, clock, {
+    retentionMs: config.retentionMs,
+    standstillMs: standstillMs(config),
+    onInUse,
+    onStalled: (sessions) => {
+      log.warn({ sessions }, "a process stands still in mid-statement: its sessions were ended");
+    },
+    onError: orElse("maintenance failed"),
+  });
+  opened.add(() => maintenance.stop());
 
   let partnerUrl: string | null = null;
   const options = {
@@ -165,5 +175,15 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       await opened.close();
       log.info("stopped");
     },
+  };
+}
+
+/** What is published here is attempted within milliseconds, not at the next poll. */
+function promptBy(dispatcher: Dispatcher): Pick<Dependencies, "nudge" | "reserve"> {
+  return {
+    nudge: (subscriptionIds) => {
+      dispatcher.nudge(subscriptionIds);
+    },
+    reserve: () => dispatcher.reserve(),
   };
 }

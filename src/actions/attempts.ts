@@ -19,7 +19,7 @@ import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscripti
 import { cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Claim } from "./claims.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { Foundations } from "./dependencies.ts";
 
 /** An attempt that came to an outcome. */
 export interface Ended {
@@ -42,7 +42,7 @@ export interface Recorded {
  * whose lease was lost changes nothing.
  */
 export async function recordEnded(
-  { db, clock, rules, gathered }: Pick<Dependencies, "db" | "clock" | "rules" | "gathered">,
+  { db, clock, rules, cancelling }: Pick<Foundations, "db" | "clock" | "rules" | "cancelling">,
   ended: Ended[],
 ): Promise<Recorded> {
   const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
@@ -52,12 +52,12 @@ export async function recordEnded(
 
   await recordSmooth({ db, rules }, smooth);
   if (rough.length === 0) return { disabled: [], deadLettered: [] };
-  return recordRough({ db, clock, rules, gathered }, rough);
+  return recordRough({ db, clock, rules, cancelling }, rough);
 }
 
 /** Successes of subscriptions that failed nothing in this batch: one statement. */
 async function recordSmooth(
-  { db, rules }: Pick<Dependencies, "db" | "rules">,
+  { db, rules }: Pick<Foundations, "db" | "rules">,
   ended: Ended[],
 ): Promise<void> {
   if (ended.length === 0) return;
@@ -67,7 +67,7 @@ async function recordSmooth(
 }
 
 async function recordRough(
-  { db, clock, rules, gathered }: Pick<Dependencies, "db" | "clock" | "rules" | "gathered">,
+  { db, clock, rules, cancelling }: Pick<Foundations, "db" | "clock" | "rules" | "cancelling">,
   ended: Ended[],
 ): Promise<Recorded> {
   const { isSomeLeft, ...recorded } = await db.begin(async (tx) => {
@@ -102,7 +102,7 @@ async function recordRough(
     const deadLettered = undelivered.filter((row) => row.state === "dead_lettered");
     return { disabled, deadLettered, isSomeLeft };
   });
-  if (isSomeLeft) recorded.disabled.forEach(gathered.cancelRest);
+  if (isSomeLeft) recorded.disabled.forEach(cancelling.cancelRest);
   return recorded;
 
   function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {
@@ -126,7 +126,7 @@ async function recordRough(
 /** Attempts that were under way when their deliveries were cancelled; of others nothing is written. */
 async function recordLate(
   db: Queryable,
-  { leaseMs }: Pick<Dependencies["rules"], "leaseMs">,
+  { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
   rows: EndedAttempt[],
 ): Promise<void> {
   if (rows.length === 0) return;
@@ -162,7 +162,7 @@ function durationMs(from: Date, to: Date): number {
 
 /** Puts off deliveries that could not be attempted, by a minute where a fault of our own was the cause. No attempt is counted. */
 export async function postpone(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock }: Pick<Foundations, "db" | "clock">,
   claims: Claim[],
   delayMs = INTERNAL_FAULT_DELAY_MS,
 ): Promise<void> {

@@ -1,7 +1,8 @@
 import { cancelWaiting } from "../postgres/cancellation.ts";
-import type { Parts } from "./dependencies.ts";
-import { gather } from "./gather.ts";
+import type { Clock } from "../domain/clock.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
+import type { Database } from "../postgres/database.ts";
+import { gather } from "./gather.ts";
 
 export interface Cancelling {
   /**
@@ -15,9 +16,18 @@ export interface Cancelling {
   stopCancelling: () => Promise<void>;
 }
 
+export interface CancellingOptions {
+  /** Subscriptions whose queues one statement cancels. */
+  max?: number;
+  /** Called when a queue could not be cancelled. No caller waits for that. */
+  onCancelFailed?: ((error: unknown) => void) | undefined;
+}
+
+const SUBSCRIPTIONS_MAX = 200;
+
 export function createCancelling(
-  { db, clock, onCancelFailed }: Pick<Parts, "db" | "clock" | "onCancelFailed">,
-  { max }: { max: number },
+  { db, clock }: { db: Database; clock: Clock },
+  { max = SUBSCRIPTIONS_MAX, onCancelFailed }: CancellingOptions = {},
 ): Cancelling {
   const underWay = new Map<string, Promise<void>>();
   let isStopping = false;

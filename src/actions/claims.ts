@@ -4,7 +4,7 @@ import { type EventId, type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import { claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
 import type { Lease } from "../postgres/leases.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
 /** A delivery that this process may attempt until the lease ends. */
@@ -44,13 +44,7 @@ export interface Taken {
 
 /** Leases due deliveries to this process. One whose subscription is not active any more is cancelled instead. */
 export async function claimDeliveries(
-  {
-    db,
-    clock,
-    ring,
-    rules,
-    gathered,
-  }: Pick<Dependencies, "db" | "clock" | "ring" | "rules" | "gathered">,
+  { db, clock, ring, rules, cancelling }: Foundations,
   wanted: Wanted,
 ): Promise<Taken> {
   const now = clock();
@@ -60,7 +54,7 @@ export async function claimDeliveries(
 
   // Beside the claim: what it has leased for others neither waits for this nor is lost with it.
   const orphans = claimed.filter((d) => !d.active);
-  orphans.forEach((d) => gathered.cancelRest(d.subscription_id));
+  orphans.forEach((d) => cancelling.cancelRest(d.subscription_id));
 
   return {
     claims: claimed.filter((d) => d.active).map((d) => toClaim(ring, d, { leaseId, leasedUntil })),

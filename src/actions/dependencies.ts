@@ -5,24 +5,27 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
-import { type Cancelling, createCancelling } from "./cancellation.ts";
+import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
 import { type NewEvent, publishAtOnce, type Published, type Reservation } from "./publish.ts";
 
-/** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
-export interface Parts {
+/** What the dispatcher and the actions share. */
+export interface Foundations {
   db: Database;
   clock: Clock;
   ring: KeyRing;
+  rules: Rules & { maxSubscriptions: number; leaseMs: number };
+  cancelling: Cancelling;
+}
+
+/** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
+export interface Parts extends Foundations {
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
-  rules: Rules & { maxSubscriptions: number; leaseMs: number };
   /** Sees the outcome of what publishes events. Default: nobody does. */
   noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
-  /** Called when the rest of a queue could not be cancelled: no caller waits for that. */
-  onCancelFailed?: (error: unknown) => void;
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
   nudge: (subscriptionIds: SubscriptionId[]) => void;
   /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */
@@ -38,7 +41,7 @@ export interface Dependencies extends Parts {
     findSubscription: (id: SubscriptionId) => Promise<SealedSubscriptionRow | null>;
     /** Resolves once the event is durable. */
     publish: (event: NewEvent) => Promise<Published>;
-  } & Cancelling;
+  };
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
   proofs: Proofs;
@@ -70,8 +73,6 @@ export function createDependencies(parts: Parts): Dependencies {
         (events: NewEvent[]) => noteWrite(publishAtOnce({ ...parts, db: inTime() }, events)),
         BATCH,
       ),
-
-      ...createCancelling(parts, { max: BATCH.max }),
     },
   };
 }

@@ -42,8 +42,13 @@ export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
   end: (claims: Claim[]) => void;
 }
 
-/** For a process without a dispatcher. */
 export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
+
+/** For a process without a dispatcher: the others find its events when they poll. */
+export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {
+  nudge: () => undefined,
+  reserve: () => NO_SLOTS,
+};
 
 /**
  * Publishes events in the caller's transaction `tx`, with a delivery for each recipient: all of them exist exactly if

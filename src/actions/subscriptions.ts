@@ -92,7 +92,7 @@ export async function getSubscription(
 
 /** Deletes a subscription, its secret and everything queued for it, together. `organizationId` null: whoever's it is. */
 export async function deleteSubscription(
-  { db, clock, gathered }: Pick<Dependencies, "db" | "clock" | "gathered">,
+  { db, clock, cancelling }: Pick<Dependencies, "db" | "clock" | "cancelling">,
   organizationId: OrganizationId | null,
   id: SubscriptionId | null,
 ): Promise<void> {
@@ -102,7 +102,7 @@ export async function deleteSubscription(
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
     return cancelWaiting(tx, [id], now);
   });
-  if (isSomeLeft) gathered.cancelRest(id);
+  if (isSomeLeft) cancelling.cancelRest(id);
 }
 
 /** Throws unless `secret` is the subscription's own. */

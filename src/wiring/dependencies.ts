@@ -1,54 +1,50 @@
-import { createDependencies, type Dependencies, type Parts } from "../actions/dependencies.ts";
-import { NO_SLOTS } from "../actions/publish.ts";
+import { createCancelling } from "../actions/cancellation.ts";
+import {
+  createDependencies,
+  type Dependencies,
+  type Foundations,
+} from "../actions/dependencies.ts";
+import { NO_DISPATCHER } from "../actions/publish.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
-import { openDestinations } from "./destinations.ts";
+import { type Destinations, openDestinations } from "./destinations.ts";
 import { openRing } from "./sealing-keys.ts";
 
-type Destinations = ReturnType<typeof openDestinations>;
+/** A lease outlives its attempt, with time for look-up, queueing and recording. */
+const LEASE_ATTEMPTS = 3;
 
-/** Everything the actions reach, from the configuration. */
-export async function wireDependencies(
+/** Measures the clock and opens the key ring. Returns what the dispatcher and the actions share. */
+export async function openFoundations(
   config: Config,
   db: Database,
-  {
-    nudge = () => undefined,
-    reserve = () => NO_SLOTS,
-    noteWrite,
-    onCancelFailed = () => undefined,
-    onUnresolved = () => undefined,
-  }: Partial<Pick<Parts, "nudge" | "reserve" | "noteWrite" | "onCancelFailed">> & {
-    /** A URL could not be judged for want of a resolver. */
-    onUnresolved?: () => void;
-  } = {},
-): Promise<{ deps: Dependencies; clock: DatabaseClock; destinations: Destinations }> {
+  { onCancelFailed }: { onCancelFailed?: (error: unknown) => void } = {},
+): Promise<{ foundations: Foundations; clock: DatabaseClock }> {
   const clock = new DatabaseClock(db);
   await clock.measure();
-  const ring = await openRing(config, db);
-  const destinations = openDestinations(config);
-  const deps = createDependencies({
+  const foundations = {
     db,
     clock: clock.now,
-    ring,
-    checkDestination: async (url, organizationId) => {
-      const vetted = await destinations.forRequests(url, organizationId);
-      if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();
-      return vetted;
-    },
+    ring: await openRing(config, db),
     rules: {
       retryDelaysMs: config.retryDelaysMs,
       autoDisableAfter: config.autoDisableAfter,
       maxSubscriptions: config.maxSubscriptions,
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
-    nudge,
-    reserve,
-    ...(noteWrite && { noteWrite }),
-    onCancelFailed,
-  });
-  return { deps, clock, destinations };
+    cancelling: createCancelling({ db, clock: clock.now }, { onCancelFailed }),
+  };
+  return { foundations, clock };
 }
 
-/** A lease outlives the attempt that it is for, with room for look-up, queueing and recording. */
-const LEASE_ATTEMPTS = 3;
+/** For a command: it has no dispatcher. */
+export async function openDependencies(
+  config: Config,
+  db: Database,
+): Promise<{ deps: Dependencies; destinations: Destinations }> {
+  const { foundations } = await openFoundations(config, db);
+  const destinations = openDestinations(config);
+  const checkDestination = destinations.forRequests;
+  const deps = createDependencies({ ...foundations, ...NO_DISPATCHER, checkDestination });
+  return { deps, destinations };
+}

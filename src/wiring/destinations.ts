@@ -6,16 +6,22 @@ import { createNameLookup } from "../network/name-lookup.ts";
 
 type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress" | "dispatchConcurrency">;
 
+export interface Destinations {
+  forRequests: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
+  forDeliveries: (url: string) => Promise<Vetted>;
+  close: () => void;
+}
+
 /**
  * Opens the check of URLs twice, for requests and for deliveries, each with look-ups of its own. Callers can name hosts
  * whose servers keep silent as fast as their rate limit allows. They must use up neither the look-ups of deliveries nor
  * those of other organizations, so organizations share the look-ups of requests evenly.
  */
-export function openDestinations(config: Settings): {
-  forRequests: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
-  forDeliveries: (url: string) => Promise<Vetted>;
-  close: () => void;
-} {
+export function openDestinations(
+  config: Settings,
+  /** Called when a request's URL cannot be checked because no resolver answers. */
+  onUnresolved: () => void = () => undefined,
+): Destinations {
   const lookUpsMax = config.dispatchConcurrency; // An attempt has one.
   const requests = open(config);
   const deliveries = open(config, lookUpsMax);
@@ -33,7 +39,9 @@ export function openDestinations(config: Settings): {
   async function forRequests(url: string, organizationId: OrganizationId): Promise<Vetted> {
     if (!places.take(organizationId)) return refused("too_many_lookups");
     try {
-      return await requests.check(url);
+      const vetted = await requests.check(url);
+      if (!vetted.ok && vetted.refusal === "no_resolver") onUnresolved();
+      return vetted;
     } finally {
       places.give(organizationId);
     }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Ended, postpone, type Recorded, recordEnded } from "../actions/attempts.ts";
 import { type Claim, claimDeliveries } from "../actions/claims.ts";
-import type { Dependencies } from "../actions/dependencies.ts";
+import type { Foundations } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";
 import { Dispatcher } from "../delivery/dispatcher.ts";
@@ -21,7 +21,7 @@ const STATEMENT_MS = 10_000;
 
 /** Puts the delivery engine together: claim → attempt → decide → record. */
 export function createEngine(
-  deps: Dependencies,
+  foundations: Foundations,
   config: Config,
   {
     send,
@@ -41,13 +41,14 @@ export function createEngine(
     onError: (error: unknown) => void;
   },
 ): Dispatcher {
-  const inTime = (): Dependencies => ({ ...deps, db: deps.db.within(STATEMENT_MS) });
+  const { clock } = foundations;
+  const inTime = () => ({ ...foundations, db: foundations.db.within(STATEMENT_MS) });
   const persistence = {
     isTransient,
     onRetry: (error: unknown) => {
       if (isUnavailable(error)) onError(error);
     },
-    giveUpAfterMs: deps.rules.leaseMs,
+    giveUpAfterMs: foundations.rules.leaseMs,
   };
   const record = createRecorder<Ended>(async (ended) => {
     const recorded = await writes.note(recordEnded(inTime(), ended));
@@ -62,7 +63,7 @@ export function createEngine(
 
   const deliver = createDeliverer({
     send,
-    clock: deps.clock,
+    clock,
     record,
     postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
     defer: createRecorder<Claim>(
@@ -81,7 +82,7 @@ export function createEngine(
   });
 
   return new Dispatcher({
-    listDue: (page) => listDueSubscriptions(inTime().db, { now: deps.clock(), ...page }),
+    listDue: (page) => listDueSubscriptions(inTime().db, { now: clock(), ...page }),
     claim: async (wanted) => {
       // What could not be recorded would be attempted again and again, and each time lose its lease.
       if (writes.hasFailed()) await writes.check();

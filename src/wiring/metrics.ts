@@ -9,6 +9,8 @@ import { kept } from "./kept.ts";
 import { within } from "./within.ts";
 
 export interface Metrics {
+  /** Exposes how many attempts are under way. */
+  watchAttempts(dispatcher: { readonly underWay: number }): void;
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
   noteFault(fault: InternalFault): void;
@@ -20,12 +22,7 @@ export interface Metrics {
 const DATABASE_MS = 2_000;
 
 /** What Prometheus reads. Nothing here counts a table: asking costs the same however much is waiting. */
-export function createMetrics(
-  db: Database,
-  clock: Clock,
-  attemptsUnderWay: () => number,
-  databaseMs = DATABASE_MS,
-): Metrics {
+export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_MS): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -66,14 +63,6 @@ export function createMetrics(
     buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
     registers,
   });
-  new Gauge({
-    name: "partner_api_attempts_under_way",
-    help: "Attempts under way in this process",
-    registers,
-    collect() {
-      this.set(attemptsUnderWay());
-    },
-  });
   const askNextDue = kept(() =>
     within(databaseMs, findNextDue(db, clock())).catch(() => undefined),
   );
@@ -90,6 +79,16 @@ export function createMetrics(
   });
 
   return {
+    watchAttempts(dispatcher) {
+      new Gauge({
+        name: "partner_api_attempts_under_way",
+        help: "Attempts under way in this process",
+        registers,
+        collect() {
+          this.set(dispatcher.underWay);
+        },
+      });
+    },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });
       durations.observe(Math.max(0, endedAt.getTime() - startedAt.getTime()) / 1000);

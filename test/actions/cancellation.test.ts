@@ -54,7 +54,7 @@ test("cancelling that breaks off is told of, though nobody waits for it", async 
     throw away;
   };
   const told = await new Promise((onCancelFailed) => {
-    createCancelling({ db, clock, onCancelFailed }, { max: 10 }).cancelRest(id);
+    createCancelling({ db, clock }, { onCancelFailed }).cancelRest(id);
   });
   assert.equal(told, away);
 });

@@ -48,7 +48,7 @@ test(
       await tx`select from waiting_deliveries where subscription_id = ${gone} limit 1 for update`;
       assert.deepEqual(await claimed({ deps, ids }, 6), [0, 2, 2]);
     });
-    await deps.gathered.restCancelled();
+    await deps.cancelling.restCancelled();
     const left = await db`select from waiting_deliveries where subscription_id = ${gone}`;
     assert.equal(left.length, 0);
   },
@@ -62,7 +62,7 @@ test("a delivery that is cancelled in place of an attempt counts as taken", asyn
   const { claims, subscriptionIds } = await claimDeliveries(deps, { shares, limit: 3 });
   assert.deepEqual(claims.map((c) => c.subscription_id).sort(), active.sort());
   assert.deepEqual(subscriptionIds.sort(), ids.sort());
-  await deps.gathered.restCancelled();
+  await deps.cancelling.restCancelled();
 });
 
 test("those named later step in where the first have less due than their share", async () => {

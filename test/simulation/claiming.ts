@@ -23,7 +23,7 @@ export function claiming(process: Process, share: number, { order, limit }: Boun
       const shares = due.map((subscription_id) => ({ subscription_id, share }));
       const wanted = { shares, limit: Math.min(limit, share * shares.length) };
       const { claims } = await claimDeliveries(deps, wanted);
-      await deps.gathered.restCancelled();
+      await deps.cancelling.restCancelled();
       await process.begin(claims);
       return claimed(wanted, claims, now.getTime());
     },

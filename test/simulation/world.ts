@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { createCancelling } from "../../src/actions/cancellation.ts";
 import type { Claim } from "../../src/actions/claims.ts";
 import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
-import { NO_SLOTS } from "../../src/actions/publish.ts";
+import { NO_DISPATCHER } from "../../src/actions/publish.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { createClock } from "../support/clock.ts";
@@ -195,8 +196,9 @@ export class World {
 
   #depsOf(process = this.processes[0], pass?: () => Promise<void>): Dependencies {
     assert.ok(process);
+    const db = pass ? watched(this.#db, pass) : this.#db;
     return createDependencies({
-      db: pass ? watched(this.#db, pass) : this.#db,
+      db,
       clock: process.clock,
       ring: this.#ring,
       checkDestination: () => Promise.reject(new Error("not looked up in a simulation")),
@@ -204,8 +206,8 @@ export class World {
         ...{ retryDelaysMs: RETRY_DELAYS_MS, autoDisableAfter: 20 },
         ...{ maxSubscriptions: 1000, leaseMs: 30_000 },
       },
-      nudge: () => undefined,
-      reserve: () => NO_SLOTS,
+      cancelling: createCancelling({ db, clock: process.clock }),
+      ...NO_DISPATCHER,
     });
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
+import { createCancelling } from "../../src/actions/cancellation.ts";
 import { type Claim, claimDeliveries } from "../../src/actions/claims.ts";
 import {
   createDependencies,
@@ -8,7 +9,7 @@ import {
 } from "../../src/actions/dependencies.ts";
 import type { Vetted } from "../../src/actions/destination.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
-import { NO_SLOTS, publish as publishEvents } from "../../src/actions/publish.ts";
+import { NO_DISPATCHER, publish as publishEvents } from "../../src/actions/publish.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
@@ -39,8 +40,8 @@ export async function createEngine(db: Database, overrides: Partial<Parts> = {})
       maxSubscriptions: 1000,
       leaseMs: 30_000,
     },
-    nudge: () => undefined,
-    reserve: () => NO_SLOTS,
+    cancelling: createCancelling({ db, clock }),
+    ...NO_DISPATCHER,
     ...overrides,
   });
   return { deps, clock, claim: () => claimAll(deps), deliverDue };
@@ -65,7 +66,7 @@ export async function claimAll(deps: Dependencies): Promise<Claim[]> {
   });
   const shares = due.map((subscription_id) => ({ subscription_id, share: 1000 }));
   const { claims } = await claimDeliveries(deps, { shares, limit: 1000 * shares.length });
-  await deps.gathered.restCancelled();
+  await deps.cancelling.restCancelled();
   return claims;
 }
 

@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import type { InjectOptions, LightMyRequestResponse, RouteOptions } from "fastify";
 import { pino } from "pino";
 import { createApiKey, type IssuedKey } from "../../src/actions/api-keys.ts";
+import { createCancelling } from "../../src/actions/cancellation.ts";
 import {
   createDependencies,
   type Dependencies,
@@ -70,6 +71,7 @@ export function startPartnerApi(
       maxSubscriptions: 100,
       leaseMs: 30_000,
     },
+    cancelling: createCancelling({ db, clock }),
     nudge: (ids) => nudged.push(...ids),
     reserve: () => NO_SLOTS,
     ...parts,

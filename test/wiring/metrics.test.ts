@@ -11,7 +11,8 @@ const db = await createDatabase();
 const { deps, clock } = await createEngine(db);
 
 function exposed(behind = db, databaseMs?: number) {
-  const metrics = createMetrics(behind, clock, () => 3, databaseMs);
+  const metrics = createMetrics(behind, clock, databaseMs);
+  metrics.watchAttempts({ underWay: 3 });
   const read = async () => (await metrics.expose()).body.split("\n");
   return { metrics, read };
 }
