@@ -99,14 +99,20 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["ALLOWED_HOSTS", "*", { allowedHosts: ["*"] }],
     ["ROLE", "api", { role: "api" }],
     ["ROLE", "dispatcher", { role: "dispatcher" }],
-    ["ADMIN_TOKEN", token("a"), { adminTokens: [{ name: "operator", token: token("a") }] }],
     [
       "ADMIN_TOKEN",
-      `ann:${token("a")}, bob:${token("b")}`,
+      token("a"),
+      { adminTokens: [{ name: "operator", role: "operate", token: token("a") }] },
+    ],
+    [
+      "ADMIN_TOKEN",
+      `ann:${token("a")}, bob/read:${token("b")}, eve/publish:${token("c")}, joe/operate:${token("d")}`,
       {
         adminTokens: [
-          { name: "ann", token: token("a") },
-          { name: "bob", token: token("b") },
+          { name: "ann", role: "operate", token: token("a") },
+          { name: "bob", role: "read", token: token("b") },
+          { name: "eve", role: "publish", token: token("c") },
+          { name: "joe", role: "operate", token: token("d") },
         ],
       },
     ],
