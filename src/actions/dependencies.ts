@@ -1,4 +1,5 @@
 import type { Clock } from "../domain/clock.ts";
+import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
@@ -19,6 +20,8 @@ export interface Parts {
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
+  /** Default: the service's own alone. */
+  eventTypes?: EventTypes;
   /** Sees the outcome of what publishes events. Default: nobody does. */
   noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
   /** Called when the rest of a queue could not be cancelled: no caller waits for that. */
@@ -31,6 +34,7 @@ export interface Parts {
 
 /** Everything an action may reach besides its arguments. Built once, in wiring/dependencies.ts or in a test. */
 export interface Dependencies extends Parts {
+  eventTypes: EventTypes;
   /** Look-ups and writes of single requests, gathered for a tick into one statement. */
   gathered: {
     /** Null when the key lets nobody in. */
@@ -51,6 +55,7 @@ export function createDependencies(parts: Parts): Dependencies {
   const { clock, noteWrite = <Result>(write: Promise<Result>) => write } = parts;
   const inTime = () => parts.db.within(BATCH.patienceMs);
   return {
+    eventTypes: createEventTypes(),
     ...parts,
     keysUsed: new Map(),
     proofs: new Proofs(),

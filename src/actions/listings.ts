@@ -76,12 +76,12 @@ export async function pageOfSubscriptions(
 
 /** Newest first, waiting and finished ones together. */
 export async function pageOfDeliveries(
-  { db }: Pick<Dependencies, "db">,
+  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
   query: PageRequest & DeliveryQuery,
 ): Promise<Page<DeliveryView>> {
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
-  const filter = readDeliveryQuery(query, faults);
+  const filter = readDeliveryQuery(query, eventTypes, faults);
   return readPage(query, {
     name: "deliveries",
     form: new RegExp(`^${UUID}$`),

@@ -1,6 +1,6 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
-import { EVENT_TYPES } from "../domain/event.ts";
+import type { EventTypes } from "../domain/event-types.ts";
 import { parseId } from "../domain/ids.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import type { DeliveryFilter } from "../postgres/deliveries.ts";
@@ -34,9 +34,12 @@ const TIME_WANTED = "must be a time from 1970 on, such as 2026-01-31T23:59:59Z";
 const END_OF_TIME = new Date("9999-12-31T23:59:59.999Z");
 
 /** Everything but the organization, which only the database can resolve. Adds to `faults` what cannot be read. */
-export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): DeliveryFilter {
+export function readDeliveryQuery(
+  query: DeliveryQuery,
+  { names }: EventTypes,
+  faults: Fault[],
+): DeliveryFilter {
   const eventId = query.event === undefined ? null : parseId("evt", query.event);
-  const known = Object.keys(EVENT_TYPES);
   const filter = {
     subscriptionId: read(faults, "/subscription", query.subscription, {
       parse: (id) => parseId("wh", id),
@@ -44,8 +47,8 @@ export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): Delive
     }),
     eventId,
     eventType: read(faults, "/event", eventId === null ? query.event : undefined, {
-      parse: (type) => known.find((name) => name === type) ?? null,
-      wanted: `must be the id of an event, evt_<uuid>, or a type: ${known.join(", ")}`,
+      parse: (type) => names.find((name) => name === type) ?? null,
+      wanted: `must be the id of an event, evt_<uuid>, or a type: ${names.join(", ")}`,
     }),
     state: read(faults, "/state", query.state, {
       parse: (state) => DELIVERY_STATES.find((name) => name === state) ?? null,
