@@ -13,6 +13,7 @@ const RIGHTS: Record<string, string> = {
   subscriptions:
     "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",
   events: "select, insert",
+  dedupe_keys: "select, insert, update (event_id, at), delete",
   waiting_deliveries: "select, insert, update, delete",
   finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
   attempts: "select, insert",
