@@ -42,6 +42,7 @@ export async function wireDependencies(
       maxSubscriptions: config.maxSubscriptions,
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
+    retentionMs: config.retentionMs,
     nudge,
     reserve,
     ...(noteWrite && { noteWrite }),

@@ -15,7 +15,11 @@ import {
 const { deps } = await createEngine(await createDatabase());
 
 /** All that a service that publishes events may do. */
-const FOR_PUBLISHERS = new Set<string>();
+const FOR_PUBLISHERS = new Set([
+  "POST /api/v1/admin/events",
+  "GET /api/v1/admin/events/:id",
+  "GET /api/v1/admin/event-types",
+]);
 
 const tokens: Record<OperatorRole, string> = {
   operate: OPERATORS[0]?.token ?? "",
