@@ -32,6 +32,7 @@ const defaults: Config = {
   egress: { allow: [], deny: [] },
   egressCaFile: null,
   dnsServers: null,
+  eventTypes: null,
   retentionMs: 30 * DAY_MS,
   logLevel: "info",
   shutdownGraceMs: 15_000,
