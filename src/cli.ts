@@ -8,6 +8,7 @@ import { start } from "./main.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
+import { openEventTypes } from "./wiring/event-types.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { VERSION } from "./wiring/product.ts";
 
@@ -26,11 +27,12 @@ const context: CommandContext = {
   showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
   version: VERSION,
 
-  async withDependencies(run) {
+  async withDependencies(run, { readsEventTypes = false } = {}) {
     const config = await configure();
+    const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
     const { db, close } = await openDatabase(config, remark, { max: 2 });
     try {
-      const { deps, destinations } = await wireDependencies(config, db);
+      const { deps, destinations } = await wireDependencies(config, db, eventTypes);
       try {
         const result = await run(deps);
         await deps.gathered.restCancelled();

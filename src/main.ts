@@ -3,6 +3,7 @@ import { NO_SLOTS } from "./actions/publish.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
+import { createEventTypes } from "./domain/event-types.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
@@ -11,6 +12,7 @@ import { openDatabase, standstillMs } from "./wiring/database.ts";
 import { wireDependencies } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
 import { createEngine } from "./wiring/engine.ts";
+import { openEventTypes, startAnnouncing } from "./wiring/event-types.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
@@ -47,6 +49,8 @@ export async function start(config: Config): Promise<Service> {
 /** Every step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
   const extraCa = await readReceiversCa(config);
+  const eventTypes =
+    config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
   const say = (message: string) => log.info(message);
   const connections = planConnections(config, log);
   const { db, close } = await openDatabase(config, say, { writesRetention: true });
@@ -60,6 +64,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   };
   const tokens = await openAdminTokens(config);
   const wired = await wireDependencies(config, db, {
+    eventTypes,
     nudge: (ids) => dispatcher?.nudge(ids),
     reserve: () => dispatcher?.reserve() ?? NO_SLOTS,
     noteWrite: writes.note,
@@ -93,6 +98,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     onError: orElse("maintenance failed"),
   });
   opened.add(() => maintenance.stop());
+  if (config.role !== "dispatcher") {
+    const announcing = await startAnnouncing(deps, log, orElse("event types are not announced"));
+    opened.add(() => announcing.stop());
+  }
 
   const sender = createSender({
     check: destinations.forDeliveries,

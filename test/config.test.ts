@@ -32,6 +32,7 @@ const defaults: Config = {
   egress: { allow: [], deny: [] },
   egressCaFile: null,
   dnsServers: null,
+  eventTypes: null,
   retentionMs: 30 * DAY_MS,
   logLevel: "info",
   shutdownGraceMs: 15_000,
@@ -140,6 +141,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       "127.0.0.0/8,::1/128",
       { egress: { allow: cidrs("127.0.0.0/8", "::1/128"), deny: [] } },
     ],
+    ["EVENT_TYPES", "/srv/types", { eventTypes: "/srv/types" }],
     ["EGRESS_DENY", "192.0.2.0/24", { egress: { allow: [], deny: cidrs("192.0.2.0/24") } }],
     [
       "EGRESS_DENY",

@@ -1,9 +1,9 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
-import type { EventTypes } from "../domain/event-types.ts";
 import { parseId } from "../domain/ids.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
+import { listed } from "../domain/violation.ts";
 import type { DeliveryFilter } from "../postgres/deliveries.ts";
 
 /** What an operator says of one field of a list; undefined is: whatever it is. */
@@ -29,10 +29,10 @@ const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 
 const TIME_WANTED = `must be ${TIMESTAMP_RULE}`;
 
-/** Everything but the organization, which only the database can resolve. Adds to `faults` what cannot be read. */
+/** Everything but the organization, which only the database can resolve. `eventTypes` are all there ever were. Adds to `faults` what cannot be read. */
 export function readDeliveryQuery(
   query: DeliveryQuery,
-  { names }: EventTypes,
+  eventTypes: readonly string[],
   faults: Fault[],
 ): DeliveryFilter {
   const eventId = query.event === undefined ? null : parseId("evt", query.event);
@@ -43,8 +43,8 @@ export function readDeliveryQuery(
     }),
     eventId,
     eventType: read(faults, "/event", eventId === null ? query.event : undefined, {
-      parse: (type) => names.find((name) => name === type) ?? null,
-      wanted: `must be the id of an event, evt_<uuid>, or a type: ${names.join(", ")}`,
+      parse: (type) => eventTypes.find((name) => name === type) ?? null,
+      wanted: `must be the id of an event, evt_<uuid>, or a type: ${listed(eventTypes)}`,
     }),
     state: read(faults, "/state", query.state, {
       parse: (state) => DELIVERY_STATES.find((name) => name === state) ?? null,

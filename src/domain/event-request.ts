@@ -3,6 +3,7 @@ import { DEDUPE_KEY, DEDUPE_KEY_RULE } from "./dedupe-key.ts";
 import type { Fault } from "./errors.ts";
 import { type EventTypes, isOwnType } from "./event-types.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "./timestamp.ts";
+import { listed } from "./violation.ts";
 
 export const EVENTS_OF_REQUEST_MAX = 1_000;
 /** Of one event's data as JSON, in bytes. */
@@ -106,7 +107,7 @@ function readType(given: Members, types: EventTypes, blame: Blame): string | nul
   blame(
     "type",
     known.length > 0
-      ? `must be one of ${known.join(", ")}`
+      ? `must be one of ${listed(known)}`
       : "must be a known type, and none is configured: EVENT_TYPES names the folder of types",
   );
   return null;

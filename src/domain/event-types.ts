@@ -12,7 +12,7 @@ export interface EventType {
   /** A `data` that the schema accepts. */
   readonly example: object;
   /** What the schema refuses in `data`; pointers start at `data` itself, which is "". Empty: nothing. */
-  faultsOf(data: unknown): Fault[];
+  readonly faultsOf: (data: unknown) => Fault[];
 }
 
 /** The event types that this process knows: the service's own, then the platform's in order of name. */
@@ -39,11 +39,15 @@ const OWN_PREFIX = "vc.";
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/;
 const NAME_LENGTH_MAX = 100;
 
-/** What is wrong with a name for a platform's type, or null. */
+/** What is wrong with a name for a platform's type, as a sentence; null: nothing. */
 export function faultOfTypeName(name: string): string | null {
-  if (name.length > NAME_LENGTH_MAX) return `is longer than ${NAME_LENGTH_MAX} characters`;
-  if (!NAME.test(name)) return "must be words of a-z, 0-9 and _ joined by dots, as order.created";
-  return isOwnType(name) ? `begins with ${OWN_PREFIX}, which is reserved` : null;
+  if (name.length > NAME_LENGTH_MAX) {
+    return `the name must have at most ${NAME_LENGTH_MAX} characters`;
+  }
+  if (!NAME.test(name)) {
+    return "the name must be words of a-z, 0-9 and _ joined by dots, as in order.created";
+  }
+  return isOwnType(name) ? `the prefix ${OWN_PREFIX} is reserved` : null;
 }
 
 export function isOwnType(name: string): boolean {

@@ -1,4 +1,5 @@
 import type { Fault } from "./errors.ts";
+import { escapePointer } from "./violation.ts";
 
 /** Longer names are not repeated in a pointer. */
 const NAME_SHOWN_MAX = 100;
@@ -120,7 +121,7 @@ function textOf(written: string): string {
 /** A pointer as RFC 6901 writes it. */
 function pointerTo(parent: string, name: string): string {
   if (name.length > NAME_SHOWN_MAX) return parent;
-  return `${parent}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return `${parent}/${escapePointer(name)}`;
 }
 
 /** The place behind the string that begins at `start`. */

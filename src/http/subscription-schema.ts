@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { URL_LENGTH_MAX } from "../domain/destination-url.ts";
 import type { EventTypes } from "../domain/event-types.ts";
+import { listed } from "../domain/violation.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
 
 /** More than there are, and few enough to be looked through. */
@@ -58,7 +59,7 @@ export function subscriptionRequest({ names }: EventTypes) {
         minItems: 1,
         maxItems: Math.max(EVENTS_MAX, names.length),
         uniqueItems: true,
-        description: `One or more event types, each once. Known types: ${names.join(", ")}.`,
+        description: `One or more event types, each once. Known types: ${listed(names)}.`,
       }),
     },
     { examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }] },

@@ -20,6 +20,8 @@ const RIGHTS: Record<string, string> = {
   audit: "select",
   rate_windows: "select, insert, update",
   settings: "select",
+  event_types: "select, insert, update (retired_at)",
+  event_type_nodes: "select, insert, update, delete",
   readiness: "select, update (writes)",
   schema_migrations: "select",
 };

@@ -1,6 +1,7 @@
 import { createDependencies, type Dependencies, type Parts } from "../actions/dependencies.ts";
 import { NO_SLOTS } from "../actions/publish.ts";
 import type { Config } from "../config.ts";
+import type { EventTypes } from "../domain/event-types.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { openDestinations } from "./destinations.ts";
@@ -13,12 +14,15 @@ export async function wireDependencies(
   config: Config,
   db: Database,
   {
+    eventTypes,
     nudge = () => undefined,
     reserve = () => NO_SLOTS,
     noteWrite,
     onCancelFailed = () => undefined,
     onUnresolved = () => undefined,
   }: Partial<Pick<Parts, "nudge" | "reserve" | "noteWrite" | "onCancelFailed">> & {
+    /** Default: the service's own alone. */
+    eventTypes?: EventTypes;
     /** A URL could not be judged for want of a resolver. */
     onUnresolved?: () => void;
   } = {},
@@ -43,6 +47,7 @@ export async function wireDependencies(
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
     retentionMs: config.retentionMs,
+    ...(eventTypes && { eventTypes }),
     nudge,
     reserve,
     ...(noteWrite && { noteWrite }),

@@ -48,7 +48,11 @@ async function tablesWith(right: string): Promise<string[]> {
 }
 
 test("what happened can be neither rewritten nor erased by the service, and nothing can be emptied", async () => {
-  assert.deepEqual(await tablesWith("delete"), ["dedupe_keys", "waiting_deliveries"]);
+  assert.deepEqual(await tablesWith("delete"), [
+    "dedupe_keys",
+    "event_type_nodes",
+    "waiting_deliveries",
+  ]);
   assert.deepEqual(await tablesWith("update"), ["rate_windows", "waiting_deliveries"]);
   for (const right of ["truncate", "references", "trigger"]) {
     assert.deepEqual(await tablesWith(right), [], right);
@@ -70,6 +74,7 @@ test("a column that never changes cannot be changed by the service", async () =>
       "api_keys.revoked_at",
       "dedupe_keys.at",
       "dedupe_keys.event_id",
+      "event_types.retired_at",
       "finished_deliveries.attempts",
       "finished_deliveries.last_reason",
       "finished_deliveries.lease_id",
