@@ -53,7 +53,11 @@ test("what happened can be neither rewritten nor erased by the service, and noth
     "event_type_nodes",
     "waiting_deliveries",
   ]);
-  assert.deepEqual(await tablesWith("update"), ["rate_windows", "waiting_deliveries"]);
+  assert.deepEqual(await tablesWith("update"), [
+    "event_type_nodes",
+    "rate_windows",
+    "waiting_deliveries",
+  ]);
   for (const right of ["truncate", "references", "trigger"]) {
     assert.deepEqual(await tablesWith(right), [], right);
   }
