@@ -85,7 +85,6 @@ function request({ name, example }: EventType): string {
   const headers = {
     Host: "partner.example",
     "Content-Type": "application/json",
-    "X-VC-Attempt": "1",
     ...signatureHeaders({
       signingSecret: EXAMPLE.signingSecret,
       eventId: publicId("evt", EXAMPLE.eventId),
