@@ -4,6 +4,7 @@ import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
+import { checkEventTypes } from "./event-types/check.ts";
 import { start } from "./main.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
@@ -65,6 +66,11 @@ const context: CommandContext = {
   },
 
   doctor: async () => doctor(await configure(), context.stdout),
+  async checkEventTypes(folder, older) {
+    const checked = folder ?? loadConfig(process.env).eventTypes;
+    if (checked === null) throw new Error("name a folder: --check <folder>, or EVENT_TYPES");
+    return { types: await checkEventTypes(checked, older) };
+  },
   // Loaded when asked for: what makes their receivers' certificates would cost the service 8 MB.
   async demo() {
     const { demo } = await import("./demo.ts");

@@ -25,6 +25,8 @@ export interface CommandContext {
   migrate(): Promise<void>;
   /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;
+  /** Throws one error that names every fault of the folder, and every change against `older` that breaks receivers. */
+  checkEventTypes(folder: string | null, older: string | null): Promise<{ types: number }>;
   demo(): Promise<void>;
   /** Receives deliveries until it is told to stop. */
   listen(options: ListenOptions): Promise<void>;

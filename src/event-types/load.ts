@@ -7,6 +7,8 @@ import { readFolder } from "./folder.ts";
 /** The types of a folder, in order of name, and everything that is wrong in it. */
 export interface Loaded {
   types: EventType[];
+  /** Those whose file has a schema, right or wrong. */
+  definitions: Definition[];
   faults: FileFault[];
 }
 
@@ -21,7 +23,7 @@ export async function loadFolder(folder: string): Promise<Loaded> {
   }
   const types = await compileTypes(definitions, faults);
   for (const type of types) faults.push(...faultsOfExample(type));
-  return { types, faults: inOrder(faults) };
+  return { types, definitions, faults: inOrder(faults) };
 }
 
 function faultsOfExample({ name, example, faultsOf }: EventType): FileFault[] {

@@ -9,7 +9,7 @@ import type { SiteManifest } from "../../src/http/docs/manifest.ts";
 import { aBuiltSite } from "../support/built-site.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
-import { aPlatformsTypes } from "../support/event-types.ts";
+import { aPlatformsTypes } from "../support/platform-types.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 

@@ -225,8 +225,8 @@ test("no table of the publisher's own leads the function astray", async () => {
       );
       throw new Error("undo");
     })
-    .catch((error: Error) => {
-      if (error.message !== "undo") throw error;
+    .catch((error: unknown) => {
+      if ((error as Error).message !== "undo") throw error;
     });
   assert.deepEqual(await counts(), [0, 0]);
 });

@@ -5,7 +5,7 @@ import { createSubscription } from "../../src/actions/subscriptions.ts";
 import type { Fault } from "../../src/domain/errors.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { ANYWHERE, createEngine } from "./engine.ts";
-import { aPlatformsTypes } from "./event-types.ts";
+import { aPlatformsTypes } from "./platform-types.ts";
 import { PUBLISHER, startOperatorApi } from "./operator-api.ts";
 
 /** The operators' listener as a service of the platform uses it, and an organization of its own. */

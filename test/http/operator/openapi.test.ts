@@ -6,7 +6,7 @@ import { createApiKey } from "../../../src/actions/api-keys.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import { createDatabase } from "../../support/database.ts";
 import { aSubscription, createEngine, publish, refused } from "../../support/engine.ts";
-import { aPlatformsTypes } from "../../support/event-types.ts";
+import { aPlatformsTypes } from "../../support/platform-types.ts";
 import { type Request, startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
