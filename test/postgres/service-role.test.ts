@@ -48,7 +48,7 @@ async function tablesWith(right: string): Promise<string[]> {
 }
 
 test("what happened can be neither rewritten nor erased by the service, and nothing can be emptied", async () => {
-  assert.deepEqual(await tablesWith("delete"), ["waiting_deliveries"]);
+  assert.deepEqual(await tablesWith("delete"), ["event_type_nodes", "waiting_deliveries"]);
   assert.deepEqual(await tablesWith("update"), ["rate_windows", "waiting_deliveries"]);
   for (const right of ["truncate", "references", "trigger"]) {
     assert.deepEqual(await tablesWith(right), [], right);
@@ -68,6 +68,10 @@ test("a column that never changes cannot be changed by the service", async () =>
     [
       "api_keys.last_used_at",
       "api_keys.revoked_at",
+      "event_type_nodes.ended_at",
+      "event_type_nodes.names",
+      "event_type_nodes.seen_at",
+      "event_types.retired_at",
       "finished_deliveries.attempts",
       "finished_deliveries.last_reason",
       "finished_deliveries.lease_id",
