@@ -78,9 +78,11 @@ const context: CommandContext = {
   },
   async listen(options) {
     const { listen } = await import("./listen.ts");
-    const { dataDir } = loadConfig(process.env);
-    await becomeOwner(options.folder ?? dataDir, remark);
-    await whileRead((stop) => listen(options, { ...context, dataDir }, stop));
+    const config = loadConfig(process.env);
+    const eventTypes = config.eventTypes === null ? null : await openEventTypes(config);
+    await becomeOwner(options.folder ?? config.dataDir, remark);
+    const environment = { ...context, dataDir: config.dataDir, eventTypes };
+    await whileRead((stop) => listen(options, environment, stop));
   },
 };
 

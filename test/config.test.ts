@@ -151,6 +151,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["EGRESS_CA_FILE", "ca.pem", { egressCaFile: "ca.pem" }],
     ["DNS_SERVERS", "9.9.9.9,127.0.0.1:5353", { dnsServers: ["9.9.9.9:53", "127.0.0.1:5353"] }],
     ["DNS_SERVERS", "[2620:fe::fe],[::1]:5353", { dnsServers: ["[2620:fe::fe]:53", "[::1]:5353"] }],
+    ["EVENT_TYPES", "./event-types", { eventTypes: "./event-types" }],
     ["RETENTION", "90d", { retentionMs: 90 * DAY_MS }],
     ["RETENTION", "2s", { retentionMs: 2_000 }],
     ["LOG_LEVEL", "silent", { logLevel: "silent" }],

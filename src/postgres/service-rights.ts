@@ -21,7 +21,7 @@ const RIGHTS: Record<string, string> = {
   rate_windows: "select, insert, update",
   settings: "select",
   event_types: "select, insert, update (retired_at)",
-  event_type_nodes: "select, insert, update, delete",
+  event_type_nodes: "select, insert, update (names, seen_at, ended_at), delete",
   readiness: "select, update (writes)",
   schema_migrations: "select",
 };

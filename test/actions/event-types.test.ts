@@ -11,6 +11,8 @@ import {
 import { createEventTypes, type EventTypes } from "../../src/domain/event-types.ts";
 import { createClock } from "../support/clock.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
+import type { Database, Queryable } from "../../src/postgres/database.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 
 const db = await createDatabase();
@@ -90,6 +92,33 @@ test("nodes that announce at once do not fail", async () => {
   const nodes = Array.from({ length: 8 }, (_, i) => aNode("a.b", `a.n${i}`));
   await Promise.all(nodes.map(({ announce }) => announce()));
   assert.equal((await publishable("a.b", "a.n0", "a.n7")).length, 3);
+});
+
+test("nodes announce one after the other, so that none ends another's transaction", async () => {
+  let later: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    // What a node that announces has done first.
+    await tx`update event_type_nodes set seen_at = seen_at where false`;
+    later = aNode("a.b").announce();
+    const ahead = later.then(() => assert.fail("it did not wait"));
+    await Promise.race([untilBlocked(db), ahead]);
+    ahead.catch(() => undefined);
+  });
+  await later;
+});
+
+test("a node that announces does not retire what another one is announcing meanwhile", async () => {
+  const [ending, last] = [aNode("a.b"), aNode("a.z")];
+  await ending.announce();
+  let later: Promise<unknown> | undefined;
+  await db.begin(async (tx) => {
+    const within = { begin: (work: (tx: Queryable) => Promise<void>) => work(tx) } as Database;
+    await announceEventTypes({ db: within, clock, eventTypes: knowing("a.b") }, randomUUID());
+    later = ending.end().then(() => last.announce());
+    await Promise.race([untilBlocked(db), later]);
+  });
+  await later;
+  assert.deepEqual(await publishable("a.b", "a.z"), ["a.b", "a.z"]);
 });
 
 test("what active subscriptions list and nobody knows is named", async () => {

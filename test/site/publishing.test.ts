@@ -34,10 +34,10 @@ test("the page leads from a type to verified deliveries, in each language, word 
   const shell = await aShell(t, environmentOf(db));
   await shell.runText(sample("bash declare"));
 
-  const first = await shell.startText(sample("bash listen"), { PARTNER_API_ARGS: "--port 0" });
+  const first = shell.startText(sample("bash listen"), { PARTNER_API_ARGS: "--port 0" });
   const [receiver] = await first.heard(/https:\/\/localhost:\d+\S*/);
   const ports = { PORT: "0", OPERATOR_PORT: "0" };
-  const service = await shell.startText(sample("bash serve"), ports);
+  const service = shell.startText(sample("bash serve"), ports);
   const [, partners, operators] = await service.heard(
     /"partners":"([^"]+)","operators":"([^"]+)".*"ready"/,
   );
@@ -54,7 +54,7 @@ test("the page leads from a type to verified deliveries, in each language, word 
   };
   await first.stop();
   const args = { PARTNER_API_ARGS: `--port ${new URL(receiver).port} --secret ${secret}` };
-  const listener = await shell.startText(sample("bash listen"), args);
+  const listener = shell.startText(sample("bash listen"), args);
   await listener.heard(/Verifies +with one secret/);
 
   const published = [

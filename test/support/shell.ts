@@ -69,7 +69,7 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
     async start(sample: string, more?: Record<string, string>, edit = unchanged) {
       return this.startText(edit(await read(sample)), more);
     },
-    async startText(text: string, more: Record<string, string> = {}) {
+    startText(text: string, more: Record<string, string> = {}) {
       const child = open(text, more);
       child.stderr.resume();
       const exited = once(child, "exit");
