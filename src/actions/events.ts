@@ -4,6 +4,7 @@ import type { Page, PageRequest } from "../domain/page.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { listDeliveries } from "../postgres/deliveries.ts";
+import { cancelWaitingOfEvent, erasePayload } from "../postgres/erasure.ts";
 import { findEvent, listTypeUses, type TypeUseRow } from "../postgres/event-views.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { readPage } from "./pages.ts";
@@ -32,7 +33,7 @@ export async function getEvent(
       const page = { after: null, limit: SUBSCRIPTIONS_MAX };
       return event && { event, deliveries: await listDeliveries(tx, { eventId: id }, page) };
     }));
-  if (!found) throw new PartnerError("not_found", "There is no such event.");
+  if (!found) throw noSuchEvent();
   const { event, deliveries } = found;
   return {
     id: publicId("evt", event.id),
@@ -82,4 +83,26 @@ export async function pageOfEventTypes(
       last_published_at: last?.toISOString() ?? null,
     }),
   });
+}
+
+/**
+ * Erases what an event says, for good, and cancels what still waits of it. An attempt that is under way may end. Whoever
+ * sends the event again sends an empty object.
+ */
+export async function eraseEventPayload(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  id: EventId | null,
+): Promise<void> {
+  const isErased =
+    id !== null &&
+    (await db.begin(async (tx) => {
+      if (!(await erasePayload(tx, id))) return false;
+      while (await cancelWaitingOfEvent(tx, id, clock()));
+      return true;
+    }));
+  if (!isErased) throw noSuchEvent();
+}
+
+function noSuchEvent(): PartnerError {
+  return new PartnerError("not_found", "There is no such event.");
 }

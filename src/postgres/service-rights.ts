@@ -32,6 +32,7 @@ const FUNCTIONS = [
   "delete_expired_rows",
   "lock_partitions",
   "move_strays",
+  "erase_payload",
   "retention",
   "partition_width",
   "first_id_at",

@@ -91,7 +91,7 @@ test("a column that never changes cannot be changed by the service", async () =>
   );
 });
 
-test("of the owner's functions the service may call those that look after partitions", async () => {
+test("of the owner's functions the service may call those that look after partitions, and the one that erases data", async () => {
   const rows = await db<{ name: string }[]>`
     select proname as name from pg_proc
      where pronamespace = current_schema()::regnamespace and has_function_privilege(oid, 'execute')
@@ -102,6 +102,7 @@ test("of the owner's functions the service may call those that look after partit
       "create_partitions",
       "delete_expired_rows",
       "drop_expired_partitions",
+      "erase_payload",
       "first_id_at",
       "lock_partitions",
       "moment_of",

@@ -5,6 +5,7 @@ import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
 import { requireOperator } from "./admission.ts";
+import { erasePayloadRoute } from "./erase-payload.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createKeyRoute } from "./create-key.ts";
 import { createOrganizationRoute } from "./create-organization.ts";
@@ -88,4 +89,5 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   publishEventsRoute(app, deps);
   showEventRoute(app, deps);
   listEventTypesRoute(app, deps);
+  erasePayloadRoute(app, deps);
 }

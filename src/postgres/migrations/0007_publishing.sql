@@ -106,3 +106,20 @@ $$;
 
 -- The role partner_api_publisher alone may call it: see publisher-role.ts.
 revoke execute on function partner_api_publish from public;
+
+-- Erases what an event says, and returns whether there is such an event. The service cannot change an event in any other way.
+create function erase_payload(event uuid) returns boolean
+language plpgsql security definer as $$
+begin
+  update events set data = '{}' where id = event;
+  return found;
+end
+$$;
+
+do $$
+begin
+  execute format('alter function erase_payload set search_path = %I, pg_temp', current_schema());
+end
+$$;
+
+revoke execute on function erase_payload from public;

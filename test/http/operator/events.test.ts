@@ -156,3 +156,45 @@ test("publishing waits for whoever has taken its key, and holds up nobody else",
     [false, true],
   );
 });
+
+test("an event's data is erased for good: nothing that waits of it is sent, and who did it is logged", async (t) => {
+  const { post, ask, order, subscribe, deliverDue, claim, clock, logged } = await aPublisherApi(
+    t,
+    db,
+  );
+  await subscribe(["order.created"]);
+  await subscribe(["order.created"]);
+  const publishOne = async () => ((await post(order)).body as PublishedView).event_id;
+  const [id, other] = [await publishOne(), await publishOne()];
+  const erase = (event: string) => ask({ method: "DELETE", url: `events/${event}/payload` });
+  assert.equal((await erase(id)).status, 204);
+
+  const { data, deliveries } = (await ask({ url: `events/${id}` })).body as EventView;
+  assert.deepEqual(data, {});
+  assert.deepEqual(
+    deliveries.map(({ state, attempts }) => [state, attempts]),
+    [
+      ["cancelled", 0],
+      ["cancelled", 0],
+    ],
+  );
+  const sent = await deliverDue(({ body }) => {
+    assert.match(body.toString(), new RegExp(other));
+    return acknowledged;
+  });
+  assert.equal(sent, 2);
+  const line = logged.find((one) => one["action"] === "erase_payload");
+  assert.deepEqual([line?.["operator"], line?.["subject"]], ["alice", id]);
+
+  const made = await ask({
+    method: "POST",
+    url: `deliveries/${deliveries[0]?.id ?? ""}/redeliver`,
+  });
+  assert.equal(made.status, 202);
+  clock.advance(1);
+  assert.equal((await erase(id)).status, 204);
+  assert.deepEqual(await claim(), [], "a redelivery is cancelled, too");
+  for (const unknown of [publicId("evt", randomUUID()), "evt_x"]) {
+    assert.equal((await erase(unknown)).status, 404);
+  }
+});
