@@ -4,7 +4,7 @@ import { consoleFiles } from "./console.ts";
 import { downloads } from "./downloads.ts";
 import { layout } from "./layout.ts";
 import { digestOf, ICON, type Output, TYPES } from "./output.ts";
-import { NOT_FOUND, PAGES } from "./pages.ts";
+import { EVENT_TYPE, NOT_FOUND, PAGES } from "./pages.ts";
 import { renderPage } from "./page.ts";
 import { searchIndex } from "./search-index.ts";
 import { readSource } from "./source.ts";
@@ -22,9 +22,12 @@ export async function buildSite(folder: URL): Promise<void> {
   await writeFile(new URL("site.json", folder), JSON.stringify(manifest, null, 2));
 }
 
+/** In no list and in no search. */
+const HIDDEN = [NOT_FOUND, EVENT_TYPE];
+
 async function render(): Promise<Output[]> {
-  const pages = await Promise.all([...PAGES, NOT_FOUND].map(renderPage));
-  const index = JSON.stringify(searchIndex(pages.filter(({ path }) => path !== NOT_FOUND.path)));
+  const pages = await Promise.all([...PAGES, ...HIDDEN].map(renderPage));
+  const index = JSON.stringify(searchIndex(pages.slice(0, PAGES.length)));
   const assets = {
     style: asset("docs.css", TYPES.css, readSource("site/assets/docs.css")),
     script: asset("docs.js", TYPES.js, readSource("site/assets/docs.js")),

@@ -1,3 +1,5 @@
+import { EVENT_TEMPLATE } from "../src/http/docs/event-template.ts";
+
 /** A page of the documentation. Its text is in site/pages/<name>.md. */
 export interface PageSource {
   name: string;
@@ -60,6 +62,12 @@ export const PAGES: readonly PageSource[] = [
   page(REFERENCE, "limits", "Limits", "All limits on one page."),
   page(REFERENCE, "changelog", "Changelog", "What changed for partners in each version."),
 ];
+
+/** What a running service fills in for each of its event types. */
+export const EVENT_TYPE: PageSource = {
+  ...page("", "event-type", EVENT_TEMPLATE.title, EVENT_TEMPLATE.summary),
+  path: EVENT_TEMPLATE.path,
+};
 
 /** Shown for a page that does not exist. */
 export const NOT_FOUND: PageSource = {

@@ -4,11 +4,13 @@ import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
+import { checkEventTypes } from "./event-types/check.ts";
 import { start } from "./main.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
 import { openDependencies } from "./wiring/dependencies.ts";
+import { openEventTypes } from "./wiring/event-types.ts";
 import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, given without the program's name, and ends the process when it fails. */
@@ -26,11 +28,12 @@ const context: CommandContext = {
   showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
   version: VERSION,
 
-  async withDependencies(run) {
+  async withDependencies(run, { readsEventTypes = false } = {}) {
     const config = await configure();
+    const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
     const { db, close } = await openDatabase(config, remark, { max: 2 });
     try {
-      const { deps, destinations } = await openDependencies(config, db);
+      const { deps, destinations } = await openDependencies(config, db, eventTypes);
       try {
         const result = await run(deps);
         await deps.cancelling.restCancelled();
@@ -63,6 +66,11 @@ const context: CommandContext = {
   },
 
   doctor: async () => doctor(await configure(), context.stdout),
+  async checkEventTypes(folder, older) {
+    const checked = folder ?? loadConfig(process.env).eventTypes;
+    if (checked === null) throw new Error("name a folder: --check <folder>, or EVENT_TYPES");
+    return { types: await checkEventTypes(checked, older) };
+  },
   // Loaded when asked for: what makes their receivers' certificates would cost the service 8 MB.
   async demo() {
     const { demo } = await import("./demo.ts");
@@ -70,9 +78,11 @@ const context: CommandContext = {
   },
   async listen(options) {
     const { listen } = await import("./listen.ts");
-    const { dataDir } = loadConfig(process.env);
-    await becomeOwner(options.folder ?? dataDir, remark);
-    await whileRead((stop) => listen(options, { ...context, dataDir }, stop));
+    const config = loadConfig(process.env);
+    const eventTypes = config.eventTypes === null ? null : await openEventTypes(config);
+    await becomeOwner(options.folder ?? config.dataDir, remark);
+    const environment = { ...context, dataDir: config.dataDir, eventTypes };
+    await whileRead((stop) => listen(options, environment, stop));
   },
 };
 

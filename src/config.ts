@@ -61,6 +61,9 @@ export interface Config {
   /** Each `ip:port`. Null: the system's. */
   readonly dnsServers: string[] | null;
 
+  /** The folder of the platform's event types. Null: there are none. */
+  readonly eventTypes: string | null;
+
   readonly retentionMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly shutdownGraceMs: number;
@@ -118,6 +121,8 @@ function read(env: Environment): Config {
     },
     egressCaFile: env.value("EGRESS_CA_FILE", path, null),
     dnsServers: env.list("DNS_SERVERS", nameServer, 16),
+
+    eventTypes: env.value("EVENT_TYPES", path, null),
 
     retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),
     logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Config, loadConfig } from "./config.ts";
 import { Transcript } from "./demo/transcript.ts";
 import { runScenario } from "./demo/scenario.ts";
@@ -12,6 +13,8 @@ import { type Received, startReceiver } from "./receiver/receiver.ts";
 import { Arrivals } from "./demo/arrivals.ts";
 
 const ADMIN_TOKEN = "demo-only-token-of-the-operator-0000";
+/** What a platform would write for itself. */
+const EXAMPLE_TYPES = new URL("../../examples/event-types/", import.meta.url);
 const ARRIVAL_TIMEOUT_MS = 20_000;
 
 /**
@@ -68,6 +71,7 @@ function demoConfig(folder: string): Config {
     PORT: "0",
     OPERATOR_PORT: "0",
     ADMIN_TOKEN,
+    EVENT_TYPES: fileURLToPath(EXAMPLE_TYPES),
     EGRESS_ALLOW: "127.0.0.1/32,::1/128",
     EGRESS_CA_FILE: join(folder, "ca.pem"),
     RETRY_DELAYS: "1s,2s,3s",

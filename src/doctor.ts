@@ -2,6 +2,7 @@ import { surveySecrets } from "./actions/reseal.ts";
 import { printable } from "./commands/printable.ts";
 import type { Config } from "./config.ts";
 import { formatDuration } from "./domain/duration.ts";
+import type { EventTypes } from "./domain/event-types.ts";
 import { createNameLookup } from "./network/name-lookup.ts";
 import type { Database } from "./postgres/database.ts";
 import { findRetention } from "./postgres/migrate.ts";
@@ -11,6 +12,7 @@ import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { describeDatabase, EXCESS, openDatabase } from "./wiring/database.ts";
 import { DatabaseClock } from "./wiring/database-clock.ts";
 import { lookUpLimitMs } from "./wiring/destinations.ts";
+import { openEventTypes } from "./wiring/event-types.ts";
 import { isOpenToAll } from "./wiring/kept-file.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openRing, sealingKeysPath } from "./wiring/sealing-keys.ts";
@@ -60,8 +62,13 @@ function besideDatabase(config: Config): Check[] {
     ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
     ...filesWithModes(config),
     ["name servers", () => checkNames(config)],
+    ["event types", async () => checkTypes(await openEventTypes(config))],
     ["receivers' CA", () => checkCa(config)],
   ];
+}
+
+function checkTypes({ names }: EventTypes): string {
+  return names.length === 1 ? "the test event alone" : `${names.length - 1} of the platform`;
 }
 
 function filesWithModes(config: Config): Check[] {

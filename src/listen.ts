@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ListenOptions } from "./commands/listen.ts";
 import { painter } from "./commands/paint.ts";
 import { systemClock } from "./domain/clock.ts";
+import type { EventTypes } from "./domain/event-types.ts";
 import { jsonReporter } from "./listen/json-reporter.ts";
 import { Judge } from "./listen/judge.ts";
 import { openCertificates } from "./listen/kept-certificates.ts";
@@ -12,6 +13,8 @@ import { cannotListen } from "./wiring/listener.ts";
 
 interface Environment {
   dataDir: string;
+  /** Null: what arrives is not compared with schemas. */
+  eventTypes: EventTypes | null;
   isTerminal: boolean;
   stdout: (text: string) => void;
 }
@@ -19,7 +22,7 @@ interface Environment {
 /** Receives deliveries, shows them and responds as the options say, until `stop`. */
 export async function listen(
   options: ListenOptions,
-  { dataDir, isTerminal, stdout }: Environment,
+  { dataDir, eventTypes, isTerminal, stdout }: Environment,
   stop: AbortSignal,
 ): Promise<void> {
   const report = options.json
@@ -29,7 +32,7 @@ export async function listen(
   const certificates = await openCertificates(folder, systemClock()).catch((error: unknown) => {
     throw new Error(`the certificates' folder: ${(error as Error).message}`, { cause: error });
   });
-  const judge = new Judge(options.secrets, options.behaviour);
+  const judge = new Judge(options.secrets, options.behaviour, eventTypes);
   const receiver = await startReceiver(
     certificates,
     async (received) => {

@@ -5,6 +5,7 @@ import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
 import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { createSender } from "./delivery/sender.ts";
+import { createEventTypes } from "./domain/event-types.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
@@ -14,6 +15,7 @@ import { openFoundations } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
 import { openDestinations } from "./wiring/destinations.ts";
 import { createEngine } from "./wiring/engine.ts";
+import { openEventTypes, startAnnouncing } from "./wiring/event-types.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
@@ -53,6 +55,8 @@ export async function start(config: Config): Promise<Service> {
 /** Every step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
   const extraCa = await readReceiversCa(config);
+  const eventTypes =
+    config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
   const say = (message: string) => log.info(message);
   const connections = planConnections(config, log);
   const { db, close } = await openDatabase(config, say, {
@@ -118,6 +122,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const deps = createDependencies({
     ...foundations,
     ...(dispatcher ? promptBy(dispatcher) : NO_DISPATCHER),
+    eventTypes,
+    retentionMs: config.retentionMs,
     checkDestination: destinations.forRequests,
     noteWrite: writes.note,
   });
@@ -131,6 +137,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     onError: orElse("maintenance failed"),
   });
   opened.add(() => maintenance.stop());
+  if (config.role !== "dispatcher") {
+    const announcing = await startAnnouncing(deps, log, orElse("event types are not announced"));
+    opened.add(() => announcing.stop());
+  }
 
   let partnerUrl: string | null = null;
   const options = {

@@ -32,6 +32,7 @@ const defaults: Config = {
   egress: { allow: [], deny: [] },
   egressCaFile: null,
   dnsServers: null,
+  eventTypes: null,
   retentionMs: 30 * DAY_MS,
   logLevel: "info",
   shutdownGraceMs: 15_000,
@@ -99,14 +100,20 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["ALLOWED_HOSTS", "*", { allowedHosts: ["*"] }],
     ["ROLE", "api", { role: "api" }],
     ["ROLE", "dispatcher", { role: "dispatcher" }],
-    ["ADMIN_TOKEN", token("a"), { adminTokens: [{ name: "operator", token: token("a") }] }],
     [
       "ADMIN_TOKEN",
-      `ann:${token("a")}, bob:${token("b")}`,
+      token("a"),
+      { adminTokens: [{ name: "operator", role: "operate", token: token("a") }] },
+    ],
+    [
+      "ADMIN_TOKEN",
+      `ann:${token("a")}, bob/read:${token("b")}, eve/publish:${token("c")}, joe/operate:${token("d")}`,
       {
         adminTokens: [
-          { name: "ann", token: token("a") },
-          { name: "bob", token: token("b") },
+          { name: "ann", role: "operate", token: token("a") },
+          { name: "bob", role: "read", token: token("b") },
+          { name: "eve", role: "publish", token: token("c") },
+          { name: "joe", role: "operate", token: token("d") },
         ],
       },
     ],
@@ -134,6 +141,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       "127.0.0.0/8,::1/128",
       { egress: { allow: cidrs("127.0.0.0/8", "::1/128"), deny: [] } },
     ],
+    ["EVENT_TYPES", "/srv/types", { eventTypes: "/srv/types" }],
     ["EGRESS_DENY", "192.0.2.0/24", { egress: { allow: [], deny: cidrs("192.0.2.0/24") } }],
     [
       "EGRESS_DENY",
@@ -143,6 +151,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["EGRESS_CA_FILE", "ca.pem", { egressCaFile: "ca.pem" }],
     ["DNS_SERVERS", "9.9.9.9,127.0.0.1:5353", { dnsServers: ["9.9.9.9:53", "127.0.0.1:5353"] }],
     ["DNS_SERVERS", "[2620:fe::fe],[::1]:5353", { dnsServers: ["[2620:fe::fe]:53", "[::1]:5353"] }],
+    ["EVENT_TYPES", "./event-types", { eventTypes: "./event-types" }],
     ["RETENTION", "90d", { retentionMs: 90 * DAY_MS }],
     ["RETENTION", "2s", { retentionMs: 2_000 }],
     ["LOG_LEVEL", "silent", { logLevel: "silent" }],

@@ -28,6 +28,13 @@ const EXPLANATIONS = {
       "[`GET /me`](/docs/reference#check-a-key) shows the scopes of your key. A key's scopes never change, so ask the " +
       "operator for a key with `webhooks:manage`.",
   },
+  insufficient_role: {
+    cause:
+      "The operator token is valid, but its role does not permit this call: `read` permits `GET`, and `publish` permits " +
+      "publishing events, reading an event and listing event types.",
+    solution: "Use a token with the role that the call needs. `ADMIN_TOKEN` sets the roles.",
+    isOperators: true,
+  },
   secret_mismatch: {
     cause: "The `secret` in the test call is not the signing secret of this subscription.",
     solution:

@@ -1,15 +1,22 @@
 import type { Clock } from "../domain/clock.ts";
+import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
+import {
+  findOrganizations,
+  type OrganizationName,
+  type OrganizationRow,
+} from "../postgres/organizations.ts";
 import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import { admitAll, type Admitted, type Presented } from "./admission.ts";
 import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
-import { type NewEvent, publishAtOnce, type Published, type Reservation } from "./publish.ts";
+import type { NewEvent, Published, Reservation } from "./publish.ts";
+import { createPublishing } from "./publishing.ts";
 
 /** What the dispatcher and the actions share. */
 export interface Foundations {
@@ -24,6 +31,10 @@ export interface Foundations {
 export interface Parts extends Foundations {
   /** Whether deliveries could go to this URL now, and to which addresses. */
   checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
+  /** How long history is kept. Default: 30 days. */
+  retentionMs?: number;
+  /** Default: the service's own alone. */
+  eventTypes?: EventTypes;
   /** Sees the outcome of what publishes events. Default: nobody does. */
   noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
@@ -34,6 +45,8 @@ export interface Parts extends Foundations {
 
 /** Everything an action may reach besides its arguments. Built once, in wiring/dependencies.ts or in a test. */
 export interface Dependencies extends Parts {
+  eventTypes: EventTypes;
+  retentionMs: number;
   /** Look-ups and writes of single requests, gathered for a tick into one statement. */
   gathered: {
     /** Null when the key lets nobody in. */
@@ -41,19 +54,27 @@ export interface Dependencies extends Parts {
     findSubscription: (id: SubscriptionId) => Promise<SealedSubscriptionRow | null>;
     /** Resolves once the event is durable. */
     publish: (event: NewEvent) => Promise<Published>;
+    /** The same of all or nothing. A batch has a statement of its own. */
+    publishAll: (events: NewEvent[]) => Promise<Published[]>;
+    /** By bare id or by slug. Null if absent. */
+    findOrganization: (name: OrganizationName) => Promise<OrganizationRow | null>;
   };
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
   proofs: Proofs;
 }
 
+const RETENTION_MS = 30 * 24 * 3_600_000;
+
 /** How calls come together in one statement. One that takes longer than the patience is abandoned. */
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {
-  const { clock, noteWrite = <Result>(write: Promise<Result>) => write } = parts;
+  const { clock } = parts;
   const inTime = () => parts.db.within(BATCH.patienceMs);
   return {
+    eventTypes: createEventTypes(),
+    retentionMs: RETENTION_MS,
     ...parts,
     keysUsed: new Map(),
     proofs: new Proofs(),
@@ -69,10 +90,12 @@ export function createDependencies(parts: Parts): Dependencies {
         return ids.map((id) => byId.get(id) ?? null);
       }, BATCH),
 
-      publish: gather(
-        (events: NewEvent[]) => noteWrite(publishAtOnce({ ...parts, db: inTime() }, events)),
+      findOrganization: gather(
+        async (names: OrganizationName[]) => findOrganizations(inTime(), names),
         BATCH,
       ),
+
+      ...createPublishing(parts, BATCH),
     },
   };
 }

@@ -8,6 +8,7 @@ import { listDeliveries } from "../postgres/deliveries.ts";
 import { listOrganizations } from "../postgres/organizations.ts";
 import { listSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { listEverKnown } from "./event-types.ts";
 import { getOrganization } from "./organizations.ts";
 import { readPage } from "./pages.ts";
 import { type DeliveryQuery, readBoolean, readDeliveryQuery } from "./queries.ts";
@@ -76,12 +77,12 @@ export async function pageOfSubscriptions(
 
 /** Newest first, waiting and finished ones together. */
 export async function pageOfDeliveries(
-  { db }: Pick<Dependencies, "db">,
+  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
   query: PageRequest & DeliveryQuery,
 ): Promise<Page<DeliveryView>> {
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
-  const filter = readDeliveryQuery(query, faults);
+  const filter = readDeliveryQuery(query, await listEverKnown({ db, eventTypes }), faults);
   return readPage(query, {
     name: "deliveries",
     form: new RegExp(`^${UUID}$`),

@@ -1,4 +1,5 @@
 import { type Clock, after } from "../domain/clock.ts";
+import { DEDUPE_MS } from "../domain/dedupe-key.ts";
 import { groupBy } from "../lib/group-by.ts";
 import {
   type EventId,
@@ -13,7 +14,9 @@ import {
   type EarlyLeases,
   type EventRow,
   insertEvents,
+  type KeyTaking,
   type PublishedDeliveryRow,
+  type WrittenRow,
 } from "../postgres/events.ts";
 import { type Claim, toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
@@ -28,10 +31,15 @@ export interface NewEvent {
   occurredAt?: Date;
   /** Default: every active subscription of the organization that lists the type. */
   subscriptionId?: SubscriptionId;
+  /** A second event of the organization with this key within 24 hours is a duplicate. */
+  dedupeKey?: string;
 }
 
 export interface Published {
+  /** Of a duplicate: the first event's. */
   eventId: EventId;
+  /** Whether nothing was written, since another event has the dedupe key. */
+  isDuplicate: boolean;
   /** The subscriptions that get the event, one delivery each. */
   subscriptionIds: SubscriptionId[];
 }
@@ -55,7 +63,8 @@ export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {
  * the transaction commits.
  *
  * Call `nudge` with `subscriptionIds` after the commit for attempts within milliseconds. Without it a poll finds the
- * deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`.
+ * deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`. A dedupe key
+ * is taken until the transaction ends: others who publish with it wait.
  */
 export async function publish(
   { clock }: { clock: Clock },
@@ -64,17 +73,21 @@ export async function publish(
 ): Promise<Published[]> {
   const now = clock();
   const rows = toRows(events, now);
-  const deliveries = await insertEvents(tx, rows, { now, leases: null });
-  return publishedOf(rows, deliveries);
+  const written = await insertEvents(tx, rows, { now, leases: null, keys: keysAt(now) });
+  return publishedOf(rows, written);
 }
 
 /**
  * Publishes events in a transaction of their own. Deliveries that a slot is free for are written with their lease, so
  * their attempts begin as soon as the events are durable. The others wait for a claim.
+ *
+ * Waits `keyWaitMs` at most for others that have taken a dedupe key and not committed yet: see `isInUse`. Slots stay
+ * reserved meanwhile.
  */
 export async function publishAtOnce(
   { db, clock, ring, rules, nudge, reserve }: Parts,
   events: NewEvent[],
+  keyWaitMs: number | null = null,
 ): Promise<Published[]> {
   const reservation = reserve();
   const claims: Claim[] = [];
@@ -83,18 +96,23 @@ export async function publishAtOnce(
     const lease = { leaseId: randomId(), leasedUntil: after(now, rules.leaseMs) };
     const rows = toRows(events, now);
     const { slots, except } = reservation;
-    const deliveries = await insertEvents(db, rows, { now, leases: { slots, except, ...lease } });
+    const written = await insertEvents(db, rows, {
+      now,
+      leases: { slots, except, ...lease },
+      keys: keysAt(now, keyWaitMs),
+    });
 
     const byId = new Map(rows.map((row) => [row.id, row]));
     const waiting: string[] = [];
-    for (const delivery of deliveries) {
+    for (const delivery of written) {
+      if (delivery.id === null) continue;
       const event = byId.get(delivery.event_id);
       const claim = event && claimOf(ring, event, delivery, lease);
       if (claim) claims.push(claim);
       else waiting.push(delivery.subscription_id);
     }
     if (waiting.length > 0) nudge(waiting);
-    return publishedOf(rows, deliveries);
+    return publishedOf(rows, written);
   } finally {
     reservation.end(claims);
   }
@@ -108,15 +126,24 @@ function toRows(events: NewEvent[], now: Date): EventRow[] {
     occurred_at: event.occurredAt ?? now,
     data: event.data,
     subscription_id: event.subscriptionId ?? null,
+    dedupe_key: event.dedupeKey ?? null,
   }));
 }
 
-function publishedOf(rows: EventRow[], deliveries: PublishedDeliveryRow[]): Published[] {
-  const byEvent = groupBy(deliveries, (delivery) => delivery.event_id);
-  return rows.map(({ id }) => ({
-    eventId: id,
-    subscriptionIds: (byEvent.get(id) ?? []).map((delivery) => delivery.subscription_id),
-  }));
+function keysAt(now: Date, waitMs: number | null = null): KeyTaking {
+  return { expired: after(now, -DEDUPE_MS), waitMs };
+}
+
+function publishedOf(rows: EventRow[], written: WrittenRow[]): Published[] {
+  const byEvent = groupBy(written, (row) => row.event_id);
+  return rows.map(({ id }) => {
+    const subscriptionIds: SubscriptionId[] = [];
+    for (const row of byEvent.get(id) ?? []) {
+      if (row.id === null) return { eventId: row.first_id, isDuplicate: true, subscriptionIds };
+      subscriptionIds.push(row.subscription_id);
+    }
+    return { eventId: id, isDuplicate: false, subscriptionIds };
+  });
 }
 
 /** Null unless the delivery was written with a lease. */

@@ -1,8 +1,9 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
-import { EVENT_TYPES } from "../domain/event.ts";
 import { parseId } from "../domain/ids.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
+import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
+import { listed } from "../domain/violation.ts";
 import type { DeliveryFilter } from "../postgres/deliveries.ts";
 
 /** What an operator says of one field of a list; undefined is: whatever it is. */
@@ -26,17 +27,15 @@ export interface DeliveryQuery {
 
 const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 
-// With an offset, so that a moment means the same wherever it is typed. With a space where we show one.
-const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
-const TIME_WANTED = "must be a time from 1970 on, such as 2026-01-31T23:59:59Z";
+const TIME_WANTED = `must be ${TIMESTAMP_RULE}`;
 
-/** An offset can lead past the last year of four digits, and the database reads no other. */
-const END_OF_TIME = new Date("9999-12-31T23:59:59.999Z");
-
-/** Everything but the organization, which only the database can resolve. Adds to `faults` what cannot be read. */
-export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): DeliveryFilter {
+/** Everything but the organization, which only the database can resolve. `eventTypes` are all there ever were. Adds to `faults` what cannot be read. */
+export function readDeliveryQuery(
+  query: DeliveryQuery,
+  eventTypes: readonly string[],
+  faults: Fault[],
+): DeliveryFilter {
   const eventId = query.event === undefined ? null : parseId("evt", query.event);
-  const known = Object.keys(EVENT_TYPES);
   const filter = {
     subscriptionId: read(faults, "/subscription", query.subscription, {
       parse: (id) => parseId("wh", id),
@@ -44,8 +43,8 @@ export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): Delive
     }),
     eventId,
     eventType: read(faults, "/event", eventId === null ? query.event : undefined, {
-      parse: (type) => known.find((name) => name === type) ?? null,
-      wanted: `must be the id of an event, evt_<uuid>, or a type: ${known.join(", ")}`,
+      parse: (type) => eventTypes.find((name) => name === type) ?? null,
+      wanted: `must be the id of an event, evt_<uuid>, or a type: ${listed(eventTypes)}`,
     }),
     state: read(faults, "/state", query.state, {
       parse: (state) => DELIVERY_STATES.find((name) => name === state) ?? null,
@@ -55,8 +54,8 @@ export function readDeliveryQuery(query: DeliveryQuery, faults: Fault[]): Delive
       parse: (reason) => (REASON.test(reason) ? reason : null),
       wanted: `must be http_ and a status, or one of ${FAILURE_REASONS.join(", ")}`,
     }),
-    since: read(faults, "/since", query.since, { parse: readTime, wanted: TIME_WANTED }),
-    until: read(faults, "/until", query.until, { parse: readTime, wanted: TIME_WANTED }),
+    since: read(faults, "/since", query.since, { parse: readTimestamp, wanted: TIME_WANTED }),
+    until: read(faults, "/until", query.until, { parse: readTimestamp, wanted: TIME_WANTED }),
   };
   const { since, until } = filter;
   if (since !== null && until !== null && until < since) {
@@ -83,12 +82,4 @@ function read<Value>(
   const value = parse(text);
   if (value === null) faults.push({ pointer, detail: wanted });
   return value;
-}
-
-function readTime(text: string): Date | null {
-  const [, year, month, day] = TIMESTAMP.exec(text) ?? [];
-  // `Date` takes the 30th of February for the 2nd of March.
-  const isDay = Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-  const time = new Date(isDay ? text.replace(" ", "T") : NaN);
-  return time.getTime() >= 0 && time <= END_OF_TIME ? time : null;
 }

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { PartnerError } from "../domain/errors.ts";
+import { invalidRequest, PartnerError } from "../domain/errors.ts";
 import { type OrganizationId, type SubscriptionId, publicId, randomId } from "../domain/ids.ts";
 import { seal, whySealed } from "../domain/sealed-secret.ts";
-import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
+import { EVENTS_LENGTH_MAX, SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { lockOrganization } from "../postgres/organizations.ts";
 import {
   countSubscriptions,
@@ -25,6 +25,7 @@ export async function createSubscription(
   organizationId: OrganizationId,
   { url, events }: { url: string; events: string[] },
 ): Promise<SubscriptionRow & { secret: string }> {
+  requireFewEvents(events);
   await requireRoom(db, organizationId, rules.maxSubscriptions);
 
   const vetted = await checkDestination(url, organizationId);
@@ -60,6 +61,12 @@ const RETRY_AFTER_SECONDS = new Map<Refusal, number>([
   ["no_resolver", 60],
   ["too_many_lookups", 5],
 ]);
+
+function requireFewEvents(events: readonly string[]): void {
+  if (events.join(",").length <= EVENTS_LENGTH_MAX) return;
+  const detail = `must have at most ${EVENTS_LENGTH_MAX} characters in all, with a comma between two types`;
+  throw invalidRequest([{ pointer: "/events", detail }]);
+}
 
 async function requireRoom(
   db: Queryable,

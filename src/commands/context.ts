@@ -3,8 +3,14 @@ import type { ListenOptions } from "./listen.ts";
 
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {
-  /** Opens the database, updates its schema, calls `run` and closes the database in any case. */
-  withDependencies<T>(run: (deps: Dependencies) => Promise<T>): Promise<T>;
+  /**
+   * Opens the database, updates its schema, calls `run` and closes the database in any case. Only with `readsEventTypes`
+   * are the platform's event types known: a command that works without them must work with a folder that is at fault.
+   */
+  withDependencies<T>(
+    run: (deps: Dependencies) => Promise<T>,
+    options?: { readsEventTypes?: boolean },
+  ): Promise<T>;
   /** For results only, because the output may be piped into another program. */
   stdout: (text: string) => void;
   /** For errors and remarks to the person at the terminal. */
@@ -19,6 +25,8 @@ export interface CommandContext {
   migrate(): Promise<void>;
   /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;
+  /** Throws one error that names every fault of the folder, and every change against `older` that breaks receivers. */
+  checkEventTypes(folder: string | null, older: string | null): Promise<{ types: number }>;
   demo(): Promise<void>;
   /** Receives deliveries until it is told to stop. */
   listen(options: ListenOptions): Promise<void>;

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { deliveryCommands } from "./delivery.ts";
+import { eventCommands } from "./event.ts";
 import { explain } from "./errors.ts";
 import { keyCommands } from "./key.ts";
 import { lifeCycleCommands } from "./life-cycle.ts";
@@ -32,6 +33,7 @@ function buildProgram(context: CommandContext): Command {
   keyCommands(program, context);
   subscriptionCommands(program, context);
   deliveryCommands(program, context);
+  eventCommands(program, context);
   resealCommand(program, context);
   return program;
 }

@@ -1,15 +1,22 @@
+import { OPERATOR_ROLES, type OperatorRole } from "../domain/operator-role.ts";
 import type { KeyRing, SealingKey } from "../domain/sealed-secret.ts";
 import type { OperatorToken } from "../http/operator/operator-tokens.ts";
 import { Environment, type Format } from "./environment.ts";
 
 const LIST_MAX = 32;
 
-const adminToken: Format<{ name: string | undefined; token: string }> = {
+const ADMIN_TOKEN = new RegExp(
+  `^(?:([A-Za-z0-9_.-]{1,64})(?:/(${OPERATOR_ROLES.join("|")}))?:)?([!-9;-~]{32,512})$`,
+);
+
+const adminToken: Format<{ name: string | undefined; role: OperatorRole; token: string }> = {
   parse: (text) => {
-    const [, name, token] = /^(?:([A-Za-z0-9_.-]{1,64}):)?([!-9;-~]{32,512})$/.exec(text) ?? [];
-    return token === undefined ? null : { name, token };
+    const [, name, role = "operate", token] = ADMIN_TOKEN.exec(text) ?? [];
+    return token === undefined ? null : { name, role: role as OperatorRole, token };
   },
-  mustBe: "token or name:token, the token 32 to 512 visible ASCII characters without a colon",
+  mustBe:
+    `token, name:token or name/role:token, the role one of ${OPERATOR_ROLES.join(", ")}, ` +
+    "the token 32 to 512 visible ASCII characters without a colon",
 };
 
 /** The operators' tokens. One alone needs no name. */
@@ -17,7 +24,7 @@ export function readAdminTokens(env: Environment): OperatorToken[] | null {
   const entries = env.list("ADMIN_TOKEN", adminToken, LIST_MAX);
   if (entries === null) return null;
 
-  const tokens = entries.map(({ name = "operator", token }) => ({ name, token }));
+  const tokens = entries.map(({ name = "operator", ...entry }) => ({ name, ...entry }));
   const isAnyUnnamed = entries.some(({ name }) => name === undefined);
   if (entries.length > 1 && isAnyUnnamed) {
     env.fault("ADMIN_TOKEN", "must name every token when there are several");

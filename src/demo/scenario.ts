@@ -38,12 +38,14 @@ export async function runScenario(transcript: Transcript, setup: DemoSetup): Pro
   transcript.step("The partner checks its key and subscribes a URL");
   const partner = createClient(`${setup.partnerUrl}/api/v1/partner`, token);
   transcript.field("GET /me", JSON.stringify(await partner("GET", "/me")));
-  const subscription = await partner<{ id: string; url: string; secret: string }>(
-    "POST",
-    "/webhooks",
-    { url: setup.receiverUrl, events: ["vc.test.ping"] },
-  );
+  const subscription = await partner<{
+    id: string;
+    url: string;
+    events: string[];
+    secret: string;
+  }>("POST", "/webhooks", { url: setup.receiverUrl, events: ["vc.test.ping", "order.created"] });
   transcript.field("subscription", `${subscription.id} → ${subscription.url}`);
+  transcript.field("events", subscription.events.join(", "));
   transcript.field("secret, shown once", subscription.secret);
 
   transcript.step("A test event is delivered and verified");

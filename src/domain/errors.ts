@@ -2,6 +2,7 @@ export type ErrorCode =
   | "malformed_request"
   | "unauthenticated"
   | "insufficient_scope"
+  | "insufficient_role"
   | "secret_mismatch"
   | "not_found"
   | "method_not_allowed"

@@ -19,6 +19,9 @@ export interface CountedAttempt {
  */
 export const SUBSCRIPTIONS_MAX = 10_000;
 
+/** Of a subscription's event types, with a comma between them. */
+export const EVENTS_LENGTH_MAX = 2_000;
+
 export interface Rules {
   retryDelaysMs: readonly number[];
   autoDisableAfter: number;

@@ -2,7 +2,6 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Busy, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import { faultsOf } from "./faults.ts";
-import { BODY_BYTES_MAX } from "./limits.ts";
 import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
 
 const NO_SUCH_RESOURCE = "There is no such resource.";
@@ -14,10 +13,6 @@ const FRAMEWORK = new Map<string, [ErrorCode, string]>([
   ["FST_ERR_BAD_URL", ["not_found", NO_SUCH_RESOURCE]],
   ["FST_ERR_MAX_PARAM_LENGTH", ["not_found", NO_SUCH_RESOURCE]],
   ["FST_ERR_CTP_INVALID_MEDIA_TYPE", ["unsupported_media_type", "Send application/json."]],
-  [
-    "FST_ERR_CTP_BODY_TOO_LARGE",
-    ["payload_too_large", `A body must not exceed ${BODY_BYTES_MAX / 1024} KiB.`],
-  ],
   ["FST_ERR_CTP_EMPTY_JSON_BODY", ["malformed_request", NO_BODY]],
   ["FST_ERR_CTP_INVALID_JSON_BODY", ["malformed_request", NOT_JSON]],
   [
@@ -63,9 +58,15 @@ function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError 
 
   const [known, detail] = FRAMEWORK.get(code ?? "") ?? [];
   if (known !== undefined && detail !== undefined) return new PartnerError(known, detail);
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return tooLarge(request);
   if (statusCode === 400) return new PartnerError("malformed_request", "The body broke off.");
   if (isUnavailable(thrown)) return new Busy();
   return new PartnerError("internal", "Something went wrong on our side.");
+}
+
+function tooLarge({ routeOptions }: FastifyRequest): PartnerError {
+  const max = `${routeOptions.bodyLimit / 1024} KiB`;
+  return new PartnerError("payload_too_large", `A body must not exceed ${max}.`);
 }
 
 /**

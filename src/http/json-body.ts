@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { FastifyRequest } from "fastify";
 import { PartnerError } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 
@@ -6,12 +7,21 @@ const IDENTITY = "identity";
 const CODED = new PartnerError("unsupported_media_type", "Send the body without Content-Encoding.");
 const NOT_UTF8 = new PartnerError("malformed_request", "The body is not UTF-8.");
 
+/** A body as a parser takes it on. */
+type Take = (request: FastifyRequest, text: string, done: Done) => void;
+type Done = (error: Error | null, body?: unknown) => void;
+
 /**
  * Reads JSON, in UTF-8 alone (RFC 8259): bytes that are none would become other signs without a word. Nothing is
  * decompressed. Unknown members are ignored, whatever their names.
  */
 export function readJsonBodies(app: App): void {
   const parse = app.getDefaultJsonParser("remove", "remove");
+  readTexts(app, (request, text, done) => void parse(request, text, done));
+}
+
+/** Hands the text of each JSON body to `take`. */
+export function readTexts(app: App, take: Take): void {
   app.addContentTypeParser<Buffer>(
     "application/json",
     { parseAs: "buffer" },
@@ -19,7 +29,7 @@ export function readJsonBodies(app: App): void {
       const { "content-encoding": coding = IDENTITY } = request.headers;
       if (coding.toLowerCase() !== IDENTITY) done(CODED);
       else if (!isUtf8(body)) done(NOT_UTF8);
-      else void parse(request, body.toString(), done);
+      else take(request, body.toString(), done);
     },
   );
 }

@@ -12,6 +12,7 @@ export function openApiRoute(
   app: App,
   { info, security }: ApiDocument,
   baseUrl: () => string,
+  events: { webhooks: object; schemas: object } | null = null,
 ): void {
   app.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
 
@@ -26,8 +27,22 @@ export function openApiRoute(
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
     // At the first request, when our port is known.
     transformObject: (document) => ({
-      ...("openapiObject" in document ? document.openapiObject : {}),
+      ...withEvents("openapiObject" in document ? document.openapiObject : {}, events),
       servers: [{ url: baseUrl() }],
     }),
   });
+}
+
+interface Components {
+  components?: { schemas?: object };
+}
+
+function withEvents<Document extends object>(
+  document: Document,
+  events: { webhooks: object; schemas: object } | null,
+): Document {
+  if (events === null) return document;
+  const { components } = document as Components;
+  const schemas = { ...components?.schemas, ...events.schemas };
+  return { ...document, components: { ...components, schemas }, webhooks: events.webhooks };
 }

@@ -5,6 +5,7 @@ export const PROBLEMS = {
   malformed_request: { status: 400, title: "Malformed request" },
   unauthenticated: { status: 401, title: "Unauthenticated" },
   insufficient_scope: { status: 403, title: "Insufficient scope" },
+  insufficient_role: { status: 403, title: "Insufficient role" },
   secret_mismatch: { status: 403, title: "Secret does not match" },
   not_found: { status: 404, title: "Not found" },
   method_not_allowed: { status: 405, title: "Method not allowed" },

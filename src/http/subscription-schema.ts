@@ -1,9 +1,8 @@
 import { Type } from "typebox";
 import { URL_LENGTH_MAX } from "../domain/destination-url.ts";
-import { EVENT_TYPES } from "../domain/event.ts";
+import type { EventTypes } from "../domain/event-types.ts";
+import { listed } from "../domain/violation.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
-
-const KNOWN_EVENTS = Object.keys(EVENT_TYPES);
 
 /** More than there are, and few enough to be looked through. */
 const EVENTS_MAX = 50;
@@ -48,21 +47,24 @@ export const NewSubscription = Type.Object(
   },
 );
 
-export const SubscriptionRequest = Type.Object(
-  {
-    url: Type.String({
-      maxLength: URL_LENGTH_MAX,
-      description: "Where to deliver: an https URL of a public host, at most 2,048 characters.",
-    }),
-    events: Type.Array(Type.String({ enum: KNOWN_EVENTS }), {
-      minItems: 1,
-      maxItems: EVENTS_MAX,
-      uniqueItems: true,
-      description: `One or more event types, each once. Known types: ${KNOWN_EVENTS.join(", ")}.`,
-    }),
-  },
-  { examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }] },
-);
+/** The body that subscribes a URL to some of these types. */
+export function subscriptionRequest({ names }: EventTypes) {
+  return Type.Object(
+    {
+      url: Type.String({
+        maxLength: URL_LENGTH_MAX,
+        description: "Where to deliver: an https URL of a public host, at most 2,048 characters.",
+      }),
+      events: Type.Array(Type.String({ enum: [...names] }), {
+        minItems: 1,
+        maxItems: Math.max(EVENTS_MAX, names.length),
+        uniqueItems: true,
+        description: `One or more event types, each once. Known types: ${listed(names)}.`,
+      }),
+    },
+    { examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }] },
+  );
+}
 
 export const SubscriptionParams = Type.Object({
   id: Type.String({ description: "`wh_<uuid>`" }),

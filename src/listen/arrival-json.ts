@@ -13,6 +13,7 @@ export function arrivalJson(arrival: Arrival): object {
     event_type: eventType,
     event_id: eventId,
     attempt,
+    ...(arrival.dataFaults === null ? {} : { data_faults: arrival.dataFaults }),
     headers,
     ...(isUtf8(body) ? { body: body.toString("utf8") } : { body_base64: body.toString("base64") }),
     answer: { status: reply.status, delay_ms: reply.delayMs },

@@ -27,7 +27,7 @@ const VERDICTS = {
 
 /** An arrival as text: a summary line, then the whole request. */
 export function arrivalText(arrival: Arrival, paint: Paint): string {
-  const { method, path, at, verdict, attempt, eventType, reply, body } = arrival;
+  const { method, path, at, verdict, attempt, eventType, dataFaults, reply, body } = arrival;
   const { sign, style, why } = VERDICTS[verdict];
   const title = [
     paint(style, `${sign} ${verdict}`),
@@ -38,6 +38,7 @@ export function arrivalText(arrival: Arrival, paint: Paint): string {
   const lines = [
     title,
     ...(why === null ? [] : [paint("dim", why)]),
+    ...(dataFaults ?? []).map((fault) => paint("red", printable(fault))),
     "",
     `${method} ${printable(path)}`,
     ...headersOf(arrival).map(([name, value]) => `${paint("dim", `${name}:`)} ${value}`),

@@ -11,5 +11,7 @@ export interface Arrival extends Received {
   eventId: string | null;
   /** How many times this receiver got the event. */
   attempt: number;
+  /** What the type's schema refuses in the data. Null: the types of the platform were not given. */
+  dataFaults: string[] | null;
   reply: Reply;
 }

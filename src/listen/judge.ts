@@ -1,3 +1,4 @@
+import type { EventTypes } from "../domain/event-types.ts";
 import { type Behaviour, replyTo } from "../receiver/behaviour.ts";
 import type { Received } from "../receiver/receiver.ts";
 import { verify } from "../webhook/verify.ts";
@@ -9,7 +10,15 @@ export class Judge {
   readonly #behaviour: Behaviour;
   readonly #attempts = new Map<string, number>();
 
-  constructor(secrets: readonly string[], behaviour: Behaviour) {
+  readonly #eventTypes: EventTypes | null;
+
+  /** With `eventTypes`, data is compared with the schema of its type. */
+  constructor(
+    secrets: readonly string[],
+    behaviour: Behaviour,
+    eventTypes: EventTypes | null = null,
+  ) {
+    this.#eventTypes = eventTypes;
     this.#secrets = secrets;
     this.#behaviour = behaviour;
   }
@@ -25,6 +34,7 @@ export class Judge {
       eventType,
       eventId,
       attempt,
+      dataFaults: this.#dataFaults(received.body),
       reply: replyTo(attempt, this.#behaviour),
     };
   }
@@ -33,6 +43,14 @@ export class Judge {
     const attempt = (this.#attempts.get(event) ?? 0) + 1;
     this.#attempts.set(event, attempt);
     return attempt;
+  }
+
+  #dataFaults(body: Buffer): string[] | null {
+    if (this.#eventTypes === null) return null;
+    const { event, data } = parse(body);
+    const type = this.#eventTypes.find(String(event));
+    if (!type) return ["no file in EVENT_TYPES describes this type"];
+    return type.faultsOf(data).map(({ pointer, detail }) => `data${pointer} ${detail}`);
   }
 
   async #verdict({ headers, body }: Received): Promise<Arrival["verdict"]> {

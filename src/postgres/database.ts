@@ -206,6 +206,11 @@ export function isInUse(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** Whether the server ended a transaction so that others which wait for it can go on. */
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(error) === "40P01";
+}
+
 /** Whether the server ended a statement that took too long. */
 export function isTimedOut(error: unknown): boolean {
   return codeOf(error) === "57014";
@@ -219,5 +224,5 @@ export function isForbidden(error: unknown): boolean {
 /** Whether the same statement may well succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
-  return isUnavailable(error) || isInUse(error) || code === "40P01" || code === "40001"; // deadlock, serialization
+  return isUnavailable(error) || isInUse(error) || isDeadlock(error) || code === "40001"; // serialization
 }

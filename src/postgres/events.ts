@@ -1,5 +1,6 @@
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
+import type { Statement } from "./driver/statement.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 export interface EventRow {
@@ -11,6 +12,8 @@ export interface EventRow {
   data: string;
   /** Null: for every active subscription of the organization that lists the type. */
   subscription_id: SubscriptionId | null;
+  /** Null: nothing makes the event a duplicate. */
+  dedupe_key: string | null;
 }
 
 /** Which of the deliveries that a statement writes get a lease at once. */
@@ -21,6 +24,14 @@ export interface EarlyLeases {
   except: string[];
   leaseId: string;
   leasedUntil: Date;
+}
+
+/** How a statement takes dedupe keys. */
+export interface KeyTaking {
+  /** A key that was taken before or at this moment is free. */
+  expired: Date;
+  /** How long to wait for the commit of somebody who has taken a key. Null: as long as a statement may take. */
+  waitMs: number | null;
 }
 
 const NO_LEASES = { slots: 0, except: [], leaseId: null, leasedUntil: null };
@@ -34,27 +45,32 @@ export interface PublishedDeliveryRow {
   sealed_secret: Buffer | null;
 }
 
+/** An event that was not written, and the one that has its dedupe key. */
+export interface DuplicateRow {
+  id: null;
+  event_id: EventId;
+  first_id: EventId;
+}
+
+export type WrittenRow = PublishedDeliveryRow | DuplicateRow;
+
 /**
  * Writes events with a delivery for each recipient, in one statement, and returns the deliveries. An event that names a
- * subscription is written only if that subscription is active.
+ * subscription is written only if that subscription is active, and one whose dedupe key is taken is not written.
  *
  * A delivery's id begins with the eight bytes of its event's id that carry time and sequence, so both sort alike.
  */
 export async function insertEvents(
   db: Queryable,
   rows: EventRow[],
-  { now, leases }: { now: Date; leases: EarlyLeases | null },
-): Promise<PublishedDeliveryRow[]> {
+  { now, leases, keys }: { now: Date; leases: EarlyLeases | null; keys: KeyTaking },
+): Promise<WrittenRow[]> {
   const { slots, except, leaseId, leasedUntil } = leases ?? NO_LEASES;
-  const column = (name: keyof EventRow) => arrayText(rows.map((row) => row[name]));
-  return db<PublishedDeliveryRow[]>`
-    with new as (
-      select *
-        from unnest(${column("id")}::text::uuid[], ${column("organization_id")}::text::uuid[], ${column("type")}::text::text[],
-                    ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
-                    ${column("subscription_id")}::text::uuid[])
-             as n (id, organization_id, type, occurred_at, data, subscription_id)
-    ),
+  const { events, first, duplicates } = rows.some((row) => row.dedupe_key !== null)
+    ? unlessTaken(db, rows, now, keys)
+    : { events: db`new as (${selectGiven(db, rows)})`, first: db``, duplicates: db`` };
+  return db<WrittenRow[]>`
+    with ${events},
     recipient as (
       select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
         from new n
@@ -95,6 +111,71 @@ export async function insertEvents(
     select d.id, event_id, subscription_id,
            case when l.id is not null then url end as url,
            case when l.id is not null then sealed_secret end as sealed_secret
+           ${first}
       from delivery d
-      left join leased l on l.id = d.id`;
+      left join leased l on l.id = d.id
+    ${duplicates}`;
+}
+
+type Fragment = Statement<unknown>;
+
+/** The rows as a table, with `more` of their columns. */
+function selectGiven(
+  db: Queryable,
+  rows: EventRow[],
+  more = { value: db``, name: db`` },
+): Fragment {
+  const column = (name: keyof EventRow) => arrayText(rows.map((row) => row[name]));
+  return db`
+    select *
+      from unnest(${column("id")}::text::uuid[], ${column("organization_id")}::text::uuid[], ${column("type")}::text::text[],
+                  ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
+                  ${column("subscription_id")}::text::uuid[] ${more.value})
+           as n (id, organization_id, type, occurred_at, data, subscription_id ${more.name})`;
+}
+
+/**
+ * The same without events whose dedupe key is taken, by another event of these or by one of before.
+ *
+ * Every key's row is written, so that a statement waits for whoever has just taken it, and reads the event that they
+ * committed. Keys are taken in one order: two batches never wait for each other.
+ */
+function unlessTaken(
+  db: Queryable,
+  rows: EventRow[],
+  now: Date,
+  { expired, waitMs }: KeyTaking,
+): { events: Fragment; first: Fragment; duplicates: Fragment } {
+  const value = db`, ${arrayText(rows.map((row) => row.dedupe_key))}::text::text[]`;
+  const wait = waitMs === null ? db`` : db`, set_config('lock_timeout', ${String(waitMs)}, true)`;
+  const events = db`
+    given as (${selectGiven(db, rows, { value, name: db`, dedupe_key` })}),
+    key as (
+      insert into dedupe_keys as k (organization_id, key, event_id, at)
+      select organization_id, dedupe_key, id, ${now}
+        from (
+          select distinct on (organization_id, dedupe_key) organization_id, dedupe_key, id ${wait}
+            from given
+           where dedupe_key is not null
+           order by organization_id, dedupe_key, id
+        ) wanted
+       order by organization_id, dedupe_key
+          on conflict (organization_id, key) do update
+         set event_id = case when k.at <= ${expired} then excluded.event_id else k.event_id end,
+             at = case when k.at <= ${expired} then excluded.at else k.at end
+      returning k.organization_id, k.key, k.event_id
+    ),
+    new as (
+      select g.*
+        from given g
+        left join key k on k.organization_id = g.organization_id and k.key = g.dedupe_key
+       where k.event_id is null or k.event_id = g.id
+    )`;
+  const duplicates = db`
+    union all
+    select null, g.id, null, null, null, k.event_id
+      from given g
+      join key k on k.organization_id = g.organization_id and k.key = g.dedupe_key
+     where k.event_id <> g.id`;
+  return { events, first: db`, null::uuid as first_id`, duplicates };
 }

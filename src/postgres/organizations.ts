@@ -31,6 +31,24 @@ export async function findOrganization(
   return row ?? null;
 }
 
+export interface OrganizationName {
+  id: OrganizationId | null;
+  slug: string | null;
+}
+
+/** The organizations with these names, in the order of the names. Null if absent. */
+export async function findOrganizations(
+  db: Queryable,
+  names: OrganizationName[],
+): Promise<(OrganizationRow | null)[]> {
+  const rows = await db<OrganizationRow[]>`
+    select * from organizations
+     where id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
+        or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[])`;
+  const byName = new Map(rows.flatMap((row) => [[row.id, row] as const, [row.slug, row] as const]));
+  return names.map(({ id, slug }) => byName.get(id ?? slug ?? "") ?? null);
+}
+
 /** By slug, in alphabetical order, beginning behind `after`. */
 export async function listOrganizations(
   db: Queryable,

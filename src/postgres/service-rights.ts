@@ -13,12 +13,15 @@ const RIGHTS: Record<string, string> = {
   subscriptions:
     "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",
   events: "select, insert",
+  dedupe_keys: "select, insert, update (event_id, at), delete",
   waiting_deliveries: "select, insert, update, delete",
   finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
   attempts: "select, insert",
   audit: "select",
   rate_windows: "select, insert, update",
   settings: "select",
+  event_types: "select, insert, update (retired_at)",
+  event_type_nodes: "select, insert, update (names, seen_at, ended_at), delete",
   readiness: "select, update (writes)",
   schema_migrations: "select",
 };
@@ -29,6 +32,7 @@ const FUNCTIONS = [
   "delete_expired_rows",
   "lock_partitions",
   "move_strays",
+  "erase_payload",
   "retention",
   "partition_width",
   "first_id_at",

@@ -10,6 +10,7 @@ import {
   ownsSchema,
   writeRetention,
 } from "../postgres/migrate.ts";
+import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 
 export interface OpenDatabase {
@@ -93,6 +94,9 @@ export async function updateSchema(
     }
     if (await ownsSchema(owner)) {
       await keepRetention(owner, config.retentionMs, writesRetention, log);
+      const statement = await grantPublisher(owner);
+      if (statement !== null)
+        log(`for partner_api_publish() an administrator has to run: ${statement}`);
       const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
       if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
     }

@@ -6,6 +6,7 @@ import {
 } from "../actions/dependencies.ts";
 import { NO_DISPATCHER } from "../actions/publish.ts";
 import type { Config } from "../config.ts";
+import type { EventTypes } from "../domain/event-types.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { type Destinations, openDestinations } from "./destinations.ts";
@@ -41,10 +42,16 @@ export async function openFoundations(
 export async function openDependencies(
   config: Config,
   db: Database,
+  given: { eventTypes?: EventTypes } = {},
 ): Promise<{ deps: Dependencies; destinations: Destinations }> {
   const { foundations } = await openFoundations(config, db);
   const destinations = openDestinations(config);
-  const checkDestination = destinations.forRequests;
-  const deps = createDependencies({ ...foundations, ...NO_DISPATCHER, checkDestination });
+  const deps = createDependencies({
+    ...foundations,
+    ...NO_DISPATCHER,
+    ...given,
+    retentionMs: config.retentionMs,
+    checkDestination: destinations.forRequests,
+  });
   return { deps, destinations };
 }

@@ -1,6 +1,9 @@
 import { recordKeysUsed } from "../actions/admission.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
+import { after } from "../domain/clock.ts";
+import { DEDUPE_MS } from "../domain/dedupe-key.ts";
 import { isInUse, isTimedOut } from "../postgres/database.ts";
+import { deleteOldKeys } from "../postgres/dedupe-keys.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
 import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -8,6 +11,7 @@ import { repeat } from "./repeat.ts";
 
 const KEYS_USED_MS = 10_000;
 const CLOCK_MS = 10_000;
+const DEDUPE_KEYS_MS = 60_000;
 const PARTITIONS_MAX_MS = 600_000;
 
 /**
@@ -37,6 +41,7 @@ export function startMaintenance(
   const repeated = [
     every(turnMs, () => turnPartitions(deps, onInUse, stopping.signal)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
+    every(DEDUPE_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
       const sessions = await endStalled(deps.db, standstillMs);
@@ -76,4 +81,16 @@ export async function turnPartitions(
     if (isInUse(error)) onInUse();
     else throw isTimedOut(error) ? new Error("partitions took too long", { cause: error }) : error;
   }
+}
+
+/** No clock of ours is so far off that a key which another process still knows is deleted. */
+const DEDUPE_MARGIN_MS = 60_000;
+
+/** Deletes expired dedupe keys, one short statement after another, until there are none or `signal` aborts. */
+export async function deleteExpiredKeys(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  signal?: AbortSignal,
+): Promise<void> {
+  const horizon = after(clock(), -DEDUPE_MS - DEDUPE_MARGIN_MS);
+  while (!signal?.aborted && (await deleteOldKeys(db, horizon)));
 }

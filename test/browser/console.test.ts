@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { axeFindings } from "../support/axe.ts";
 import { DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
 import { aServedConsole, HOSTILE, signIn, TOKEN } from "../support/console.ts";
+import { PUBLISHER, READER } from "../support/operator-api.ts";
 
 /** Everything in the page and everything that outlives it. */
 const KEPT = `JSON.stringify([
@@ -48,6 +49,39 @@ describe("the console in a browser", { skip }, async () => {
     await page.getByRole("link", { name: "Subscriptions" }).click();
     await refusal.waitFor();
     assert.equal(await page.getByRole("table").count(), 0, "the page is empty");
+  });
+
+  test("a token that may only read sees everything and no control that changes something", async (t) => {
+    const { page, complaints, organization } = await open(t);
+    await signIn(page, "", READER.token);
+    await page.getByRole("link", { name: /^dlv_/ }).first().waitFor();
+    for (const [place, shown, control] of [
+      ["organizations", page.getByRole("link", { name: /^Keys of/ }), "Create"],
+      ["organizations", page.getByRole("link", { name: /^Keys of/ }), "Set"],
+      ["subscriptions", page.getByRole("cell", { name: HOSTILE }), "Delete"],
+      [`keys?organization=${organization}`, page.getByRole("cell", { name: HOSTILE }), "Revoke"],
+      [
+        `keys?organization=${organization}`,
+        page.getByRole("cell", { name: HOSTILE }),
+        "Create key",
+      ],
+    ] as const) {
+      await page.evaluate(`location.hash = "#/${place}"`);
+      await shown.first().waitFor();
+      assert.equal(await button(page, control).count(), 0, control);
+    }
+    await page.evaluate(`location.hash = "#/deliveries?state=dead_lettered"`);
+    await row(page, "dead_lettered").getByRole("link", { name: /^dlv_/ }).click();
+    await page.getByRole("cell", { name: "http_503" }).waitFor();
+    assert.equal(await button(page, "Redeliver").count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a token that may only publish cannot sign in", async (t) => {
+    const { page } = await open(t);
+    await signIn(page, "", PUBLISHER.token);
+    await page.getByRole("alert").getByText("the role publish").waitFor();
+    assert.ok(await page.getByRole("navigation").isHidden());
   });
 
   test("the token is only in the header of calls", async (t) => {

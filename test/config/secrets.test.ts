@@ -10,7 +10,7 @@ const base64 = (byte: number) => key(byte).toString("base64");
 
 test("a token that is alone needs no name, and several need one each", () => {
   const env = new Environment({ ADMIN_TOKEN: a });
-  assert.deepEqual(readAdminTokens(env), [{ name: "operator", token: a }]);
+  assert.deepEqual(readAdminTokens(env), [{ name: "operator", role: "operate", token: a }]);
 
   for (const tokens of [`${a},${b}`, `ann:${a},${b}`]) {
     const several = new Environment({ ADMIN_TOKEN: tokens });
@@ -27,6 +27,14 @@ test("no two operators share a name or a token", () => {
   });
   assert.deepEqual(sameName, ["ADMIN_TOKEN must not use a name twice"]);
   assert.deepEqual(sameToken, ["ADMIN_TOKEN must not use a token twice"]);
+});
+
+test("a token's role is one of those that exist, and needs a name", () => {
+  for (const tokens of [`ann/admin:${a}`, `/read:${a}`, `ann/:${a}`, `ann/READ:${a}`]) {
+    const env = new Environment({ ADMIN_TOKEN: tokens });
+    readAdminTokens(env);
+    assert.match(env.faults.join(), /the role one of operate, read, publish/, tokens);
+  }
 });
 
 test("a key id stands for one sealing key", () => {

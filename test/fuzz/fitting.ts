@@ -11,7 +11,7 @@ export interface Described {
 /** Valid values for members, parameters and path segments with these names. */
 const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
   Object.entries({
-    id: fc.constantFrom("«subscription»", "«delivery»", "«organization»"),
+    id: fc.constantFrom("«subscription»", "«delivery»", "«organization»", "«event»"),
     key_id: fc.constant("«key_id»"),
     url: fc.constant(`https://hooks.example.com/${MARK}`),
     secret: fc.constantFrom("«secret»", `whsec_${MARK}`),
@@ -23,6 +23,10 @@ const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
     subscription: fc.constant("«subscription»"),
     since: fc.constantFrom("2026-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"),
     until: fc.constantFrom("2026-12-31T23:59:60Z", "9999-12-31T23:59:59-00:01"),
+    type: fc.constant("order.created"),
+    data: fc.constantFrom({ amount: 1 }, { amount: 1, [MARK]: MARK }),
+    occurred_at: fc.constant("2026-01-01T00:00:00Z"),
+    dedupe_key: fc.constantFrom("k", MARK),
     state: fc.constantFrom("waiting", "dead_lettered"),
     "*": fc.constant("«page»"),
   }),

@@ -35,6 +35,7 @@ export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
 }
 
 function knownId(url: string): string {
+  if (url.includes("events")) return "«event»";
   if (url.includes("deliveries")) return "«delivery»";
   return url.includes("organizations") ? "«organization»" : "«subscription»";
 }

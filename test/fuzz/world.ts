@@ -9,6 +9,7 @@ import type { SiteManifest } from "../../src/http/docs/manifest.ts";
 import { aBuiltSite } from "../support/built-site.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
+import { aPlatformsTypes } from "../support/platform-types.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
@@ -37,6 +38,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
   const pages = await aBuiltSite();
   const partners = startPartnerApi(t, db, {
     rules: { ...rules, maxSubscriptions: MANY },
+    eventTypes: aPlatformsTypes(),
     options: { docs: pages },
   });
   const { deps, clock } = partners;
@@ -53,7 +55,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
 
   const operated = await createOrganization(deps, { slug: "operated" });
   const { id: receiving } = await aSubscription(deps, operated.id);
-  const delivery = await aDeadLetter();
+  const { delivery, event } = await aDeadLetter();
 
   const forPartners: Listener = {
     name: "partners",
@@ -84,6 +86,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       page: aFileOfTheConsole(pages),
       slug: operated.slug,
       delivery,
+      event,
       receiving: publicId("wh", receiving),
     },
     restore: async () => {
@@ -96,14 +99,19 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
   await Promise.all([forPartners.restore(), forOperators.restore()]);
   return [forPartners, forOperators];
 
-  async function aDeadLetter(): Promise<string> {
+  async function aDeadLetter(): Promise<{ delivery: string; event: string }> {
     await publish(deps, operated.id);
     for (let attempts = 0; attempts < 2; attempts++) {
       await attemptAll(deps, await claimAll(deps), () => refused);
       clock.advance(DAY_MS);
     }
-    const [row] = await db<{ id: string }[]>`select id from finished_deliveries`;
-    return publicId("dlv", row?.id ?? "");
+    const [row] = await db<
+      { id: string; event_id: string }[]
+    >`select id, event_id from finished_deliveries`;
+    return {
+      delivery: publicId("dlv", row?.id ?? ""),
+      event: publicId("evt", row?.event_id ?? ""),
+    };
   }
 }
 

@@ -15,6 +15,7 @@ const db = await createDatabase();
 const URL_PATH = "/api/v1/partner/webhooks";
 const NEW = { url: "https://hooks.example.com/", events: EVENTS };
 const OPERATORS_OWN: ErrorCode[] = [
+  "insufficient_role",
   "misdirected_request",
   "slug_taken",
   "not_redeliverable",

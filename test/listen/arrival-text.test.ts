@@ -17,6 +17,7 @@ function anArrival(changes: Partial<Arrival> = {}): Arrival {
     eventType: "vc.test.ping",
     eventId: "evt_1",
     attempt: 2,
+    dataFaults: null,
     reply: { status: 500, delayMs: 12_000 },
     ...changes,
   };

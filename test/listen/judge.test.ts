@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createEventTypes } from "../../src/domain/event-types.ts";
+import { compileTypes } from "../../src/event-types/compile.ts";
 import { Judge } from "../../src/listen/judge.ts";
 import type { Behaviour } from "../../src/receiver/behaviour.ts";
 import type { Received } from "../../src/receiver/receiver.ts";
@@ -31,6 +33,25 @@ const judgeWith = (secrets: string[], behaviour = ALWAYS_204) => {
   const judge = new Judge(secrets, behaviour);
   return (delivery: Received) => judge.judge(delivery, new Date());
 };
+
+test("with the platform's types, data that its schema refuses is told by pointer", async () => {
+  const schema = { type: "object", properties: { total: { type: "integer" } } };
+  const definition = { name: "order.created", summary: "An order", schema, example: {} };
+  const eventTypes = createEventTypes(await compileTypes([definition], []));
+  const judge = new Judge([], ALWAYS_204, eventTypes);
+  const faultsOf = async (event: string, data: object) => {
+    const body = Buffer.from(JSON.stringify({ event, data }));
+    const received = { method: "POST", path: "/", headers: {}, rawHeaders: [], body };
+    return (await judge.judge(received, new Date(0))).dataFaults;
+  };
+  assert.deepEqual(await faultsOf("order.created", { total: 1 }), []);
+  assert.deepEqual(await faultsOf("order.created", { total: "1" }), [
+    "data/total must be an integer",
+  ]);
+  assert.deepEqual(await faultsOf("order.lost", {}), [
+    "no file in EVENT_TYPES describes this type",
+  ]);
+});
 
 test("any of the secrets may have signed, another one is forged, and without secrets nothing is verified", async () => {
   for (const [secrets, verdict] of [

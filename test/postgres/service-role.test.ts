@@ -48,7 +48,11 @@ async function tablesWith(right: string): Promise<string[]> {
 }
 
 test("what happened can be neither rewritten nor erased by the service, and nothing can be emptied", async () => {
-  assert.deepEqual(await tablesWith("delete"), ["waiting_deliveries"]);
+  assert.deepEqual(await tablesWith("delete"), [
+    "dedupe_keys",
+    "event_type_nodes",
+    "waiting_deliveries",
+  ]);
   assert.deepEqual(await tablesWith("update"), ["rate_windows", "waiting_deliveries"]);
   for (const right of ["truncate", "references", "trigger"]) {
     assert.deepEqual(await tablesWith(right), [], right);
@@ -68,6 +72,12 @@ test("a column that never changes cannot be changed by the service", async () =>
     [
       "api_keys.last_used_at",
       "api_keys.revoked_at",
+      "dedupe_keys.at",
+      "dedupe_keys.event_id",
+      "event_type_nodes.ended_at",
+      "event_type_nodes.names",
+      "event_type_nodes.seen_at",
+      "event_types.retired_at",
       "finished_deliveries.attempts",
       "finished_deliveries.last_reason",
       "finished_deliveries.lease_id",
@@ -81,7 +91,7 @@ test("a column that never changes cannot be changed by the service", async () =>
   );
 });
 
-test("of the owner's functions the service may call those that look after partitions", async () => {
+test("of the owner's functions the service may call those that look after partitions, and the one that erases data", async () => {
   const rows = await db<{ name: string }[]>`
     select proname as name from pg_proc
      where pronamespace = current_schema()::regnamespace and has_function_privilege(oid, 'execute')
@@ -92,6 +102,7 @@ test("of the owner's functions the service may call those that look after partit
       "create_partitions",
       "delete_expired_rows",
       "drop_expired_partitions",
+      "erase_payload",
       "first_id_at",
       "lock_partitions",
       "moment_of",

@@ -24,6 +24,7 @@ export function createCommandLine(deps: Dependencies, overrides: Partial<Command
         serve: nothing,
         migrate: nothing,
         doctor: () => Promise.resolve(true),
+        checkEventTypes: () => Promise.resolve({ types: 0 }),
         demo: nothing,
         listen: nothing,
         ...overrides,

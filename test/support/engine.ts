@@ -108,7 +108,7 @@ export async function aSubscription(
   });
 }
 
-const ANYWHERE: Vetted = {
+export const ANYWHERE: Vetted = {
   ok: true,
   destination: {
     url: "https://receiver.example/hooks",

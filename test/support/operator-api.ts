@@ -1,12 +1,25 @@
 import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
+import type { OperatorToken } from "../../src/http/operator/operator-tokens.ts";
 import { buildOperatorApp, type OperatorAppOptions } from "../../src/http/operator/app.ts";
 
-export const OPERATORS = [
-  { name: "alice", token: "alice-token-of-thirty-two-letters" },
-  { name: "bob", token: "bobs-token-of-more-than-thirty-two-letters" },
+export const OPERATORS: OperatorToken[] = [
+  { name: "alice", role: "operate", token: "alice-token-of-thirty-two-letters" },
+  { name: "bob", role: "operate", token: "bobs-token-of-more-than-thirty-two-letters" },
 ];
+
+/** Those whose tokens permit less than everything. */
+export const READER: OperatorToken = {
+  name: "rita",
+  role: "read",
+  token: "ritas-token-that-only-reads-123456",
+};
+export const PUBLISHER: OperatorToken = {
+  name: "orders",
+  role: "publish",
+  token: "token-of-the-service-for-orders-12",
+};
 
 export interface Answer {
   status: number;
@@ -39,7 +52,7 @@ export function startOperatorApi(
     logger: pino({ level: "info", base: null }, sink),
     baseUrl: () => "https://partners.example.com",
     health: { ready: () => Promise.resolve([{ name: "database", ok: true }]) },
-    tokens: OPERATORS,
+    tokens: [...OPERATORS, READER, PUBLISHER],
     allowedHosts: [],
     metrics: () => Promise.resolve({ contentType: "text/plain; version=0.0.4", body: "up 1\n" }),
     withApi: true,

@@ -29,15 +29,14 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
     HOME: folder,
     ...settings,
   };
-  const open = async (sample: string, more: Record<string, string> = {}, edit = unchanged) => {
-    const text = edit(await readFile(join(SAMPLES, sample), "utf8"));
-    return spawn("bash", ["-euo", "pipefail", "-c", text], {
+  const read = (sample: string) => readFile(join(SAMPLES, sample), "utf8");
+  const open = (text: string, more: Record<string, string> = {}) =>
+    spawn("bash", ["-euo", "pipefail", "-c", text], {
       cwd: folder,
       env: { ...env, ...more },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true, // A group: what the shell has started ends with it.
     });
-  };
 
   return {
     folder,
@@ -45,13 +44,17 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
     env,
     /** Runs a sample to its end and answers what it printed. */
     async run(sample: string): Promise<string> {
-      const child = await open(sample);
+      return this.runText(await read(sample));
+    },
+    /** The same of a text. */
+    async runText(text: string): Promise<string> {
+      const child = open(text);
       const output: Buffer[] = [];
       const complaints: Buffer[] = [];
       child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
       child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
       const [status] = (await once(child, "close")) as [number | null];
-      assert.equal(status, 0, `${sample}: ${Buffer.concat(complaints).toString()}`);
+      assert.equal(status, 0, `${text}: ${Buffer.concat(complaints).toString()}`);
       return Buffer.concat(output).toString();
     },
     /** Runs a sample that uses our package, which it finds as the one that it lies in. */
@@ -63,8 +66,11 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
       return JSON.parse(await this.run(sample)) as Record<string, unknown>;
     },
     /** Starts a sample that runs until it is stopped. */
-    async start(sample: string, more?: Record<string, string>, edit?: (text: string) => string) {
-      const child = await open(sample, more, edit);
+    async start(sample: string, more?: Record<string, string>, edit = unchanged) {
+      return this.startText(edit(await read(sample)), more);
+    },
+    startText(text: string, more: Record<string, string> = {}) {
+      const child = open(text, more);
       child.stderr.resume();
       const exited = once(child, "exit");
       const lines = new Arrivals<string>();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import ts from "typescript";
-import { EVENT_TYPES } from "../../src/domain/event.ts";
+import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
 import type { EventData } from "../../src/webhook/verify.ts";
 
 const declarations = fileURLToPath(new URL("../../src/webhook/index.d.ts", import.meta.url));
@@ -45,9 +45,9 @@ test("a receiver that uses the event without checking the verdict does not compi
 });
 
 test("the library's event types are the service's event types", () => {
-  const known: Record<keyof typeof EVENT_TYPES, object> & EventData = {
-    "vc.test.ping": EVENT_TYPES["vc.test.ping"].example,
+  const known: Record<keyof typeof OWN_EVENT_TYPES, object> & EventData = {
+    "vc.test.ping": OWN_EVENT_TYPES["vc.test.ping"].example,
   };
-  const alike: Record<keyof EventData, object> = EVENT_TYPES;
+  const alike: Record<keyof EventData, object> = OWN_EVENT_TYPES;
   assert.deepEqual(Object.keys(alike), Object.keys(known));
 });

@@ -3,7 +3,11 @@ import { test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { isUnavailable } from "../../src/postgres/database.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
-import { startMaintenance, turnPartitions } from "../../src/wiring/maintenance.ts";
+import {
+  deleteExpiredKeys,
+  startMaintenance,
+  turnPartitions,
+} from "../../src/wiring/maintenance.ts";
 import { createClock, ERA } from "../support/clock.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
@@ -79,4 +83,21 @@ test("a process that stands still in mid-transaction is ended by whoever goes on
   });
   assert.equal(sessions, 1);
   await assert.rejects(stalled.goOn(), isUnavailable);
+});
+
+test("dedupe keys are deleted once nobody's clock knows them any more, however many", async () => {
+  const { deps, clock } = await createEngine(db);
+  const at = clock();
+  await db`
+    insert into dedupe_keys (organization_id, key, event_id, at)
+    select gen_random_uuid(), 'key', gen_random_uuid(), ${at} from generate_series(1, 12000)`;
+  const countKeys = async () => (await db`select from dedupe_keys`).length;
+  clock.advance(DAY_MS + 60_000);
+  await deleteExpiredKeys(deps);
+  assert.equal(await countKeys(), 12_000);
+  clock.advance(1);
+  await deleteExpiredKeys(deps, AbortSignal.abort());
+  assert.equal(await countKeys(), 12_000);
+  await deleteExpiredKeys(deps);
+  assert.equal(await countKeys(), 0);
 });

@@ -1,4 +1,4 @@
-import { authorization } from "./session.js";
+import { authorization, noteRole } from "./session.js";
 
 const ROOT = "/api/v1/admin/";
 
@@ -13,6 +13,7 @@ export class Problem extends Error {
 /** Calls the operator API. Returns null if the response has no body. */
 export async function call(method, path, body) {
   const response = await send(method, path, body);
+  if (response.ok) noteRole(response.headers.get("x-operator-role"));
   if (response.status === 204) return null;
   const content = await read(response);
   if (!response.ok) throw new Problem(response.status, inWords(content));

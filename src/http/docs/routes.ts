@@ -1,19 +1,32 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { PartnerError } from "../../domain/errors.ts";
+import type { EventTypes } from "../../domain/event-types.ts";
 import type { App } from "../app.ts";
+import { builtPath, createFill } from "./event-pages.ts";
+import { EVENT_TEMPLATE } from "./event-template.ts";
 import { DOCS_BASE_URL } from "./manifest.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { PAGE_HEADERS, sendFile } from "./send-file.ts";
 import { Site } from "./site.ts";
 
 const NOT_FOUND = "/docs/not-found";
+/** What the build makes for the service and not for readers. */
+const HIDDEN = [NOT_FOUND, EVENT_TEMPLATE.path];
 
 /** The documentation, for everybody: no key, no limit. */
-export function docsRoutes(app: App, folder: URL, baseUrl: () => string): void {
-  const site = new Site(folder, (written) => atHome(written, baseUrl()));
+export function docsRoutes(
+  app: App,
+  folder: URL,
+  { baseUrl, eventTypes }: { baseUrl: () => string; eventTypes: EventTypes },
+): void {
+  const fill = createFill(eventTypes);
+  const site = new Site(folder, {
+    builtPath: (path) => builtPath(path, eventTypes),
+    atHome: async (written, path) => atHome(await fill(path, written), baseUrl()),
+  });
 
   pageRoutes(app, "/docs", async (path, request, reply) => {
-    const file = path === NOT_FOUND ? null : await site.at(path);
+    const file = HIDDEN.includes(path) ? null : await site.at(path);
     return file ? sendFile(file, reply) : sendNotFound(request, reply);
   });
 

@@ -13,16 +13,27 @@ export const BUILT_SITE = new URL("../../../docs/", import.meta.url);
 /** The built pages. Nothing is read before somebody asks for it, and what could be read is kept. */
 export class Site {
   readonly #folder: URL;
-  readonly #atHome: (written: string) => string;
+  readonly #atHome: (written: string, path: string) => string | Promise<string>;
+  readonly #builtPath: (path: string) => string;
   readonly #served = new Map<string, Served>();
   /** Those who ask for a file at once share a descriptor, or clients could use up all of them. */
   readonly #reading = new SingleFlight((path) => this.#read(path));
   #manifest: Promise<Map<string, SiteFile>> | undefined;
 
-  /** `atHome` has the last word on what goes out. */
-  constructor(folder: URL, atHome: (written: string) => string = (written) => written) {
+  /** `atHome` has the last word on what goes out. `builtPath` says under which path the build knows a page. */
+  constructor(
+    folder: URL,
+    {
+      atHome = (written) => written,
+      builtPath = (path) => path,
+    }: {
+      atHome?: (written: string, path: string) => string | Promise<string>;
+      builtPath?: (path: string) => string;
+    } = {},
+  ) {
     this.#folder = folder;
     this.#atHome = atHome;
+    this.#builtPath = builtPath;
   }
 
   /** The file at a path; null when there is none. */
@@ -35,11 +46,11 @@ export class Site {
       this.#manifest = undefined;
       throw error;
     });
-    const entry = (await this.#manifest).get(path);
+    const entry = (await this.#manifest).get(this.#builtPath(path));
     if (!entry) return null;
 
     const written = await readFile(new URL(entry.file, this.#folder), "utf8");
-    const served = { ...entry, body: Buffer.from(this.#atHome(written)) };
+    const served = { ...entry, body: Buffer.from(await this.#atHome(written, path)) };
     this.#served.set(path, served);
     return served;
   }

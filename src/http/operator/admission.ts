@@ -1,6 +1,7 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { PartnerError } from "../../domain/errors.ts";
+import { mayCall, type OperatorRole } from "../../domain/operator-role.ts";
 import { authorizationOf } from "../authorization.ts";
 import { FailedSignIns } from "./failed-sign-ins.ts";
 import { createTokenCheck, type OperatorToken } from "./operator-tokens.ts";
@@ -10,9 +11,16 @@ declare module "fastify" {
     /** The name of the token that was used. Set before the handler of every operator's route. */
     operator: string;
   }
+  interface FastifyContextConfig {
+    /** Tokens with the role `publish` may call this route. */
+    servesPublishers?: true;
+  }
 }
 
-type Admission = (request: FastifyRequest) => Promise<void>;
+/** Tells the console what it can offer. */
+const ROLE_HEADER = "x-operator-role";
+
+type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
  * Lets only operators in, before a body is read. Whoever sends wrong tokens too often is told to wait, but a right
@@ -22,13 +30,15 @@ export function requireOperator(
   { clock }: Pick<Dependencies, "clock">,
   tokens: readonly OperatorToken[],
 ): Admission {
-  const nameOf = createTokenCheck(tokens);
+  const operatorOf = createTokenCheck(tokens);
   const failed = new FailedSignIns();
 
-  return async (request) => {
-    const name = nameOf(authorizationOf(request.raw));
-    if (name !== null) {
-      request.operator = name;
+  return async (request, reply) => {
+    const operator = operatorOf(authorizationOf(request.raw));
+    if (operator !== null) {
+      request.operator = operator.name;
+      reply.header(ROLE_HEADER, operator.role);
+      requireRole(operator.role, request);
       return Promise.resolve();
     }
 
@@ -48,4 +58,10 @@ export function requireOperator(
       retryAfter: failures.resetSeconds,
     });
   };
+}
+
+function requireRole(role: OperatorRole, { method, routeOptions }: FastifyRequest): void {
+  const { servesPublishers = false } = routeOptions.config;
+  if (mayCall(role, { method, servesPublishers })) return;
+  throw new PartnerError("insufficient_role", `A token with the role ${role} may not do this.`);
 }

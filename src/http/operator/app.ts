@@ -5,21 +5,25 @@ import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
 import { requireOperator } from "./admission.ts";
+import { erasePayloadRoute } from "./erase-payload.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createKeyRoute } from "./create-key.ts";
 import { createOrganizationRoute } from "./create-organization.ts";
 import { deleteSubscriptionRoute } from "./delete-subscription.ts";
 import { OPERATOR_DOCUMENT } from "./document.ts";
 import { listDeliveriesRoute } from "./list-deliveries.ts";
+import { listEventTypesRoute } from "./list-event-types.ts";
 import { listKeysRoute } from "./list-keys.ts";
 import { listOrganizationsRoute } from "./list-organizations.ts";
 import { listSubscriptionsRoute } from "./list-subscriptions.ts";
 import { type Exposition, metricsRoute } from "./metrics.ts";
 import type { OperatorToken } from "./operator-tokens.ts";
+import { publishEventsRoute } from "./publish-events.ts";
 import { redeliverRoute } from "./redeliver.ts";
 import { revokeKeyRoute } from "./revoke-key.ts";
 import { setRateLimitRoute } from "./set-rate-limit.ts";
 import { showDeliveryRoute } from "./show-delivery.ts";
+import { showEventRoute } from "./show-event.ts";
 
 export interface OperatorAppOptions extends AppOptions {
   health: HealthChecks;
@@ -82,4 +86,8 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   listDeliveriesRoute(app, deps);
   showDeliveryRoute(app, deps);
   redeliverRoute(app, deps);
+  publishEventsRoute(app, deps);
+  showEventRoute(app, deps);
+  listEventTypesRoute(app, deps);
+  erasePayloadRoute(app, deps);
 }

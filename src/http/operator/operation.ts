@@ -6,6 +6,7 @@ import { problems } from "../problem-schema.ts";
 export function operatorProblems(...codes: ErrorCode[]): object {
   return problems(
     "unauthenticated",
+    "insufficient_role",
     ...codes,
     "misdirected_request",
     "rate_limited",

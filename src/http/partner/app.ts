@@ -12,6 +12,7 @@ import { listSubscriptionsRoute } from "./list-subscriptions.ts";
 import { meRoute } from "./me.ts";
 import { PARTNER_DOCUMENT } from "./document.ts";
 import { sendTestEventRoute } from "./send-test-event.ts";
+import { webhooksOf } from "./webhooks.ts";
 
 export interface PartnerAppOptions extends AppOptions {
   health: HealthChecks;
@@ -26,10 +27,10 @@ export function buildPartnerApp(
 ): App {
   const app = buildApp(options);
   healthRoutes(app, health);
-  docsRoutes(app, docs, options.baseUrl);
+  docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes: deps.eventTypes });
   app.register(
     async (api: App) => {
-      openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl);
+      openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl, webhooksOf(deps.eventTypes));
       await api.after(); // The document knows what is registered from here on.
       partnerRoutes(api, deps);
     },

@@ -3,7 +3,7 @@ import { createSubscription } from "../../actions/subscriptions.ts";
 import { viewSubscription } from "../../actions/views/subscription.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
-import { NewSubscription, SubscriptionRequest } from "../subscription-schema.ts";
+import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
 
@@ -18,7 +18,7 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
         description:
           "Deliveries go to the URL from now on. The answer holds the signing secret, which is shown this once. " +
           "The same URL may be subscribed twice: that is how a secret is rotated.",
-        body: SubscriptionRequest,
+        body: subscriptionRequest(deps.eventTypes),
         response: {
           201: NewSubscription,
           ...partnerProblems("subscription_limit", ...BODY_PROBLEMS, "url_rejected"),

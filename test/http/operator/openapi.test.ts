@@ -6,9 +6,12 @@ import { createApiKey } from "../../../src/actions/api-keys.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import { createDatabase } from "../../support/database.ts";
 import { aSubscription, createEngine, publish, refused } from "../../support/engine.ts";
+import { aPlatformsTypes } from "../../support/platform-types.ts";
 import { type Request, startOperatorApi } from "../../support/operator-api.ts";
 
-const { deps, clock, deliverDue } = await createEngine(await createDatabase());
+const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
+  eventTypes: aPlatformsTypes(),
+});
 
 interface Media {
   schema: object;
@@ -94,15 +97,18 @@ test("what is answered is what the document says, and nothing beside it", async 
     await deliverDue(() => refused);
     clock.advance(86_400_000);
   }
-  const [delivery] = await deps.db<{ id: string }[]>`select id from finished_deliveries`;
+  const [delivery] = await deps.db<{ id: string; event_id: string }[]>`
+    select id, event_id from finished_deliveries`;
   const ids: Record<string, string> = {
     organizations: organization,
     subscriptions: publicId("wh", subscription.id),
     deliveries: publicId("dlv", delivery?.id ?? ""),
+    events: publicId("evt", delivery?.event_id ?? ""),
   };
   const bodies: Record<string, object> = {
     createOrganization: { slug: "acme" },
     setRateLimit: { rate_limit_per_minute: 10 },
+    publishEvents: { organization, type: "order.created", data: { amount: 1 } },
     createKey: { organization, scopes: ["webhooks:manage"], label: "production" },
   };
 

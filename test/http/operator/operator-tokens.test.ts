@@ -4,21 +4,21 @@ import { createTokenCheck } from "../../../src/http/operator/operator-tokens.ts"
 import { comparesOf } from "../../support/compares.ts";
 
 const [ann, bob] = [
-  { name: "ann", token: "a".repeat(32) },
-  { name: "bob", token: "b".repeat(40) },
-];
+  { name: "ann", role: "operate", token: "a".repeat(32) },
+  { name: "bob", role: "read", token: "b".repeat(40) },
+] as const;
 
 test("a token is compared with every operator's, in constant time, whichever it is and however long", (t) => {
-  const nameOf = createTokenCheck([ann, bob]);
+  const operatorOf = createTokenCheck([ann, bob]);
   const compared = comparesOf(t);
-  for (const [token, name] of [
-    [ann.token, "ann"],
-    [bob.token, "bob"],
+  for (const [token, operator] of [
+    [ann.token, { name: "ann", role: "operate" }],
+    [bob.token, { name: "bob", role: "read" }],
     ["x", null],
     [ann.token.slice(1), null],
   ] as const) {
     compared.length = 0;
-    assert.equal(nameOf(`Bearer ${token}`), name);
+    assert.deepEqual(operatorOf(`Bearer ${token}`), operator);
     assert.deepEqual(compared, [
       [32, 32],
       [32, 32],
@@ -27,8 +27,8 @@ test("a token is compared with every operator's, in constant time, whichever it 
 });
 
 test("no token is nobody's, not even of an operator whose token is empty", () => {
-  const nameOf = createTokenCheck([{ name: "nobody", token: "" }]);
+  const operatorOf = createTokenCheck([{ name: "nobody", role: "operate", token: "" }]);
   for (const authorization of [undefined, "", "Bearer", "Bearer ", "Basic x"]) {
-    assert.equal(nameOf(authorization), null);
+    assert.equal(operatorOf(authorization), null);
   }
 });

@@ -3,6 +3,7 @@ import { el } from "../element.js";
 import { field, form } from "../form.js";
 import { go } from "../place.js";
 import { confirmed } from "../question.js";
+import { ifMayChange } from "../session.js";
 import { id, link, badge, time } from "../show.js";
 import { table } from "../table.js";
 
@@ -25,7 +26,7 @@ export function deliveryPage({ id: asked = "" }) {
     const attempts = table("Attempts", COLUMNS);
     attempts.rows.append(...delivery.attempt_log.map(attempts.row));
     page.append(facts(delivery), el("h2", {}, "Attempts"), attempts.element);
-    if (isOver(delivery)) page.append(el("h2", {}, "Redeliver"), redelivery(delivery));
+    if (isOver(delivery)) page.append(...ifMayChange(...redelivery(delivery)));
   }
 }
 
@@ -54,14 +55,16 @@ function facts(delivery) {
   return el("dl", {}, ...lines.flat());
 }
 
+/** A heading and a form. */
 function redelivery({ subscription, ...delivery }) {
   const required = Boolean(subscription.deleted_at ?? subscription.auto_disabled_at);
   const label = `To another subscription${required ? "" : " (optional)"}`;
   const to = field("to", label, { placeholder: "wh_…", required });
-  return form([to], "Redeliver", async (said) => {
+  const send = form([to], "Redeliver", async (said) => {
     const question = "Send the event again as a new delivery?";
     if (!(await confirmed(question, delivery.event_id, "Redeliver now"))) return;
     const made = await call("POST", `deliveries/${delivery.id}/redeliver`, said);
     go("delivery", { id: made.id });
   });
+  return [el("h2", {}, "Redeliver"), send];
 }

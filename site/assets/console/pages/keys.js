@@ -4,6 +4,7 @@ import { button, choice, field, form } from "../form.js";
 import { list } from "../list.js";
 import { say } from "../notice.js";
 import { confirmed } from "../question.js";
+import { ifMayChange } from "../session.js";
 import { id, badge, names, time } from "../show.js";
 
 const COLUMNS = [
@@ -17,7 +18,8 @@ const COLUMNS = [
 
 export function keysPage({ organization = "", ...query }) {
   const asked = { ...query, organization, include_revoked: "true" };
-  const { element, read, add } = list("keys", asked, "Keys", [...COLUMNS, ["Action", revocation]]);
+  const columns = [...COLUMNS, ...ifMayChange(["Action", revocation])];
+  const { element, read, add } = list("keys", asked, "Keys", columns);
   const issued = el("p", { className: "issued", role: "status", hidden: true });
   const fields = [
     field("label", "Label"),
@@ -31,7 +33,11 @@ export function keysPage({ organization = "", ...query }) {
     issued.hidden = false;
     add({ ...key, last_used_at: null, revoked_at: null });
   });
-  return { title: `Keys of ${organization}`, parts: [create, issued, element], read };
+  return {
+    title: `Keys of ${organization}`,
+    parts: [...ifMayChange(create, issued), element],
+    read,
+  };
 }
 
 function revocation(key, redraw) {

@@ -3,12 +3,13 @@ import { el } from "../element.js";
 import { field, form } from "../form.js";
 import { list } from "../list.js";
 import { say } from "../notice.js";
+import { ifMayChange } from "../session.js";
 import { id, link, time } from "../show.js";
 
 const COLUMNS = [
   ["Organization", ({ slug }) => slug],
   ["Id", (organization) => id(organization.id)],
-  ["Requests per minute", limitForm],
+  ["Requests per minute", limitOf],
   ["Keys", ({ slug }) => keysLink(slug)],
   ["Created", ({ created_at }) => time(created_at)],
 ];
@@ -21,11 +22,16 @@ export function organizationsPage(query) {
     filled.reset();
     say(`${asked.slug} is created.`);
   });
-  return { title: "Organizations", parts: [create, element], read };
+  return { title: "Organizations", parts: [...ifMayChange(create), element], read };
 }
 
 const keysLink = (slug) =>
   Object.assign(link("Keys", "keys", { organization: slug }), { ariaLabel: `Keys of ${slug}` });
+
+function limitOf(organization) {
+  const [shown = organization.rate_limit_per_minute] = ifMayChange(limitForm(organization));
+  return shown;
+}
 
 function limitForm({ id: organization, slug, rate_limit_per_minute: value }) {
   const limit = el("input", {

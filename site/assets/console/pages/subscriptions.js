@@ -4,6 +4,7 @@ import { list } from "../list.js";
 import { say } from "../notice.js";
 import { go } from "../place.js";
 import { confirmed } from "../question.js";
+import { ifMayChange } from "../session.js";
 import { id, link, badge, names, time } from "../show.js";
 
 const COLUMNS = [
@@ -13,8 +14,9 @@ const COLUMNS = [
   ["State", ({ active }) => badge(active ? "active" : "auto-disabled")],
   ["Failures", ({ consecutive_failures }) => consecutive_failures],
   ["Created", ({ created_at }) => time(created_at)],
-  ["Action", (item, redraw) => button("Delete", () => remove(item, redraw), "danger")],
 ];
+
+const deletion = (item, redraw) => button("Delete", () => remove(item, redraw), "danger");
 
 export function subscriptionsPage(query) {
   const fields = [
@@ -24,7 +26,8 @@ export function subscriptionsPage(query) {
     }),
     choice("active", "State", { true: "active", false: "auto-disabled" }, { value: query.active }),
   ];
-  const { element, read } = list("subscriptions", query, "Subscriptions", COLUMNS);
+  const columns = [...COLUMNS, ...ifMayChange(["Action", deletion])];
+  const { element, read } = list("subscriptions", query, "Subscriptions", columns);
   const search = form(fields, "Search", (asked) => go("subscriptions", asked));
   return { title: "Subscriptions", parts: [search, element], read };
 }

@@ -1,0 +1,108 @@
+import { PartnerError } from "../domain/errors.ts";
+import { type EventId, publicId } from "../domain/ids.ts";
+import type { Page, PageRequest } from "../domain/page.ts";
+import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
+import { inSnapshot } from "../postgres/database.ts";
+import { listDeliveries } from "../postgres/deliveries.ts";
+import { cancelWaitingOfEvent, erasePayload } from "../postgres/erasure.ts";
+import { findEvent, listTypeUses, type TypeUseRow } from "../postgres/event-views.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { readPage } from "./pages.ts";
+import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
+
+/** An event as operators and publishers see it. */
+export interface EventView {
+  id: string;
+  /** The slug. */
+  organization: string;
+  type: string;
+  occurred_at: string;
+  data: object;
+  deliveries: DeliveryView[];
+}
+
+/** An event of whichever organization, with its newest deliveries: as many as an organization can have subscriptions. */
+export async function getEvent(
+  { db }: Pick<Dependencies, "db">,
+  id: EventId | null,
+): Promise<EventView> {
+  const found =
+    id &&
+    (await inSnapshot(db, async (tx) => {
+      const event = await findEvent(tx, id);
+      const page = { after: null, limit: SUBSCRIPTIONS_MAX };
+      return event && { event, deliveries: await listDeliveries(tx, { eventId: id }, page) };
+    }));
+  if (!found) throw noSuchEvent();
+  const { event, deliveries } = found;
+  return {
+    id: publicId("evt", event.id),
+    organization: event.organization_slug,
+    type: event.type,
+    occurred_at: event.occurred_at.toISOString(),
+    data: JSON.parse(event.data) as object,
+    deliveries: deliveries.map((row) => viewDelivery(row)),
+  };
+}
+
+/** How an event type is used. */
+export interface EventTypeView {
+  type: string;
+  summary: string;
+  /** Active ones that list it. */
+  subscriptions: number;
+  last_published_at: string | null;
+}
+
+type TypeUse = TypeUseRow & { summary: string };
+
+/** In order of name. */
+export async function pageOfEventTypes(
+  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
+  request: PageRequest,
+): Promise<Page<EventTypeView>> {
+  const sorted = [...eventTypes].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return readPage(request, {
+    name: "event-types",
+    form: /^[a-z0-9_.]{1,100}$/,
+    positionOf: (row: TypeUse) => row.type,
+    rows: async (after, limit) => {
+      const shown = sorted.filter(({ name }) => after === null || name > after).slice(0, limit);
+      const uses = await listTypeUses(
+        db,
+        shown.map(({ name }) => name),
+      );
+      const byType = new Map(uses.map((row) => [row.type, row]));
+      return shown.map(({ name, summary }) => {
+        const { subscriptions = 0, last_published_at = null } = byType.get(name) ?? {};
+        return { type: name, summary, subscriptions, last_published_at };
+      });
+    },
+    view: ({ last_published_at: last, ...row }) => ({
+      ...row,
+      last_published_at: last?.toISOString() ?? null,
+    }),
+  });
+}
+
+/**
+ * Erases what an event says, for good, and cancels what still waits of it. An attempt that is under way may end. Whoever
+ * sends the event again sends an empty object.
+ */
+export async function eraseEventPayload(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  id: EventId | null,
+): Promise<void> {
+  const isErased =
+    id !== null &&
+    (await db.begin(async (tx) => {
+      if (!(await erasePayload(tx, id))) return false;
+      while (await cancelWaitingOfEvent(tx, id, clock()));
+      return true;
+    }));
+  if (!isErased) throw noSuchEvent();
+}
+
+function noSuchEvent(): PartnerError {
+  return new PartnerError("not_found", "There is no such event.");
+}

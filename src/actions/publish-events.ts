@@ -1,0 +1,103 @@
+import type { Fault } from "../domain/errors.ts";
+import {
+  batchFaults,
+  eventsIn,
+  type EventRequest,
+  organizationOf,
+  readEvent,
+} from "../domain/event-request.ts";
+import { requireNoFaults } from "../domain/faults.ts";
+import { type OrganizationId, parseId, publicId } from "../domain/ids.ts";
+import { SLUG } from "../domain/organization.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Published } from "./publish.ts";
+
+/** Faults named in one answer. */
+export const EVENT_FAULTS_MAX = 1_000;
+
+/** What became of one event. */
+export interface PublishedView {
+  event_id: string;
+  /** How many were written: 0 of a duplicate. */
+  deliveries: number;
+  duplicate: boolean;
+}
+
+type Deps = Pick<Dependencies, "clock" | "eventTypes" | "retentionMs" | "gathered">;
+
+/**
+ * Publishes the event or the batch of events that `body` holds: all of them, or nothing if anything is wrong. Returns
+ * once they are durable. `documentFaults` is what was wrong with the JSON text of the body.
+ */
+export async function publishEvents(
+  deps: Deps,
+  body: unknown,
+  documentFaults: readonly Fault[] = [],
+): Promise<PublishedView | { items: PublishedView[] }> {
+  const { isBatch, events } = eventsIn(body);
+  const faults = [...documentFaults, ...(isBatch ? batchFaults(body) : [])];
+  if (isBatch && faults.length > documentFaults.length) requireNone(faults);
+
+  const judging = {
+    ...{ types: deps.eventTypes, retentionMs: deps.retentionMs },
+    ...{ now: deps.clock(), documentFaults },
+  };
+  const read = new Map<string, EventRequest>();
+  for (const [pointer, given] of events) {
+    const event = readEvent(given, pointer, judging, faults);
+    if (event) read.set(pointer, event);
+    if (faults.length >= EVENT_FAULTS_MAX) break;
+  }
+  const organizations = await findOrganizations(deps, events, faults);
+  requireNone(faults);
+
+  const published = await deps.gathered.publishAll(
+    [...read.values()].map(({ organization, ...event }) => ({
+      ...event,
+      organizationId: organizations.get(organization) ?? "",
+    })),
+  );
+  const items = published.map(viewPublished);
+  const [only] = items;
+  return isBatch || !only ? { items } : only;
+}
+
+/** The ids by name. Adds a fault for each event whose organization does not exist. */
+async function findOrganizations(
+  { gathered }: Deps,
+  events: Map<string, unknown>,
+  faults: Fault[],
+): Promise<Map<string, OrganizationId>> {
+  const names = [...new Set([...events.values()].flatMap((given) => organizationOf(given) ?? []))];
+  const rows = await Promise.all(
+    names.map((name) =>
+      gathered.findOrganization({
+        id: parseId("org", name),
+        slug: SLUG.test(name) ? name : null,
+      }),
+    ),
+  );
+  const ids = new Map(names.flatMap((name, i) => (rows[i] ? [[name, rows[i].id] as const] : [])));
+  for (const [pointer, given] of events) {
+    const organization = organizationOf(given);
+    if (organization === null || ids.has(organization)) continue;
+    const detail = "must be the id or the slug of an organization";
+    faults.push({ pointer: `${pointer}/organization`, detail });
+  }
+  return ids;
+}
+
+function requireNone(faults: Fault[]): void {
+  const sorted = faults.toSorted((a, b) =>
+    a.pointer.localeCompare(b.pointer, "en", { numeric: true }),
+  );
+  requireNoFaults(sorted.slice(0, EVENT_FAULTS_MAX));
+}
+
+function viewPublished({ eventId, isDuplicate, subscriptionIds }: Published): PublishedView {
+  return {
+    event_id: publicId("evt", eventId),
+    deliveries: subscriptionIds.length,
+    duplicate: isDuplicate,
+  };
+}

@@ -1,0 +1,74 @@
+import { isDeadlock, isInUse } from "../postgres/database.ts";
+import type { Parts } from "./dependencies.ts";
+import { gather, type GatherOptions } from "./gather.ts";
+import { type NewEvent, NO_SLOTS, publishAtOnce, type Published } from "./publish.ts";
+
+/** How long slots stay reserved for an event whose dedupe key another publisher has taken and not committed. */
+const KEY_WAIT_MS = 100;
+/** Batches in the database at once: each takes one of its connections. */
+const BATCHES_AT_ONCE = 2;
+/** How often a batch that was ended for the sake of another publisher begins anew. */
+const TRIES_MAX = 3;
+
+export interface Publishing {
+  publish: (event: NewEvent) => Promise<Published>;
+  publishAll: (events: NewEvent[]) => Promise<Published[]>;
+}
+
+/**
+ * The ways to the one statement that publishes. Single events share it. Events with a dedupe key keep from the others,
+ * and batches from both, since they may have to wait for publishers that hold a transaction open. Whoever has to wait
+ * long for that waits in a line of its own, with no slot reserved.
+ */
+export function createPublishing(
+  parts: Parts,
+  options: GatherOptions & { patienceMs: number },
+): Publishing {
+  const { noteWrite = <Result>(write: Promise<Result>) => write } = parts;
+  const alone = { ...options, max: 1 };
+
+  const publish = gather((events: NewEvent[]) => write(events, null), options);
+  const publishKeyed = gather((events: NewEvent[]) => write(events, KEY_WAIT_MS), options);
+  const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
+    gather(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
+  );
+  const waitForKeys = gather(
+    async ([events = []]: NewEvent[][]) => [await untilNoDeadlock(events)],
+    alone,
+  );
+  let turn = 0;
+
+  return { publish, publishAll };
+
+  async function publishAll(events: NewEvent[]): Promise<Published[]> {
+    const [event, ...others] = events;
+    if (event && others.length === 0 && event.dedupeKey === undefined)
+      return [await publish(event)];
+    try {
+      if (event && others.length === 0) return [await publishKeyed(event)];
+      turn = (turn + 1) % batches.length;
+      return (await batches[turn]?.(events)) ?? [];
+    } catch (error) {
+      if (isInUse(error)) return waitForKeys(events);
+      throw error;
+    }
+  }
+
+  function write(events: NewEvent[], keyWaitMs: number | null): Promise<Published[]> {
+    const db = parts.db.within(options.patienceMs);
+    return noteWrite(publishAtOnce({ ...parts, db }, events, keyWaitMs));
+  }
+
+  /** A transaction of the platform's may take keys in an order that is not ours. */
+  async function untilNoDeadlock(events: NewEvent[]): Promise<Published[]> {
+    const withoutSlots = { ...parts, reserve: () => NO_SLOTS };
+    for (let tries = 1; ; tries++) {
+      try {
+        const db = parts.db.within(options.patienceMs);
+        return await noteWrite(publishAtOnce({ ...withoutSlots, db }, events));
+      } catch (error) {
+        if (!isDeadlock(error) || tries === TRIES_MAX) throw error;
+      }
+    }
+  }
+}

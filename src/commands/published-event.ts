@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { type EventView, getEvent } from "../actions/events.ts";
+import { EVENT_FAULTS_MAX, publishEvents, type PublishedView } from "../actions/publish-events.ts";
+import type { Fault } from "../domain/errors.ts";
+import { DATA_DEPTH_MAX } from "../domain/event-request.ts";
+import { parseId } from "../domain/ids.ts";
+import { faultsOfJson } from "../domain/json-document.ts";
+import type { CommandContext } from "./context.ts";
+import { deliveryHeadings, deliveryLine } from "./delivery-text.ts";
+import { CommandError } from "./errors.ts";
+import { type JsonOption, jsonOption, print } from "./output.ts";
+import { fields, table } from "./table.ts";
+
+interface PublishOptions extends JsonOption {
+  organization: string;
+  type: string;
+  data: string;
+  dedupeKey?: string;
+  occurredAt?: string;
+}
+
+export function publishCommand(event: Command, context: CommandContext): void {
+  event
+    .command("publish")
+    .description("publish an event to the subscriptions of an organization that list its type")
+    .requiredOption("--organization <organization>", "whose event it is: id or slug")
+    .requiredOption("--type <type>", "a known event type")
+    .requiredOption("--data <json>", "the data: JSON, @file, or @- for standard input")
+    .option("--dedupe-key <key>", "publish nothing if an event of the last 24 hours has this key")
+    .option("--occurred-at <time>", "when it happened, such as 2026-01-31T00:00:00Z")
+    .addOption(jsonOption())
+    .action(async ({ data: given, json, ...options }: PublishOptions) => {
+      const { organization, type, dedupeKey: dedupe_key, occurredAt: occurred_at } = options;
+      const { data, faults } = readData(await textOf(given));
+      const body = { organization, type, data, dedupe_key, occurred_at };
+      const published = await context.withDependencies(
+        (deps) => publishEvents(deps, body, faults),
+        { readsEventTypes: true },
+      );
+      print(context, json ? { json } : {}, published as PublishedView, sentence);
+    });
+}
+
+async function textOf(given: string): Promise<string> {
+  if (!given.startsWith("@")) return given;
+  const path = given.slice(1);
+  try {
+    return path === "-" ? await text(process.stdin) : await readFile(path, "utf8");
+  } catch (error) {
+    throw new CommandError(`--data: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function readData(written: string): { data: unknown; faults: Fault[] } {
+  let data: unknown;
+  try {
+    data = JSON.parse(written);
+  } catch {
+    throw new CommandError("--data must be JSON, @file or @-");
+  }
+  const bounds = { depthMax: DATA_DEPTH_MAX, faultsMax: EVENT_FAULTS_MAX };
+  const faults = faultsOfJson(written, bounds);
+  return { data, faults: faults.map((fault) => ({ ...fault, pointer: `/data${fault.pointer}` })) };
+}
+
+function sentence({ event_id, deliveries, duplicate }: PublishedView): string {
+  if (duplicate) return `Not published: ${event_id} has this key.\n`;
+  return `${event_id} is published, with ${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"}.\n`;
+}
+
+export function showCommand(event: Command, context: CommandContext): void {
+  event
+    .command("show <id>")
+    .description("show an event with its deliveries")
+    .addOption(jsonOption())
+    .action(async (id: string, options: JsonOption) => {
+      const found = await context.withDependencies((deps) => getEvent(deps, parseId("evt", id)));
+      print(context, options, found, (event) => showEvent(event, context));
+    });
+}
+
+function showEvent(event: EventView, options: { isTerminal: boolean }): string {
+  const { id, type, organization, occurred_at: occurred, data, deliveries } = event;
+  const facts = fields({ id, type, organization, occurred, data: JSON.stringify(data) });
+  if (deliveries.length === 0) return `${facts}\nNo subscription was to get it.\n`;
+  return `${facts}\n${table(deliveryHeadings, deliveries.map(deliveryLine), options)}`;
+}

@@ -1,0 +1,175 @@
+import { after } from "./clock.ts";
+import { DEDUPE_KEY, DEDUPE_KEY_RULE } from "./dedupe-key.ts";
+import type { Fault } from "./errors.ts";
+import { type EventTypes, isOwnType } from "./event-types.ts";
+import { readTimestamp, TIMESTAMP_RULE } from "./timestamp.ts";
+import { listed } from "./violation.ts";
+
+export const EVENTS_OF_REQUEST_MAX = 1_000;
+/** Of one event's data as JSON, in bytes. */
+export const DATA_BYTES_MAX = 256 * 1024;
+/** Containers within each other in one event's data, the data itself included. */
+export const DATA_DEPTH_MAX = 100;
+/** How far ahead of our clock a publisher's may be. */
+const AHEAD_MAX_MS = 5 * 60_000;
+
+/** An event as a publisher gives it. */
+export interface EventRequest {
+  /** An id or a slug. */
+  organization: string;
+  type: string;
+  /** JSON text. */
+  data: string;
+  occurredAt?: Date;
+  dedupeKey?: string;
+}
+
+/** What is needed to judge an event. */
+export interface Judging {
+  types: EventTypes;
+  now: Date;
+  retentionMs: number;
+  /** What is wrong with the JSON already: such data is not looked at. */
+  documentFaults: readonly Fault[];
+}
+
+type Members = Record<string, unknown>;
+
+/** The pointers of the events of a body, and whether it is a batch. */
+export function eventsIn(body: unknown): { isBatch: boolean; events: Map<string, unknown> } {
+  if (!isObject(body) || !Object.hasOwn(body, "events")) {
+    return { isBatch: false, events: new Map([["", body]]) };
+  }
+  const listed = body["events"];
+  const items: unknown[] = Array.isArray(listed) ? listed : [];
+  return { isBatch: true, events: new Map(items.map((event, i) => [`/events/${i}`, event])) };
+}
+
+/** The organization that an event names, whatever else is wrong with it. */
+export function organizationOf(given: unknown): string | null {
+  const name = isObject(given) ? own(given, "organization") : null;
+  return typeof name === "string" ? name : null;
+}
+
+/** What is wrong with the list of a batch. */
+export function batchFaults(body: unknown): Fault[] {
+  const { events } = body as Members;
+  const at = (detail: string) => [{ pointer: "/events", detail }];
+  if (!Array.isArray(events)) return at("must be an array");
+  if (events.length === 0) return at("must have at least 1 item");
+  return events.length > EVENTS_OF_REQUEST_MAX
+    ? at(`must have at most ${EVENTS_OF_REQUEST_MAX} items`)
+    : [];
+}
+
+/** Reads one event. Adds to `faults`, and returns null, where anything is wrong with it. */
+export function readEvent(
+  given: unknown,
+  pointer: string,
+  judging: Judging,
+  faults: Fault[],
+): EventRequest | null {
+  if (!isObject(given)) {
+    faults.push({ pointer, detail: "must be an object" });
+    return null;
+  }
+  const before = faults.length;
+  const blame = (member: string, detail: string) =>
+    faults.push({ pointer: `${pointer}/${member}`, detail });
+  const organization = readText(given, "organization", blame);
+  const type = readType(given, judging.types, blame);
+  const data = readData(given, type, `${pointer}/data`, judging, faults);
+  const occurredAt = readOccurredAt(given, judging, blame);
+  const dedupeKey = readDedupeKey(given, blame);
+  if (faults.length > before || organization === null || type === null || data === null)
+    return null;
+  return {
+    ...{ organization, type, data },
+    ...(occurredAt && { occurredAt }),
+    ...(dedupeKey !== undefined && { dedupeKey }),
+  };
+}
+
+type Blame = (member: string, detail: string) => void;
+
+function readText(given: Members, member: string, blame: Blame): string | null {
+  const value = own(given, member);
+  if (typeof value === "string") return value;
+  blame(member, value === undefined ? "is required" : "must be a string");
+  return null;
+}
+
+/** Null unless it can be published. */
+function readType(given: Members, types: EventTypes, blame: Blame): string | null {
+  const type = readText(given, "type", blame);
+  if (type === null || (types.find(type) && !isOwnType(type))) return type;
+  const known = types.names.filter((name) => !isOwnType(name));
+  blame(
+    "type",
+    known.length > 0
+      ? `must be one of ${listed(known)}`
+      : "must be a known type, and none is configured: EVENT_TYPES names the folder of types",
+  );
+  return null;
+}
+
+/** The data as JSON text. Null where anything is wrong. */
+function readData(
+  given: Members,
+  type: string | null,
+  pointer: string,
+  { types, documentFaults }: Judging,
+  faults: Fault[],
+): string | null {
+  const data = own(given, "data");
+  if (!isObject(data)) {
+    faults.push({ pointer, detail: data === undefined ? "is required" : "must be an object" });
+    return null;
+  }
+  const isWithin = (fault: Fault) =>
+    fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`);
+  if (documentFaults.some(isWithin)) return null;
+
+  const text = JSON.stringify(data);
+  if (Buffer.byteLength(text) > DATA_BYTES_MAX) {
+    faults.push({ pointer, detail: `must be at most ${DATA_BYTES_MAX / 1024} KiB as JSON` });
+    return null;
+  }
+  const refused = type === null ? undefined : types.find(type)?.faultsOf(data);
+  for (const fault of refused ?? []) faults.push({ ...fault, pointer: pointer + fault.pointer });
+  return text;
+}
+
+function readOccurredAt(
+  given: Members,
+  { now, retentionMs }: Judging,
+  blame: Blame,
+): Date | undefined {
+  const value = own(given, "occurred_at");
+  if (value === undefined) return undefined;
+  const time = typeof value === "string" ? readTimestamp(value) : null;
+  if (time === null) blame("occurred_at", `must be ${TIMESTAMP_RULE}`);
+  else if (time > after(now, AHEAD_MAX_MS)) {
+    blame("occurred_at", "must be at most 5 minutes ahead of the service's clock");
+  } else if (time < after(now, -retentionMs)) {
+    blame("occurred_at", "must be no older than the retention");
+  }
+  return time ?? undefined;
+}
+
+function readDedupeKey(given: Members, blame: Blame): string | undefined {
+  const value = own(given, "dedupe_key");
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && DEDUPE_KEY.test(value)) return value;
+  blame("dedupe_key", `must be ${DEDUPE_KEY_RULE}`);
+  return undefined;
+}
+
+/** No member of Object's own counts, such as `constructor`. */
+function own(given: Members, member: string): unknown {
+  return Object.hasOwn(given, member) ? given[member] : undefined;
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

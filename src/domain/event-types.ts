@@ -1,0 +1,71 @@
+import type { Fault } from "./errors.ts";
+
+/** A kind of event. */
+export interface EventType {
+  readonly name: string;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  /** Markdown. */
+  readonly description?: string;
+  /** The JSON Schema 2020-12 of `data`. */
+  readonly schema: object;
+  /** A `data` that the schema accepts. */
+  readonly example: object;
+  /** What the schema refuses in `data`; pointers start at `data` itself, which is "". Empty: nothing. */
+  readonly faultsOf: (data: unknown) => Fault[];
+}
+
+/** The event types that this process knows: the service's own, then the platform's in order of name. */
+export interface EventTypes extends Iterable<EventType> {
+  readonly names: readonly string[];
+  find(name: string): EventType | undefined;
+}
+
+/** The service's own types. Its own code writes their `data`, so that no schema has to be asked. */
+export const OWN_EVENT_TYPES = {
+  "vc.test.ping": {
+    summary: "A test event, sent on request",
+    schema: {
+      type: "object",
+      properties: { message: { type: "string" } },
+      required: ["message"],
+    },
+    example: { message: "integration test" },
+  },
+} as const satisfies Record<string, Pick<EventType, "summary" | "schema" | "example">>;
+
+/** Names with this prefix are the service's own. Nobody else can declare or publish them. */
+const OWN_PREFIX = "vc.";
+const NAME = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/;
+const NAME_LENGTH_MAX = 100;
+
+/** What is wrong with a name for a platform's type, as a sentence; null: nothing. */
+export function faultOfTypeName(name: string): string | null {
+  if (name.length > NAME_LENGTH_MAX) {
+    return `the name must have at most ${NAME_LENGTH_MAX} characters`;
+  }
+  if (!NAME.test(name)) {
+    return "the name must be words of a-z, 0-9 and _ joined by dots, as in order.created";
+  }
+  return isOwnType(name) ? `the prefix ${OWN_PREFIX} is reserved` : null;
+}
+
+export function isOwnType(name: string): boolean {
+  return name.startsWith(OWN_PREFIX);
+}
+
+/** The service's own types and these of the platform. */
+export function createEventTypes(ofPlatform: readonly EventType[] = []): EventTypes {
+  const own = Object.entries(OWN_EVENT_TYPES).map(([name, type]) => ({
+    ...type,
+    name,
+    faultsOf: () => [],
+  }));
+  const sorted = ofPlatform.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const types = new Map<string, EventType>([...own, ...sorted].map((type) => [type.name, type]));
+  return {
+    names: [...types.keys()],
+    find: (name) => types.get(name),
+    [Symbol.iterator]: () => types.values(),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Fault } from "./errors.ts";
+import { escapePointer } from "./violation.ts";
+
+/** Longer names are not repeated in a pointer. */
+const NAME_SHOWN_MAX = 100;
+
+interface Container {
+  /** Where it is. */
+  pointer: string;
+  /** The names so far, or null in an array. */
+  names: Set<string> | null;
+  /** The index of the current item of an array. */
+  index: number;
+  /** The pointer of the value that comes next. */
+  next: string;
+}
+
+const HALF_A_PAIR = /\p{Cs}/u;
+const PUNCTUATION = /["{}[\],]|[-0-9][-+.0-9eE]*/g;
+
+/**
+ * What JavaScript or PostgreSQL would lose of a JSON text without a word: a member that is given twice, a number beyond
+ * the exact integers, U+0000, half a surrogate pair, the name `__proto__`, and values in more than `depthMax` containers.
+ * `text` must be valid JSON. Takes time in proportion to its length, and no more stack for deep values.
+ */
+export function faultsOfJson(
+  text: string,
+  { depthMax, faultsMax }: { depthMax: number; faultsMax: number },
+): Fault[] {
+  const faults: Fault[] = [];
+  const open: Container[] = [];
+  let depth = 0;
+  let isName = false;
+  const token = new RegExp(PUNCTUATION);
+  const blame = (pointer: string, detail: string) => faults.push({ pointer, detail });
+  const here = () => open.at(-1)?.next ?? "";
+
+  while (faults.length < faultsMax) {
+    const found = token.exec(text);
+    if (found === null) break;
+    const [sign] = found;
+    switch (sign) {
+      case "{":
+      case "[":
+        if (++depth > depthMax) {
+          if (depth === depthMax + 1) blame(here(), "must not nest deeper than this");
+          break;
+        }
+        open.push(containerAt(here(), sign));
+        isName = sign === "{";
+        break;
+      case "}":
+      case "]":
+        if (depth-- <= depthMax) open.pop();
+        isName = false;
+        break;
+      case ",":
+        isName = depth <= depthMax && nextOf(open.at(-1));
+        break;
+      case '"': {
+        const end = endOfString(text, found.index);
+        token.lastIndex = end;
+        if (depth > depthMax) break;
+        const written = text.slice(found.index, end);
+        if (isName) readName(written, open.at(-1), blame);
+        else blameText(here(), written, blame);
+        isName = false;
+        break;
+      }
+      default:
+        if (depth <= depthMax && !isExact(sign)) {
+          blame(here(), "must be a number from -(2^53 - 1) to 2^53 - 1");
+        }
+    }
+  }
+  return faults;
+}
+
+type Blame = (pointer: string, detail: string) => void;
+
+function containerAt(pointer: string, sign: "{" | "["): Container {
+  const isObject = sign === "{";
+  return {
+    pointer,
+    names: isObject ? new Set() : null,
+    index: 0,
+    next: isObject ? pointer : `${pointer}/0`,
+  };
+}
+
+/** Moves on behind a comma. Returns whether a name follows. */
+function nextOf(container: Container | undefined): boolean {
+  if (!container || container.names) return container !== undefined;
+  container.index++;
+  container.next = `${container.pointer}/${container.index}`;
+  return false;
+}
+
+function readName(written: string, object: Container | undefined, blame: Blame): void {
+  if (!object?.names) return;
+  const name = textOf(written);
+  object.next = pointerTo(object.pointer, name);
+  if (object.names.has(name)) blame(object.next, "must not be given twice");
+  else if (name === "__proto__") blame(object.next, "must have another name");
+  object.names.add(name);
+  blameText(object.next, written, blame);
+}
+
+/** Only an escape can stand for what UTF-8 and JSON do not permit as it is. */
+function blameText(pointer: string, written: string, blame: Blame): void {
+  if (!written.includes("\\")) return;
+  const text = textOf(written);
+  if (text.includes("\0")) blame(pointer, "must not hold the character U+0000");
+  if (HALF_A_PAIR.test(text)) blame(pointer, "must not hold half a surrogate pair");
+}
+
+function textOf(written: string): string {
+  return written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
+}
+
+/** A pointer as RFC 6901 writes it. */
+function pointerTo(parent: string, name: string): string {
+  if (name.length > NAME_SHOWN_MAX) return parent;
+  return `${parent}/${escapePointer(name)}`;
+}
+
+/** The place behind the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (text[quote - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+  }
+}
+
+function isExact(written: string): boolean {
+  return Math.abs(Number(written)) <= Number.MAX_SAFE_INTEGER;
+}

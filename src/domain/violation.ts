@@ -1,0 +1,121 @@
+import type { Fault } from "./errors.ts";
+
+/** A keyword of a JSON Schema that a value breaks, as Ajv reports it. */
+export interface Violation {
+  keyword: string;
+  /** A JSON pointer to the value. */
+  instancePath: string;
+  params: Record<string, unknown>;
+}
+
+/** More of them would hide the rest of a sentence. */
+const LISTED_MAX = 100;
+
+/** At most `max` faults. That no alternative fits is left out where the faults of the alternatives say it. */
+export function toFaults(violations: readonly Violation[], max: number): Fault[] {
+  const telling = violations.filter(({ keyword }) => !OF_ALTERNATIVES.includes(keyword));
+  const told = violations.filter(
+    (violation) =>
+      !OF_ALTERNATIVES.includes(violation.keyword) ||
+      !telling.some(({ instancePath }) => instancePath.startsWith(violation.instancePath)),
+  );
+  return told.slice(0, max).map((violation) => ({
+    pointer: pointerOf(violation),
+    detail: ruleOf(violation),
+  }));
+}
+
+const OF_ALTERNATIVES = ["anyOf", "oneOf", "if"];
+
+/** A JSON pointer to what is wrong: the member itself where one is missing or too much. */
+export function pointerOf({ instancePath, keyword, params }: Violation): string {
+  const member = params[MEMBER_PARAMS[keyword] ?? ""];
+  return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
+}
+
+const MEMBER_PARAMS: Record<string, string> = {
+  required: "missingProperty",
+  dependentRequired: "missingProperty",
+  additionalProperties: "additionalProperty",
+  unevaluatedProperties: "unevaluatedProperty",
+};
+
+export function escapePointer(member: string): string {
+  return member.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The rule that was broken, as the end of a sentence. All that it quotes comes from the schema. */
+export function ruleOf({ keyword, params }: Violation): string {
+  const limit = Number(params["limit"]);
+  switch (keyword) {
+    case "required":
+    case "dependentRequired":
+      return "is required";
+    case "additionalProperties":
+    case "unevaluatedProperties":
+      return "is not a member of the schema";
+    case "type":
+      return `must be ${[params["type"]].flat().map(withArticle).join(" or ")}`;
+    case "enum":
+      return `must be one of ${listed([params["allowedValues"]].flat())}`;
+    case "anyOf":
+      return "must match one of the alternatives";
+    case "oneOf":
+      return "must match exactly one of the alternatives";
+    case "const":
+      return `must be ${text(params["allowedValue"])}`;
+    case "format":
+      return `must have the format ${text(params["format"])}`;
+    case "pattern":
+      return `must match the pattern ${text(params["pattern"])}`;
+    case "uniqueItems":
+      return "must not hold an item twice";
+    case "exclusiveMinimum":
+      return `must be more than ${limit}`;
+    case "exclusiveMaximum":
+      return `must be less than ${limit}`;
+    case "multipleOf":
+      return `must be a multiple of ${text(params["multipleOf"])}`;
+    case "minimum":
+    case "maximum":
+    case "minItems":
+    case "maxItems":
+    case "minLength":
+    case "maxLength":
+    case "minProperties":
+    case "maxProperties":
+      return sizeRule(keyword, limit);
+    default:
+      return "is not of the expected form";
+  }
+}
+
+function sizeRule(keyword: string, limit: number): string {
+  const bound = keyword.startsWith("min") ? "at least" : "at most";
+  const unit = UNITS[keyword.slice(3)];
+  if (unit === undefined) return `must be ${bound} ${limit}`;
+  return `must have ${bound} ${limit} ${limit === 1 ? unit : `${unit}s`}`;
+}
+
+const UNITS: Record<string, string> = {
+  Items: "item",
+  Length: "character",
+  Properties: "member",
+};
+
+/** A list for a sentence. Of a long one only the beginning, and how many there are. */
+export function listed(values: readonly unknown[]): string {
+  const shown = values.slice(0, LISTED_MAX).map(text).join(", ");
+  const rest = values.length - LISTED_MAX;
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function withArticle(type: unknown): string {
+  const name = String(type);
+  if (name === "null") return name;
+  return /^[aeio]/.test(name) ? `an ${name}` : `a ${name}`;
+}

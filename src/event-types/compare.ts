@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from "node:util";
+import { escapePointer, listed } from "../domain/violation.ts";
+import { type Definition, type FileFault, isObject } from "./definition.ts";
+import { expandSchema, type Schema } from "./expand.ts";
+
+/**
+ * The changes between two versions of a folder that break receivers, in order of type. A receiver of the older version
+ * gets the new events; one of the newer version gets the retries and redeliveries of the old ones. So both versions must
+ * say the same of the members that both have, and a new member must be optional.
+ */
+export function findBreakingChanges(
+  older: readonly Definition[],
+  newer: readonly Definition[],
+): FileFault[] {
+  return older.flatMap((before) => {
+    const file = `${before.name}.json`;
+    const after = newer.find(({ name }) => name === before.name);
+    if (!after) return [{ file, detail: "the type is removed" }];
+    return changesOf(before, after, { older, newer }).map((detail) => ({ file, detail }));
+  });
+}
+
+function changesOf(
+  before: Definition,
+  after: Definition,
+  { older, newer }: { older: readonly Definition[]; newer: readonly Definition[] },
+): string[] {
+  try {
+    return [...compare(expandSchema(before, older), expandSchema(after, newer), "")];
+  } catch (error) {
+    if (isDeepStrictEqual(before.schema, after.schema)) return [];
+    return [`the schema changes, and ${(error as Error).message}`];
+  }
+}
+
+type Compare = (before: unknown, after: unknown, where: string) => Iterable<string>;
+
+/** How each keyword is compared. Any other must stay as it is. */
+const COMPARED: Record<string, Compare> = {
+  type: compareTypes,
+  enum: compareEnums,
+  required: () => [], // Told with the members.
+  items: compareEither("/*"),
+  additionalProperties: compareEither("/*"),
+  allOf: compareLists,
+  anyOf: compareLists,
+  oneOf: compareLists,
+  prefixItems: compareLists,
+  $ref: compareEither(""),
+};
+
+function* compare(before: Schema, after: Schema, where: string): Generator<string> {
+  yield* compareMembers(before, after, where);
+  const keywords = new Set([...Object.keys(before), ...Object.keys(after)]);
+  keywords.delete("properties");
+  for (const keyword of keywords) {
+    const [old, now] = [before[keyword], after[keyword]];
+    if (isDeepStrictEqual(old, now)) continue;
+    const how = old === undefined || now === undefined ? undefined : COMPARED[keyword];
+    if (keyword === "required") continue;
+    if (how) yield* how(old, now, where);
+    else yield `${place(where)}${keyword} ${change(old, now)}`;
+  }
+}
+
+function* compareMembers(before: Schema, after: Schema, where: string): Generator<string> {
+  const [old, now] = [membersOf(before), membersOf(after)];
+  for (const name of new Set([...old.keys(), ...now.keys()])) {
+    const [was, is] = [old.get(name), now.get(name)];
+    const path = `${where}/${escapePointer(name)}`;
+    if (!is) yield `${path}: the member is removed`;
+    else if (!was) {
+      if (is.required) yield `${path}: the new member is required, and events from before lack it`;
+    } else {
+      if (was.required && !is.required) yield `${path}: the member is no longer required`;
+      if (!was.required && is.required) {
+        yield `${path}: the member is required now, and events from before may lack it`;
+      }
+      yield* compareEither("")(was.schema, is.schema, path);
+    }
+  }
+}
+
+/** Those that have a schema or are required. */
+function membersOf(schema: Schema): Map<string, { schema: unknown; required: boolean }> {
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const required = Array.isArray(schema["required"]) ? (schema["required"] as string[]) : [];
+  const names = new Set([...Object.keys(properties), ...required]);
+  return new Map(
+    [...names].map((name) => [
+      name,
+      {
+        schema: Object.hasOwn(properties, name) ? properties[name] : {},
+        required: required.includes(name),
+      },
+    ]),
+  );
+}
+
+/** Schemas, or `true` and `false`. */
+function compareEither(step: string): Compare {
+  return (before, after, where) => {
+    const path = where + step;
+    if (isObject(before) && isObject(after)) return compare(before, after, path);
+    return isDeepStrictEqual(before, after)
+      ? []
+      : [`${place(path)}the schema ${change(before, after)}`];
+  };
+}
+
+function* compareLists(before: unknown, after: unknown, where: string): Generator<string> {
+  const [old, now] = [before as unknown[], after as unknown[]];
+  if (old.length !== now.length) {
+    yield `${place(where)}there were ${old.length} alternatives or parts, and are ${now.length}`;
+  } else {
+    for (const [i, one] of old.entries()) yield* compareEither("")(one, now[i], where);
+  }
+}
+
+function* compareTypes(before: unknown, after: unknown, where: string): Generator<string> {
+  const [old, now] = [[before].flat() as string[], [after].flat() as string[]];
+  const [gone, added] = [beside(old, now), beside(now, old)];
+  if (gone.length + added.length === 0) return;
+  const isNarrower = added.every((type) => type === "integer" && old.includes("number"));
+  const isWider = gone.every((type) => type === "integer" && now.includes("number"));
+  const how = isNarrower ? "is narrower" : isWider ? "is wider" : "changes";
+  yield `${place(where)}the type ${how}: it was ${old.join(" or ")} and is ${now.join(" or ")}`;
+}
+
+function* compareEnums(before: unknown, after: unknown, where: string): Generator<string> {
+  const [old, now] = [before as unknown[], after as unknown[]];
+  const [gone, added] = [beside(old, now), beside(now, old)];
+  if (gone.length > 0) yield `${place(where)}the enum loses ${listed(gone)}`;
+  if (added.length > 0) yield `${place(where)}the enum gets ${listed(added)}`;
+}
+
+function beside<Value>(values: readonly Value[], others: readonly Value[]): Value[] {
+  return values.filter((value) => !others.some((other) => isDeepStrictEqual(other, value)));
+}
+
+function change(before: unknown, after: unknown): string {
+  if (before === undefined) return `is new: ${shown(after)}`;
+  if (after === undefined) return `is gone: it was ${shown(before)}`;
+  return `changes: it was ${shown(before)} and is ${shown(after)}`;
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= 80 ? text : `${text.slice(0, 80)}…`;
+}
+
+function place(where: string): string {
+  return where === "" ? "" : `${where}: `;
+}

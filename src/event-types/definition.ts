@@ -1,0 +1,66 @@
+import type { EventType } from "../domain/event-types.ts";
+
+/** What a file says of a type. Whether its schema compiles is not known yet. */
+export interface Definition extends Pick<
+  EventType,
+  "name" | "summary" | "description" | "schema" | "example"
+> {
+  schema: Record<string, unknown>;
+}
+
+/** What is wrong in a file of the folder. `file` is null where it is the folder itself. */
+export interface FileFault {
+  file: string | null;
+  detail: string;
+}
+
+const SUMMARY_LENGTH_MAX = 200;
+const MEMBERS = ["summary", "description", "schema", "example"];
+
+/**
+ * Reads the text of a type's file and adds what is wrong to `faults`. One with a schema is returned in any case, so that
+ * the faults of the schema can be told, too.
+ */
+export function readDefinition(name: string, text: string, faults: string[]): Definition | null {
+  const file = parse(text, faults);
+  if (file === null) return null;
+
+  for (const member of Object.keys(file)) {
+    if (!MEMBERS.includes(member)) faults.push(`${member} is not a member of an event type's file`);
+  }
+  const { summary, description, schema, example } = file;
+  if (!isSummary(summary)) {
+    faults.push(`summary must be one line of 1 to ${SUMMARY_LENGTH_MAX} characters`);
+  }
+  if (description !== undefined && typeof description !== "string") {
+    faults.push("description must be a string");
+  }
+  if (!isObject(schema)) faults.push("schema must be an object");
+  if (!isObject(example)) faults.push("example must be an object");
+
+  return isObject(schema) ? { ...(file as Omit<Definition, "name">), name } : null;
+}
+
+function parse(text: string, faults: string[]): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+    faults.push("must be a JSON object");
+  } catch (error) {
+    faults.push(`is not valid JSON: ${(error as Error).message}`);
+  }
+  return null;
+}
+
+function isSummary(value: unknown): boolean {
+  return (
+    typeof value === "string" &&
+    value.trim() !== "" &&
+    value.length <= SUMMARY_LENGTH_MAX &&
+    !/[\r\n]/.test(value)
+  );
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,54 @@
+import type { EventType } from "../domain/event-types.ts";
+import { printable } from "../commands/printable.ts";
+import { compileTypes } from "./compile.ts";
+import { type Definition, type FileFault, isObject, readDefinition } from "./definition.ts";
+import { readFolder } from "./folder.ts";
+
+/** The types of a folder, in order of name, and everything that is wrong in it. */
+export interface Loaded {
+  types: EventType[];
+  /** Those whose file has a schema, right or wrong. */
+  definitions: Definition[];
+  faults: FileFault[];
+}
+
+export async function loadFolder(folder: string): Promise<Loaded> {
+  const faults: FileFault[] = [];
+  const definitions: Definition[] = [];
+  for (const { name, text } of await readFolder(folder, faults)) {
+    const found: string[] = [];
+    const definition = readDefinition(name, text, found);
+    faults.push(...found.map((detail) => ({ file: `${name}.json`, detail })));
+    if (definition) definitions.push(definition);
+  }
+  const types = await compileTypes(definitions, faults);
+  for (const type of types) faults.push(...faultsOfExample(type));
+  return { types, definitions, faults: inOrder(faults) };
+}
+
+function faultsOfExample({ name, example, faultsOf }: EventType): FileFault[] {
+  if (!isObject(example)) return []; // That is told already.
+  return faultsOf(example).map(({ pointer, detail }) => ({
+    file: `${name}.json`,
+    detail: `example${pointer} ${detail}`,
+  }));
+}
+
+function inOrder(faults: FileFault[]): FileFault[] {
+  return faults.toSorted((a, b) => ((a.file ?? "") < (b.file ?? "") ? -1 : 1));
+}
+
+/** The types of the folder. Throws one error that names every fault of every file. */
+export async function loadEventTypes(folder: string): Promise<EventType[]> {
+  const { types, faults } = await loadFolder(folder);
+  if (faults.length > 0) throw new Error(describeFaults(`EVENT_TYPES ${folder}`, faults));
+  return types;
+}
+
+/** A line for each fault, below a first one that names the folder. */
+export function describeFaults(folder: string, faults: readonly FileFault[]): string {
+  const lines = faults.map(({ file, detail }) =>
+    printable(file === null ? detail : `${file}: ${detail}`),
+  );
+  return [`${folder}:`, ...lines].join("\n  ");
+}

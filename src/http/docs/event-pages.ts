@@ -1,0 +1,138 @@
+import type { EventType, EventTypes } from "../../domain/event-types.ts";
+import { EXAMPLE, exampleBody } from "../../domain/example-event.ts";
+import { publicId } from "../../domain/ids.ts";
+import { signatureHeaders } from "../../webhook/sign.ts";
+import { fieldsOf } from "./event-fields.ts";
+import { EVENT_TEMPLATE } from "./event-template.ts";
+import { codeBlock, escapeHtml, heading, highlightJson, span, table } from "./markup.ts";
+
+const PAGE = "/docs/events";
+
+/** A page that the build made, with the types of this service in it. */
+export type Fill = (path: string, written: string) => Promise<string>;
+
+/** Fills in the list of types, and each type into the search index. Without types of a platform nothing is added. */
+export function createFill(types: EventTypes): Fill {
+  const hasOwn = types.names.length > 1;
+  return async (path, written) => {
+    if (path === PAGE)
+      return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? list(types) : ""));
+    if (hasOwn && path.startsWith("/docs/assets/search.")) return extendIndex(written, types);
+    const type = typeAt(path, types);
+    return type ? fillPage(written, type, types) : written;
+  };
+}
+
+/** The path of the page that the build made for this one: a template for a type's. */
+export function builtPath(path: string, types: EventTypes): string {
+  return typeAt(path, types) ? EVENT_TEMPLATE.path : path;
+}
+
+/** Types have pages once there are several. */
+function typeAt(path: string, types: EventTypes): EventType | undefined {
+  if (types.names.length === 1 || !path.startsWith(`${PAGE}/`)) return undefined;
+  return types.find(path.slice(PAGE.length + 1));
+}
+
+function list(types: EventTypes): string {
+  const rows = [...types].map(({ name, summary }) => [
+    `<a href="${PAGE}/${name}"><code>${name}</code></a>`,
+    escapeHtml(summary),
+  ]);
+  return heading("All event types") + table(["type", "meaning"], rows);
+}
+
+async function fillPage(written: string, type: EventType, types: EventTypes): Promise<string> {
+  const content = [
+    await toHtml(type.description ?? ""),
+    heading("Data"),
+    fieldTable(type, types),
+    heading("Example"),
+    `<p>A delivery's body is the <a href="/docs/deliveries#what-arrives">envelope</a> with the data in it.</p>\n`,
+    codeBlock("json", highlightJson(envelope(type))),
+    heading("Request"),
+    `<p>This request is signed with the secret <code>${EXAMPLE.signingSecret}</code>. <a href="/docs/verifying">Verify it</a> before you trust it.</p>\n`,
+    codeBlock("http", request(type)),
+  ].join("");
+  return written
+    .replaceAll(EVENT_TEMPLATE.title, () => escapeHtml(type.name))
+    .replaceAll(EVENT_TEMPLATE.summary, () => escapeHtml(sentence(type.summary)))
+    .replace(EVENT_TEMPLATE.content, () => content)
+    .replace(`<a href="${PAGE}">`, `<a href="${PAGE}" aria-current="true">`);
+}
+
+function fieldTable(type: EventType, types: EventTypes): string {
+  const fields = fieldsOf(type, types);
+  if (fields.length === 0) return "<p>The schema lists no members.</p>\n";
+  const rows = fields.map(({ name, type, required, description }) => [
+    `<code>${escapeHtml(name)}</code>`,
+    escapeHtml(type) + (required ? ", required" : ""),
+    inlineCode(description),
+  ]);
+  return table(["name", "type", "meaning"], rows);
+}
+
+function inlineCode(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+}
+
+function envelope({ name, example }: EventType): string {
+  return JSON.stringify(JSON.parse(exampleBody(name, example).toString("utf8")), null, 2);
+}
+
+function request({ name, example }: EventType): string {
+  const body = exampleBody(name, example);
+  const headers = {
+    Host: "partner.example",
+    "Content-Type": "application/json",
+    ...signatureHeaders({
+      signingSecret: EXAMPLE.signingSecret,
+      eventId: publicId("evt", EXAMPLE.eventId),
+      timestampMs: EXAMPLE.time.getTime() + 123,
+      body,
+    }),
+  };
+  const lines = Object.entries(headers).map(
+    ([key, value]) => `${span("attribute", key)}: ${escapeHtml(value)}`,
+  );
+  return [
+    `${span("keyword", "POST")} ${span("string", "/hooks")} ${span("meta", "HTTP/1.1")}`,
+    ...lines,
+    "",
+    highlightJson(body.toString("utf8")),
+  ].join("\n");
+}
+
+/** Markdown of the platform's, without raw HTML. Loaded when a page is first asked for. */
+async function toHtml(markdown: string): Promise<string> {
+  if (markdown === "") return "";
+  const { Marked } = await import("marked");
+  const renderer = {
+    html: ({ text }: { text: string }) => escapeHtml(text),
+    image: ({ text }: { text: string }) => escapeHtml(text),
+  };
+  const walkTokens = (token: { type: string; href?: string; depth?: number }) => {
+    if (token.type === "link" && !/^(https?:|mailto:|\/|#)/i.test(token.href ?? ""))
+      token.href = "#";
+    if (token.type === "heading") token.depth = Math.max(2, token.depth ?? 2);
+  };
+  return new Marked({ renderer, walkTokens }).parse(markdown, { async: false });
+}
+
+function extendIndex(written: string, types: EventTypes): string {
+  const sections = [...types].map((type) => ({
+    href: `/events/${type.name}`,
+    page: "Events",
+    title: type.name,
+    text: [
+      sentence(type.summary),
+      type.description ?? "",
+      ...fieldsOf(type, types).map(({ name, description }) => `${name} ${description}`),
+    ].join(" "),
+  }));
+  return JSON.stringify([...(JSON.parse(written) as unknown[]), ...sections]);
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,113 @@
+import { Type } from "typebox";
+import { DEDUPE_KEY_RULE } from "../../domain/dedupe-key.ts";
+import {
+  DATA_BYTES_MAX,
+  DATA_DEPTH_MAX,
+  EVENTS_OF_REQUEST_MAX,
+} from "../../domain/event-request.ts";
+import { pageOf } from "../page-schema.ts";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { Delivery } from "./delivery-schema.ts";
+
+const EVENT = {
+  organization: Type.String({ description: "Whose event it is: `org_<uuid>` or a slug." }),
+  type: Type.String({ description: "A known type: see `GET /event-types`." }),
+  data: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description:
+        `What the type's schema accepts; at most ${DATA_BYTES_MAX / 1024} KiB as JSON, ` +
+        `at most ${DATA_DEPTH_MAX} objects and arrays within each other.`,
+    },
+  ),
+  occurred_at: Type.String({
+    format: "date-time",
+    description:
+      "When it happened: at most 5 minutes ahead, no older than the retention. Default: the time of publishing.",
+  }),
+  dedupe_key: Type.String({
+    description:
+      `${DEDUPE_KEY_RULE}. A second event of the organization with this key within 24 hours is not published: ` +
+      "the answer names the first one.",
+  }),
+};
+
+const EXAMPLE = {
+  organization: "acme",
+  type: "order.created",
+  data: { order_id: "ord_1042", amount: 1999, currency: "EUR" },
+  dedupe_key: "order-1042-created",
+};
+
+const REQUIRED = ["organization", "type", "data"];
+
+const EVENTS = {
+  events: {
+    type: "array",
+    minItems: 1,
+    maxItems: EVENTS_OF_REQUEST_MAX,
+    items: { type: "object", properties: EVENT, required: REQUIRED },
+  },
+};
+
+/** One event or a batch. It is the documentation: the action reads bodies by hand, to name the faults of each event. */
+export const PublishRequest = Type.Unsafe<unknown>({
+  type: "object",
+  description: "One event, or `events`: all of them are published, or none.",
+  properties: { ...EVENT, ...EVENTS },
+  anyOf: [
+    { type: "object", properties: EVENT, required: REQUIRED },
+    { type: "object", properties: EVENTS, required: ["events"] },
+  ],
+  examples: [EXAMPLE, { events: [EXAMPLE] }],
+});
+
+const PUBLISHED = {
+  event_id: Type.String({ description: "`evt_<uuid>`; of a duplicate the first event's." }),
+  deliveries: Type.Integer({ description: "How many were written; 0 of a duplicate." }),
+  duplicate: Type.Boolean({ description: "Whether the event was not published." }),
+};
+
+const PUBLISHED_EXAMPLE = {
+  event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b",
+  deliveries: 3,
+  duplicate: false,
+};
+
+/** What became of one event, or of each of a batch. */
+export const PublishAnswer = Type.Unsafe<object>({
+  type: "object",
+  description: "The members of one event's answer, or `items` for a batch, in its order.",
+  properties: {
+    ...PUBLISHED,
+    items: {
+      type: "array",
+      items: { type: "object", properties: PUBLISHED, required: Object.keys(PUBLISHED) },
+    },
+  },
+  examples: [PUBLISHED_EXAMPLE, { items: [PUBLISHED_EXAMPLE] }],
+});
+
+export const EventParams = Type.Object({ id: Type.String({ description: "`evt_<uuid>`" }) });
+
+export const EventDetail = Type.Object(
+  {
+    id: Type.String({ description: "`evt_<uuid>`" }),
+    organization: Type.String({ description: "The slug." }),
+    type: Type.String(),
+    occurred_at: Timestamp,
+    data: Type.Object({}, { additionalProperties: true }),
+    deliveries: Type.Array(Delivery, { description: "Newest first, redeliveries included." }),
+  },
+  { description: "An event with its deliveries." },
+);
+
+const ListedType = Type.Object({
+  type: Type.String(),
+  summary: Type.String(),
+  subscriptions: Type.Integer({ description: "Active ones that list the type." }),
+  last_published_at: NullableTimestamp,
+});
+
+export const EventTypesPage = pageOf(ListedType, "Event types, in order of name.");

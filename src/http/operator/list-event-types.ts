@@ -1,0 +1,26 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { pageOfEventTypes } from "../../actions/events.ts";
+import type { App } from "../app.ts";
+import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { EventTypesPage } from "./event-schema.ts";
+import { operatorProblems } from "./operation.ts";
+
+export function listEventTypesRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/event-types",
+    {
+      config: { servesPublishers: true },
+      schema: {
+        operationId: "listEventTypes",
+        summary: "List event types",
+        description:
+          "Those that this process knows. `last_published_at` is null if no event of the type is kept; of the " +
+          "service's own types, if none is among the newest 10,000 events.",
+        querystring: PageQuery,
+        response: { 200: EventTypesPage, ...operatorProblems("invalid_request") },
+      },
+      validatorCompiler: readByHand,
+    },
+    async ({ query }) => pageOfEventTypes(deps, readPageRequest(query)),
+  );
+}

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from "fastify";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { EVENT_FAULTS_MAX, publishEvents } from "../../actions/publish-events.ts";
+import { DATA_DEPTH_MAX, eventsIn } from "../../domain/event-request.ts";
+import { faultsOfJson } from "../../domain/json-document.ts";
+import { type Fault, PartnerError } from "../../domain/errors.ts";
+import type { App } from "../app.ts";
+import { readTexts } from "../json-body.ts";
+import { EVENTS_BYTES_MAX } from "../limits.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { PublishAnswer, PublishRequest } from "./event-schema.ts";
+import { operatorProblems } from "./operation.ts";
+
+/** What stands around the data: the body, and the array and the object of a batch. */
+const AROUND = { one: 1, batch: 3 };
+
+export function publishEventsRoute(app: App, deps: Dependencies): void {
+  app.register((scope: App, _options, done) => {
+    const faults = readStrictly(scope);
+    scope.post(
+      "/events",
+      {
+        bodyLimit: EVENTS_BYTES_MAX,
+        config: { servesPublishers: true },
+        schema: {
+          operationId: "publishEvents",
+          summary: "Publish one event, or up to 1,000",
+          description:
+            "Once this answers, the events are durable, with a delivery for each active subscription of the " +
+            "organization that lists the type. All or nothing: if anything is wrong, nothing is published. Repeat a " +
+            "request whose answer was lost with the same `dedupe_key`s.",
+          body: PublishRequest,
+          response: { 202: PublishAnswer, ...operatorProblems(...BODY_PROBLEMS) },
+        },
+        validatorCompiler: () => () => true,
+      },
+      async (request, reply) => {
+        if (request.body === undefined) throw malformed("");
+        const published = await publishEvents(deps, request.body, faults.get(request));
+        return reply.code(202).send(published);
+      },
+    );
+    done();
+  });
+}
+
+/** Reads JSON bodies as they are, and returns what would be lost of each. */
+function readStrictly(app: App): WeakMap<FastifyRequest, Fault[]> {
+  const found = new WeakMap<FastifyRequest, Fault[]>();
+  app.removeContentTypeParser("application/json");
+  readTexts(app, (request, text, done) => {
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      done(malformed(text));
+      return;
+    }
+    const depthMax = DATA_DEPTH_MAX + (eventsIn(body).isBatch ? AROUND.batch : AROUND.one);
+    found.set(request, faultsOfJson(text, { depthMax, faultsMax: EVENT_FAULTS_MAX }));
+    done(null, body);
+  });
+  return found;
+}
+
+function malformed(text: string): PartnerError {
+  return new PartnerError(
+    "malformed_request",
+    text === "" ? "The body is missing: send JSON." : "The body is not valid JSON.",
+  );
+}

@@ -1,0 +1,72 @@
+import type { Queryable } from "./database.ts";
+import { arrayText } from "./array-text.ts";
+
+export interface EventTypeNode {
+  id: string;
+  /** The platform's types that this node knows. */
+  names: readonly string[];
+}
+
+/** Nodes announce one after the other until their transactions end. */
+export async function lockEventTypes(tx: Queryable): Promise<void> {
+  await tx`lock table event_type_nodes in share row exclusive mode`;
+}
+
+/** Writes down what a node knows now. */
+export async function recordNode(
+  tx: Queryable,
+  { id, names }: EventTypeNode,
+  now: Date,
+): Promise<void> {
+  await tx`
+    insert into event_type_nodes (id, names, seen_at)
+    values (${id}, ${arrayText(names)}::text::text[], ${now})
+    on conflict (id) do update set names = excluded.names, seen_at = excluded.seen_at, ended_at = null`;
+}
+
+export async function recordNodeEnded(db: Queryable, id: string, now: Date): Promise<void> {
+  await db`update event_type_nodes set ended_at = ${now} where id = ${id}`;
+}
+
+/** Deletes the nodes that ended, and those that were not seen since. */
+export async function deleteNodes(
+  tx: Queryable,
+  { except, unseenSince }: { except: string; unseenSince: Date },
+): Promise<void> {
+  await tx`
+    delete from event_type_nodes
+     where id <> ${except} and (ended_at is not null or seen_at < ${unseenSince})`;
+}
+
+/** A type is known while any node announces it. Changes no row of a type that stays as it is. */
+export async function updateEventTypes(tx: Queryable, now: Date): Promise<void> {
+  await tx`
+    update event_types t
+       set retired_at = ${now}
+     where retired_at is null and not exists (select from event_type_nodes n where t.name = any(n.names))`;
+  await tx`
+    insert into event_types (name, added_at)
+    select distinct name, ${now}::timestamptz from event_type_nodes, unnest(names) as name order by name
+    on conflict (name) do update set retired_at = null where event_types.retired_at is not null`;
+}
+
+/** Every type that a platform has ever announced, in order of name. */
+export async function listEventTypeNames(db: Queryable): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`select name from event_types order by name`;
+  return rows.map(({ name }) => name);
+}
+
+/** Types that active subscriptions list beside `known`, in order of name. */
+export async function listSubscribedBeside(
+  db: Queryable,
+  known: readonly string[],
+): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
+    select distinct name
+      from subscriptions, unnest(events) as name
+     where deleted_at is null and auto_disabled_at is null
+       and not events <@ ${arrayText(known)}::text::text[]
+       and name <> all(${arrayText(known)}::text::text[])
+     order by name`;
+  return rows.map(({ name }) => name);
+}

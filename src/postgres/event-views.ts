@@ -1,0 +1,53 @@
+import type { EventId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+export interface StoredEventRow {
+  id: EventId;
+  organization_slug: string;
+  type: string;
+  occurred_at: Date;
+  /** JSON text. */
+  data: string;
+}
+
+/** Null if absent. */
+export async function findEvent(db: Queryable, id: EventId): Promise<StoredEventRow | null> {
+  const [row] = await db<StoredEventRow[]>`
+    select e.id, o.slug as organization_slug, e.type, e.occurred_at, e.data
+      from events e
+      join organizations o on o.id = e.organization_id
+     where e.id = ${id}`;
+  return row ?? null;
+}
+
+export interface TypeUseRow {
+  type: string;
+  subscriptions: number;
+  last_published_at: Date | null;
+}
+
+/** How many of the newest events are searched for one of the service's own types, which no index holds. */
+const NEWEST_MAX = 10_000;
+
+/** How these types are used, in no particular order. Ids carry the time of publishing. */
+export async function listTypeUses(db: Queryable, types: string[]): Promise<TypeUseRow[]> {
+  return db<TypeUseRow[]>`
+    with listed as (
+      select type, count(*)::int as subscriptions
+        from subscriptions s
+       cross join unnest(s.events) as type
+       where s.deleted_at is null and s.auto_disabled_at is null and s.events && ${types}::text[]
+       group by type
+    ),
+    newest as materialized (
+      select id, type from events order by id desc limit ${NEWEST_MAX}
+    )
+    select t.type, coalesce(l.subscriptions, 0) as subscriptions, moment_of(e.id) as last_published_at
+      from unnest(${types}::text[]) as t (type)
+      left join listed l on l.type = t.type
+      left join lateral (
+        (select id from events where type = t.type and type not like 'vc.%' order by id desc limit 1)
+        union all
+        (select id from newest where type = t.type and type like 'vc.%' order by id desc limit 1)
+      ) e on true`;
+}

@@ -1,0 +1,41 @@
+import type { Logger } from "pino";
+import { announceEventTypes, listUnknownSubscribed, withdrawNode } from "../actions/event-types.ts";
+import type { Dependencies } from "../actions/dependencies.ts";
+import type { Config } from "../config.ts";
+import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
+import { randomId } from "../domain/ids.ts";
+import { loadEventTypes } from "../event-types/load.ts";
+import { repeat } from "./repeat.ts";
+
+const ANNOUNCE_MS = 60_000;
+
+/** The service's own types and those of the configured folder. Throws one error that names every fault in it. */
+export async function openEventTypes({
+  eventTypes: folder,
+}: Pick<Config, "eventTypes">): Promise<EventTypes> {
+  return createEventTypes(folder === null ? [] : await loadEventTypes(folder));
+}
+
+/** Announces the types of this process now and then, as long as it runs. Warns of those that only subscriptions know. */
+export async function startAnnouncing(
+  deps: Dependencies,
+  log: Logger,
+  onError: (error: unknown) => void,
+): Promise<{ stop(): Promise<void> }> {
+  const nodeId = randomId();
+  await announceEventTypes(deps, nodeId);
+  const unknown = await listUnknownSubscribed(deps);
+  if (unknown.length > 0) {
+    log.warn(
+      { event_types: unknown },
+      "subscriptions list event types without a file: nobody can publish them",
+    );
+  }
+  const end = repeat(ANNOUNCE_MS, () => announceEventTypes(deps, nodeId), onError);
+  return {
+    stop: async () => {
+      await end();
+      await withdrawNode(deps, nodeId).catch(onError);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { EventView } from "../../src/actions/events.ts";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import type { PublishedView } from "../../src/actions/publish-events.ts";
+import { createCommandLine } from "../support/command-line.ts";
+import { createDatabase } from "../support/database.ts";
+import { createEngine } from "../support/engine.ts";
+import { aPlatformsTypes } from "../support/platform-types.ts";
+
+const { deps } = await createEngine(await createDatabase(), { eventTypes: aPlatformsTypes() });
+const { run, json } = createCommandLine(deps);
+await createOrganization(deps, { slug: "acme" });
+
+const publish = (data: string, ...more: string[]) => [
+  ...["event", "publish", "--organization", "acme", "--type", "order.created"],
+  ...["--data", data, ...more],
+];
+
+test("an event is published from the command line or a file, and shown", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, "order.json");
+  await writeFile(file, '{ "amount": 2 }\n');
+  const at = ["--occurred-at", "2025-12-31T23:00:00Z"];
+  const published = await json<PublishedView>(...publish(`@${file}`, ...at));
+  const { event_id: id, ...rest } = published;
+  assert.deepEqual(rest, { deliveries: 0, duplicate: false });
+
+  assert.deepEqual(await json<EventView>("event", "show", id), {
+    id,
+    organization: "acme",
+    type: "order.created",
+    occurred_at: "2025-12-31T23:00:00.000Z",
+    data: { amount: 2 },
+    deliveries: [],
+  });
+  const shown = await run("event", "show", id);
+  assert.match(shown.stdout, /^data +\{"amount":2\}$/m);
+  const { stdout } = await run(...publish('{"amount":1}'));
+  assert.match(stdout, /^evt_[0-9a-f-]{36} is published, with 0 deliveries\.\n$/);
+});
+
+test("a second event with a key is not published, and the first one is named", async () => {
+  const key = ["--dedupe-key", randomUUID()];
+  const first = await json<PublishedView>(...publish('{"amount":1}', ...key));
+  const { status, stdout } = await run(...publish('{"amount":1}', ...key));
+  assert.deepEqual([status, stdout], [0, `Not published: ${first.event_id} has this key.\n`]);
+});
+
+for (const [what, argv, complaint] of [
+  ["data of another shape", publish('{"amount":"1"}'), /data\/amount: must be a number/],
+  ["a member twice", publish('{"amount":1,"amount":2}'), /data\/amount: must not be given twice/],
+  ["no JSON", publish("{"), /--data must be JSON/],
+  ["a file that is not there", publish("@/nowhere/x.json"), /--data: ENOENT/],
+  ["an unknown event", ["event", "show", "evt_x"], /no such event/],
+] as const) {
+  test(`${what} is refused with status 1`, async () => {
+    const { status, stdout, stderr } = await run(...argv);
+    assert.deepEqual([status, stdout], [1, ""]);
+    assert.match(stderr, complaint);
+  });
+}

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { faultsOfJson } from "../../src/domain/json-document.ts";
+
+const BOUNDS = { depthMax: 100, faultsMax: 1_000 };
+
+/** A JSON value as one writes it, with members that may come twice and names that may be written with escapes. */
+type Written =
+  | { kind: "scalar"; text: string }
+  | { kind: "array"; items: Written[] }
+  | { kind: "object"; members: [name: string, value: Written][] };
+
+const NAMES = ["a", "b", "", "0", "constructor", "__proto__", "a/b", "~", '"', "\\", "ü", "\u2028"];
+
+const scalar = fc
+  .oneof(
+    fc.constantFrom("true", "false", "null", "0", "-0", "-1.5e-3", "1E2", "9007199254740991"),
+    fc.string({ unit: "binary" }).map((text) => JSON.stringify(text)),
+    fc.constantFrom('"{[,]}"', '"\\\\"', '"\\""', '"\\\\\\""', '":"'),
+    fc.constantFrom("9007199254740992", "-1e16", "1e999"),
+    fc.constantFrom('"\\u0000"', '"\\ud800"'),
+  )
+  .map((text): Written => ({ kind: "scalar", text }));
+
+const { value } = fc.letrec<{ value: Written }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    scalar,
+    fc.array(tie("value"), { maxLength: 4 }).map((items): Written => ({ kind: "array", items })),
+    fc
+      .array(fc.tuple(fc.constantFrom(...NAMES), tie("value")), { maxLength: 5 })
+      .map((members): Written => ({ kind: "object", members })),
+  ),
+}));
+
+function write(one: Written, space: string): string {
+  switch (one.kind) {
+    case "scalar":
+      return one.text;
+    case "array":
+      return `[${space}${one.items.map((item) => write(item, space)).join(`${space},${space}`)}]`;
+    case "object": {
+      const members = one.members.map(
+        ([name, inner], i) => `${nameText(name, i)}${space}:${space}${write(inner, space)}`,
+      );
+      return `{${members.join(`,${space}`)}${space}}`;
+    }
+  }
+}
+
+/** Every other one with its first character as an escape. */
+function nameText(name: string, i: number): string {
+  if (name === "" || i % 2 === 0) return JSON.stringify(name);
+  const first = `\\u${name.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return `"${first}${JSON.stringify(name.slice(1)).slice(1)}`;
+}
+
+/** The pointers at fault, found by walking what was meant instead of what was written. */
+function expected(one: Written, at = ""): string[] {
+  if (one.kind === "scalar") {
+    const read = JSON.parse(one.text) as unknown;
+    const isLost =
+      typeof read === "number"
+        ? Math.abs(read) > Number.MAX_SAFE_INTEGER
+        : typeof read === "string" && (read.includes("\0") || /\p{Cs}/u.test(read));
+    return isLost ? [at] : [];
+  }
+  if (one.kind === "array") return one.items.flatMap((item, i) => expected(item, `${at}/${i}`));
+  return one.members.flatMap(([name, inner], i) => {
+    const pointer = `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const isSecond = one.members.findIndex(([other]) => other === name) < i;
+    return [...(isSecond || name === "__proto__" ? [pointer] : []), ...expected(inner, pointer)];
+  });
+}
+
+test("whatever JSON is written, its faults are found where they are, and no others", () => {
+  fc.assert(
+    fc.property(value, fc.constantFrom("", " ", "\n\t"), (written, space) => {
+      const text = write(written, space);
+      JSON.parse(text);
+      const found = faultsOfJson(text, BOUNDS).map((fault) => fault.pointer);
+      assert.deepEqual([...new Set(found)], [...new Set(expected(written))], text);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("what JSON.stringify writes has no faults, and comes back the same", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (any) => {
+      const text = JSON.stringify(any);
+      const isHarmless = !/\\u0000|\\ud[89a-f]|__proto__|\d{16}|e\+/i.test(text);
+      if (isHarmless) assert.deepEqual(faultsOfJson(text, BOUNDS), [], text);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("too deep a value is one fault, and nothing within it is looked at", () => {
+  const at = (depth: number) => `${"[".repeat(depth)}1e999,"\\u0000"${"]".repeat(depth)}`;
+  assert.deepEqual(faultsOfJson(`[${at(2)},${at(1)}]`, { depthMax: 2, faultsMax: 10 }), [
+    { pointer: "/0/0", detail: "must not nest deeper than this" },
+    { pointer: "/1/0", detail: "must be a number from -(2^53 - 1) to 2^53 - 1" },
+    { pointer: "/1/1", detail: "must not hold the character U+0000" },
+  ]);
+});
+
+test("no more faults are told than wanted, and a long name is not repeated", () => {
+  const text = `[${Array.from({ length: 50 }, () => "1e999").join()}]`;
+  assert.equal(faultsOfJson(text, { depthMax: 5, faultsMax: 7 }).length, 7);
+  const name = "n".repeat(101);
+  assert.deepEqual(
+    faultsOfJson(`{"a":{"${name}":1e999}}`, BOUNDS).map((fault) => fault.pointer),
+    ["/a"],
+  );
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { EventView } from "../../src/actions/events.ts";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+import { aShell } from "../support/shell.ts";
+
+const dropRole: (() => Promise<unknown>)[] = [];
+after(async () => {
+  for (const drop of dropRole) await drop();
+});
+const db = await createDatabase({ max: 1 });
+
+/** The samples of the page, by language and name. */
+const page = await readFile(join(ROOT, "docs/publishing.md"), "utf8");
+const samples = new Map(
+  [...page.matchAll(/^```(\w+) (\w+)\n(.*?)^```$/gms)].map(([, language, name, text = ""]) => [
+    `${language ?? ""} ${name ?? ""}`,
+    text,
+  ]),
+);
+const sample = (name: string) => {
+  const text = samples.get(name);
+  assert.ok(text, `the page has a sample: ${name}`);
+  return text;
+};
+
+test("the page leads from a type to verified deliveries, in each language, word for word", async (t) => {
+  if (!(await requireProgram(t, "curl", ["--version"]))) return;
+  const owner = ownerOf(db);
+  const shell = await aShell(t, environmentOf(db));
+  await shell.runText(sample("bash declare"));
+
+  const first = shell.startText(sample("bash listen"), { PARTNER_API_ARGS: "--port 0" });
+  const [receiver] = await first.heard(/https:\/\/localhost:\d+\S*/);
+  const ports = { PORT: "0", OPERATOR_PORT: "0" };
+  const service = shell.startText(sample("bash serve"), ports);
+  const [, partners, operators] = await service.heard(
+    /"partners":"([^"]+)","operators":"([^"]+)".*"ready"/,
+  );
+  assert.ok(partners && operators);
+  Object.assign(shell.env, { EVENT_TYPES: "event-types" });
+  const [, token] = /(vck_\S+\.\S+)/.exec(await shell.runText(sample("bash organization"))) ?? [];
+  assert.ok(token);
+  Object.assign(shell.env, {
+    ...{ PARTNER_API: partners, OPERATOR_API: operators },
+    ...{ PARTNER_TOKEN: token, RECEIVER_URL: receiver },
+  });
+  const { secret } = JSON.parse(await shell.runText(sample("bash subscribe"))) as {
+    secret: string;
+  };
+  await first.stop();
+  const args = { PARTNER_API_ARGS: `--port ${new URL(receiver).port} --secret ${secret}` };
+  const listener = shell.startText(sample("bash listen"), args);
+  await listener.heard(/Verifies +with one secret/);
+
+  const published = [
+    await shell.runText(sample("bash publish")),
+    await runFile("node", "publish.mjs", sample("js publish")),
+    await shell.runText(sample("bash command")),
+  ];
+  if (await requireProgram(t, "python3", ["--version"])) {
+    published.push(await runFile("python3", "publish.py", sample("python publish")));
+  }
+  const ids = published.map((text) => (JSON.parse(text) as { event_id: string }).event_id);
+  ids.push(`evt_${await publishFromSql()}`);
+  for (const id of ids) {
+    await listener.heard(new RegExp(id));
+    const shown = await shell.runText(`partner-api event show ${id} --json`);
+    assert.equal((JSON.parse(shown) as EventView).organization, "acme");
+  }
+  assert.equal(new Set(ids).size, ids.length);
+  await listener.heard(/✔ valid/);
+  assert.ok(!listener.lines.all.some((line) => line.includes("forged")));
+
+  async function runFile(program: string, name: string, text: string): Promise<string> {
+    await writeFile(join(shell.folder, name), text);
+    return shell.runText(`${program} ${name}`);
+  }
+
+  /** As another service on the same database does, with a role of its own. */
+  async function publishFromSql(): Promise<string> {
+    const role = `orders_service_${process.pid}`;
+    await owner.unsafe(`create role ${role}`);
+    dropRole.push(() => owner.unsafe(`drop owned by ${role}; drop role ${role}`).execute());
+    await owner.unsafe("create table orders (id text primary key, amount integer)");
+    await owner.unsafe(`grant insert on orders to ${role}`);
+    await owner.unsafe(sample("sql grant").replace("orders_service", role));
+    const statements = sample("sql publish")
+      .replace(/begin;|commit;/g, "")
+      .split(";\n");
+    return owner.begin(async (tx) => {
+      await tx.unsafe(`set local role ${role}`);
+      let id = "";
+      for (const statement of statements.filter((text) => text.trim() !== "")) {
+        const [row] = await tx.unsafe(statement);
+        id = String(row?.["partner_api_publish"] ?? id);
+      }
+      return id;
+    });
+  }
+});

@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import assert from "node:assert/strict";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import { createSubscription } from "../../src/actions/subscriptions.ts";
+import type { Fault } from "../../src/domain/errors.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { ANYWHERE, createEngine } from "./engine.ts";
+import { aPlatformsTypes } from "./platform-types.ts";
+import { PUBLISHER, startOperatorApi } from "./operator-api.ts";
+
+/** The operators' listener as a service of the platform uses it, and an organization of its own. */
+export async function aPublisherApi(t: Parameters<typeof startOperatorApi>[0], db: Database) {
+  const engine = await createEngine(db, { eventTypes: aPlatformsTypes() });
+  const { deps } = engine;
+  const api = startOperatorApi(t, deps);
+  const { id, slug } = await createOrganization(deps, { slug: `o-${randomUUID()}` });
+  const subscribe = (events: string[], organizationId = id) =>
+    createSubscription(
+      { ...deps, checkDestination: () => Promise.resolve(ANYWHERE) },
+      organizationId,
+      { url: "https://receiver.example/hooks", events },
+    );
+  const order = { organization: slug, type: "order.created", data: { amount: 1 } };
+  const post = (body: unknown) =>
+    api.ask({
+      method: "POST",
+      url: "events",
+      body,
+      authorization: `Bearer ${PUBLISHER.token}`,
+    });
+  /** The faults of a refused request, of which nothing may have been written. */
+  const faultsOf = async (body: unknown): Promise<Fault[]> => {
+    const answer = await post(body);
+    assert.equal(answer.status, 422, answer.text);
+    assert.equal(await countEvents(), 0);
+    return (answer.body as { errors: Fault[] }).errors;
+  };
+  const countEvents = async () =>
+    (await db`select from events where organization_id = ${id}`).length;
+  const pointersOf = async (body: unknown) => (await faultsOf(body)).map((fault) => fault.pointer);
+  /** Sends this text as JSON. */
+  const postText = (payload: string | Buffer) =>
+    api.app.inject({
+      method: "POST",
+      url: "/api/v1/admin/events",
+      headers: { authorization: `Bearer ${PUBLISHER.token}`, "content-type": "application/json" },
+      payload,
+    });
+  return {
+    ...engine,
+    postText,
+    ...api,
+    id,
+    slug,
+    subscribe,
+    order,
+    post,
+    faultsOf,
+    pointersOf,
+    countEvents,
+  };
+}
