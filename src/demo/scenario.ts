@@ -21,8 +21,8 @@ interface Failures {
 }
 
 /**
- * Runs the demo: an organization and a key, a subscription, a delivered event, and an event that is
- * refused first.
+ * Runs the demo: an organization and a key, a subscription, a delivered event, an event that is
+ * refused first, and an event of the platform's own.
  */
 export async function runScenario(transcript: Transcript, setup: DemoSetup): Promise<void> {
   transcript.step("An operator creates an organization and a key");
@@ -71,6 +71,18 @@ export async function runScenario(transcript: Transcript, setup: DemoSetup): Pro
   const failures = await partner<Failures>("GET", `/webhooks/${subscription.id}/failures`);
   for (const [name, value] of Object.entries(failures.items[0] ?? {}))
     transcript.field(name, value);
+
+  transcript.step("The platform publishes an event of its own");
+  const published = await operator<{ event_id: string }>("POST", "/events", {
+    organization: "acme",
+    type: "order.created",
+    data: { order_id: "ord_1042", total: 4200, currency: "EUR" },
+    dedupe_key: "order-1042",
+  });
+  transcript.field("accepted", published.event_id);
+  const order = await setup.nextArrival();
+  showDelivery(transcript, order);
+  for (const verdict of await verdicts(order, subscription.secret)) transcript.field(...verdict);
 }
 
 function showDelivery(transcript: Transcript, { headers, body }: Delivery): void {

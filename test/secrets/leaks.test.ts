@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type TestContext, test } from "node:test";
 import { runScenario } from "../../src/demo/scenario.ts";
 import { Transcript } from "../../src/demo/transcript.ts";
@@ -97,6 +98,7 @@ async function aService(t: TestContext, ca: string) {
     DATA_DIR: dataDir,
     EGRESS_ALLOW: "127.0.0.1/32",
     EGRESS_CA_FILE: join(folder, "ca.pem"),
+    EVENT_TYPES: fileURLToPath(new URL("../../../examples/event-types/", import.meta.url)),
     RETRY_DELAYS: "100ms,1s,1s",
     LOG_LEVEL: "trace",
   };
