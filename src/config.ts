@@ -111,7 +111,7 @@ function read(env: Environment): Config {
     subscriptionConcurrency: env.value(
       "SUBSCRIPTION_CONCURRENCY",
       integer(1, 10_000),
-      Math.min(16, dispatchConcurrency),
+      Math.ceil(dispatchConcurrency / 2),
     ),
     maxSubscriptions: env.value("MAX_SUBSCRIPTIONS", integer(1, SUBSCRIPTIONS_MAX), 100),
 

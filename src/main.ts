@@ -191,8 +191,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 /** What is published here is attempted within milliseconds, not at the next poll. */
 function promptBy(dispatcher: Dispatcher): Pick<Dependencies, "nudge" | "reserve"> {
   return {
-    nudge: (subscriptionIds) => {
-      dispatcher.nudge(subscriptionIds);
+    nudge: (due) => {
+      dispatcher.nudge(due);
     },
     reserve: () => dispatcher.reserve(),
   };

@@ -1,6 +1,6 @@
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
-import { type EventId, type SubscriptionId, randomId } from "../domain/ids.ts";
+import { type EventId, type OrganizationId, type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import { claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
 import type { Lease } from "../postgres/leases.ts";
@@ -13,6 +13,7 @@ export interface Claim extends Lease {
   event_id: EventId;
   type: string;
   subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
   url: string;
   /** Attempts that ended before. */
   attempts: number;
@@ -68,7 +69,7 @@ export function toClaim(
   row: Omit<ClaimedDelivery, "active">,
   { leaseId: lease_id, leasedUntil: leased_until }: { leaseId: string; leasedUntil: Date },
 ): Claim {
-  const { id, event_id, type, subscription_id, url, attempts, lost_leases } = row;
+  const { id, event_id, type, subscription_id, organization_id, url, attempts, lost_leases } = row;
   const event = { id: event_id, type, occurredAt: row.occurred_at, data: row.data };
   return {
     id,
@@ -77,6 +78,7 @@ export function toClaim(
     event_id,
     type,
     subscription_id,
+    organization_id,
     url,
     attempts,
     lost_leases,

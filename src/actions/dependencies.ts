@@ -15,7 +15,7 @@ import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
-import type { NewEvent, Published, Reservation } from "./publish.ts";
+import type { DueSubscription, NewEvent, Published, Reservation } from "./publish.ts";
 import { createPublishing } from "./publishing.ts";
 
 /** What the dispatcher and the actions share. */
@@ -38,7 +38,7 @@ export interface Parts extends Foundations {
   /** Sees the outcome of what publishes events. Default: nobody does. */
   noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
-  nudge: (subscriptionIds: SubscriptionId[]) => void;
+  nudge: (due: DueSubscription[]) => void;
   /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */
   reserve: () => Reservation;
 }

@@ -35,6 +35,12 @@ export interface NewEvent {
   dedupeKey?: string;
 }
 
+/** A subscription that has something due, and its organization. */
+export interface DueSubscription {
+  subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
+}
+
 export interface Published {
   /** Of a duplicate: the first event's. */
   eventId: EventId;
@@ -62,7 +68,7 @@ export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {
  * Publishes events in the caller's transaction `tx`, with a delivery for each recipient: all of them exist exactly if
  * the transaction commits.
  *
- * Call `nudge` with `subscriptionIds` after the commit for attempts within milliseconds. Without it a poll finds the
+ * Call `nudge` with the subscriptions after the commit for attempts within milliseconds. Without it a poll finds the
  * deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`. A dedupe key
  * is taken until the transaction ends: others who publish with it wait.
  */
@@ -103,13 +109,17 @@ export async function publishAtOnce(
     });
 
     const byId = new Map(rows.map((row) => [row.id, row]));
-    const waiting: string[] = [];
+    const waiting: DueSubscription[] = [];
     for (const delivery of written) {
       if (delivery.id === null) continue;
       const event = byId.get(delivery.event_id);
       const claim = event && claimOf(ring, event, delivery, lease);
       if (claim) claims.push(claim);
-      else waiting.push(delivery.subscription_id);
+      else if (event)
+        waiting.push({
+          subscription_id: delivery.subscription_id,
+          organization_id: event.organization_id,
+        });
     }
     if (waiting.length > 0) nudge(waiting);
     return publishedOf(rows, written);
@@ -149,7 +159,7 @@ function publishedOf(rows: EventRow[], written: WrittenRow[]): Published[] {
 /** Null unless the delivery was written with a lease. */
 function claimOf(
   ring: KeyRing,
-  { type, occurred_at, data }: EventRow,
+  { type, organization_id, occurred_at, data }: EventRow,
   { id, event_id, subscription_id, url, sealed_secret }: PublishedDeliveryRow,
   lease: { leaseId: string; leasedUntil: Date },
 ): Claim | null {
@@ -157,7 +167,18 @@ function claimOf(
   const fresh = { attempts: 0, lost_leases: 0 };
   return toClaim(
     ring,
-    { id, event_id, subscription_id, type, occurred_at, data, url, sealed_secret, ...fresh },
+    {
+      id,
+      event_id,
+      subscription_id,
+      organization_id,
+      type,
+      occurred_at,
+      data,
+      url,
+      sealed_secret,
+      ...fresh,
+    },
     lease,
   );
 }

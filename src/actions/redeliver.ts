@@ -44,7 +44,7 @@ export async function redeliver(
     throw new PartnerError("not_redeliverable", "The event is older than the retention.");
   }
 
-  nudge([subscription.id]);
+  nudge([{ subscription_id: subscription.id, organization_id: subscription.organization_id }]);
   return {
     ...delivery,
     id,

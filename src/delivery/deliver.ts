@@ -1,6 +1,7 @@
 import type { Ended } from "../actions/attempts.ts";
 import type { Claim } from "../actions/claims.ts";
 import type { Clock } from "../domain/clock.ts";
+import { type Signal, signalOf } from "../domain/concurrency-limit.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { InternalFault, Outcome } from "../domain/outcome.ts";
@@ -21,9 +22,10 @@ export interface DelivererOptions {
   onEnded: (ended: Ended) => void;
 }
 
-/** An attempt that is over: its receiver is free for another. */
+/** An attempt that has ended. */
 export interface Attempted {
-  /** Resolves when what came of it is durable. */
+  signal: Signal;
+  /** Resolves when its outcome is durable. */
   recorded: Promise<void>;
 }
 
@@ -40,15 +42,16 @@ export function createDeliverer({
   return async (claim) => {
     const startedAt = clock();
     const outcome = await attempt(claim, startedAt);
+    const signal = signalOf(outcome);
     if (outcome.kind === "internal-fault") {
       onInternalFault(outcome.fault, claim, outcome.error);
-      return { recorded: postpone(claim) };
+      return { signal, recorded: postpone(claim) };
     }
-    if (outcome.kind === "deferred") return { recorded: defer(claim) };
+    if (outcome.kind === "deferred") return { signal, recorded: defer(claim) };
 
     const ended = { claim, outcome, startedAt, endedAt: clock() };
     onEnded(ended);
-    return { recorded: record(ended) };
+    return { signal, recorded: record(ended) };
   };
 
   async function attempt(claim: Claim, startedAt: Date): Promise<Outcome> {

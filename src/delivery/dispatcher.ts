@@ -1,17 +1,23 @@
 import type { Claim, Taken, Wanted } from "../actions/claims.ts";
-import { NO_SLOTS, type Reservation } from "../actions/publish.ts";
+import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/publish.ts";
 import { LinkedList } from "../lib/linked-list.ts";
-import type { SubscriptionId } from "../domain/ids.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { Slots } from "./slots.ts";
 
+/** Who holds the slots. */
+export type Holders = Slots["holders"];
+
 export interface DispatcherOptions extends DueOptions {
   /** Leases due deliveries to us, as many as are wanted. */
   claim: (wanted: Wanted) => Promise<Taken>;
-  /** Makes one attempt, and has what came of it recorded. */
+  /** Makes one attempt and has its outcome recorded. */
   deliver: (claim: Claim) => Promise<Attempted>;
+  /** Puts a claimed delivery off for a moment without an attempt. */
+  defer: (claim: Claim) => Promise<void>;
+  /** Deliveries wait, and only the reserve is free. */
+  onContended: (holders: Holders) => void;
   concurrency: number;
   subscriptionConcurrency: number;
   onError: (error: unknown) => void;
@@ -21,7 +27,7 @@ export interface DispatcherOptions extends DueOptions {
 const OPEN_PER_SLOT = 2;
 
 /** Where more subscriptions than this have something due, no slot is spare. */
-const DUE_MAX_TO_RESERVE = 256;
+const DUE_MAX_TO_RESERVE = 1_000;
 
 /**
  * Keeps attempts going while deliveries are due.
@@ -37,7 +43,9 @@ export class Dispatcher {
   readonly #bell = new Doorbell();
   readonly #due: Due;
   #running: Promise<void> | undefined;
-  #looking: Promise<void> | undefined;
+  #scanning: Promise<void> | undefined;
+  /** Whether enough was due for all free slots. */
+  #hasEnough = false;
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
@@ -55,8 +63,8 @@ export class Dispatcher {
     this.#running ??= this.#run();
   }
 
-  nudge(subscriptionIds: SubscriptionId[]): void {
-    this.#due.add(subscriptionIds);
+  nudge(due: DueSubscription[]): void {
+    this.#due.add(due);
     this.#bell.ring();
   }
 
@@ -78,7 +86,7 @@ export class Dispatcher {
       this.#ringForMore();
       ended();
     };
-    return { slots, except: [...this.#due, ...this.#slots.saturated], end };
+    return { slots, except: [...this.#due.subscriptions, ...this.#slots.saturated], end };
   }
 
   get #canReserve(): boolean {
@@ -100,7 +108,7 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
-      this.#look();
+      this.#scan();
       try {
         await this.#fillFreeSlots();
       } catch (error) {
@@ -109,22 +117,25 @@ export class Dispatcher {
       await this.#bell.wait(this.#options.pollIntervalMs);
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
-    await this.#looking;
+    await this.#scanning;
   }
 
-  /** Beside the claims: what is in mind already does not wait for a look. */
-  #look(): void {
-    this.#looking ??= this.#due
-      .look(this.#slots.free)
+  /** Runs beside the claims, which do not wait for it. */
+  #scan(): void {
+    this.#scanning ??= this.#due
+      .scan(this.#hasEnough)
       .then((hasFound) => {
         if (hasFound) this.#bell.ring();
       }, this.#options.onError)
-      .finally(() => (this.#looking = undefined));
+      .finally(() => (this.#scanning = undefined));
   }
 
   async #fillFreeSlots(): Promise<void> {
     if (!this.#hasRoom) return;
     const wanted = this.#slots.share(this.#due);
+    this.#hasEnough = wanted.shares.length >= wanted.limit;
+    if (this.#due.size > 0 && this.#slots.isContended)
+      this.#options.onContended(this.#slots.holders);
     if (wanted.shares.length === 0) return;
 
     const free = this.#slots.reserve(wanted.limit);
@@ -146,8 +157,7 @@ export class Dispatcher {
   }
 
   #begin(claim: Claim): void {
-    this.#slots.take(claim.subscription_id);
-    const work = this.#deliver(claim)
+    const work = (this.#slots.hasRoomFor(claim) ? this.#deliver(claim) : this.#options.defer(claim))
       .catch(this.#options.onError) // Not recorded: the lease runs out and it is tried again.
       .finally(() => {
         this.#open.remove(link);
@@ -156,13 +166,16 @@ export class Dispatcher {
     const link = this.#open.append(work);
   }
 
-  /** The slot is free once the attempt is over. Its outcome is recorded in a batch, which holds no slot. */
+  /** The slot is free once the attempt has ended. Its outcome is recorded in a batch, which holds no slot. */
   async #deliver(claim: Claim): Promise<void> {
+    this.#slots.take(claim);
+    const beganMs = performance.now();
     let attempted: Attempted;
     try {
       attempted = await this.#options.deliver(claim);
+      this.#slots.note(claim, attempted.signal, beganMs, performance.now());
     } finally {
-      this.#slots.give(claim.subscription_id);
+      this.#slots.give(claim);
       this.#ringForMore();
     }
     await attempted.recorded;

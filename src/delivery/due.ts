@@ -1,26 +1,29 @@
-import type { SubscriptionId } from "../domain/ids.ts";
+import type { DueSubscription } from "../actions/publish.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+
 export interface DueOptions {
-  /** Subscriptions with something due, in order of id, beginning behind `after`; and how far it came (null: to the end). */
+  /** Subscriptions with something due, in order of id, after `after`; and how far the scan came (null: to the end). */
   listDue: (page: {
     after: string | null;
     limit: number;
-  }) => Promise<{ due: string[]; upTo: string | null }>;
+  }) => Promise<{ due: DueSubscription[]; upTo: string | null }>;
   pollIntervalMs: number;
 }
 
-/** Subscriptions that one look brings to mind. The next look goes on behind them. */
-const LOOK_MAX = 1_000;
-const LOOK_PAUSE_MAX_MS = 1_000;
-/** Subscriptions that are kept in mind. What is forgotten beyond that, a later look finds again. */
+/** Subscriptions that one scan returns. The next scan continues after them. */
+const SCAN_MAX = 1_000;
+const SCAN_PAUSE_MAX_MS = 1_000;
+/** Subscriptions that are remembered. A later scan finds the others again. */
 const DUE_MAX = 10_000;
 
-/** The subscriptions that may have something due, as far as we know: the longest waiting first. */
+/** The subscriptions that may have something due, by organization. Those that wait longest come first. */
 export class Due {
   readonly #options: DueOptions;
+  readonly #organizations = new Map<OrganizationId, Set<SubscriptionId>>();
   /** Whether each was added since it was last asked for. */
-  readonly #ids = new Map<string, boolean>();
-  #lookedAtMs = -Infinity;
-  #lookedUpTo: string | null = null;
+  readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
+  #scannedAtMs = -Infinity;
+  #scannedUpTo: string | null = null;
   #pauseMs = 0;
 
   constructor(options: DueOptions) {
@@ -28,59 +31,94 @@ export class Due {
   }
 
   get size(): number {
-    return this.#ids.size;
+    return this.#subscriptions.size;
   }
 
-  has(subscriptionId: SubscriptionId): boolean {
-    return this.#ids.has(subscriptionId);
+  get organizations(): Iterable<OrganizationId> {
+    return this.#organizations.keys();
   }
 
-  [Symbol.iterator](): Iterator<string> {
-    return this.#ids.keys();
+  get organizationCount(): number {
+    return this.#organizations.size;
   }
 
-  add(subscriptionIds: SubscriptionId[]): void {
+  has(organization: OrganizationId): boolean {
+    return this.#organizations.has(organization);
+  }
+
+  get subscriptions(): Iterable<SubscriptionId> {
+    return this.#subscriptions.keys();
+  }
+
+  of(organization: OrganizationId): Iterable<SubscriptionId> {
+    return this.#organizations.get(organization) ?? [];
+  }
+
+  /** Returns how many of them were not remembered. */
+  add(due: DueSubscription[]): number {
+    let added = 0;
+    for (const { subscription_id: id, organization_id } of due) {
+      const known = this.#subscriptions.get(id);
+      if (known) known.isNew = true;
+      else if (this.size < DUE_MAX) {
+        this.#append(id, organization_id);
+        added++;
+      }
+    }
+    return added;
+  }
+
+  /** A claim for them begins. They keep their places until it has reached them. */
+  ask(subscriptionIds: SubscriptionId[]): void {
     for (const id of subscriptionIds) {
-      if (this.#ids.size < DUE_MAX || this.#ids.has(id)) this.#ids.set(id, true);
+      const asked = this.#subscriptions.get(id);
+      if (asked) asked.isNew = false;
     }
   }
 
-  /** They are about to be claimed from. They keep their places until that has come to them. */
-  ask(subscriptionIds: SubscriptionId[]): void {
-    for (const id of subscriptionIds) this.#ids.set(id, false);
+  /** A claim reached it. It is forgotten, or goes to the end if it may have more due or was added meanwhile. */
+  settle(id: SubscriptionId, mayHaveMore: boolean): void {
+    const settled = this.#subscriptions.get(id);
+    if (!settled) return;
+    this.#remove(id, settled.of);
+    if (mayHaveMore || settled.isNew) this.#append(id, settled.of);
   }
 
-  /** It was claimed from: it is forgotten, or goes to the end if it may have more, or something new, due. */
-  settle(subscriptionId: SubscriptionId, mayHaveMore: boolean): void {
-    const wasAdded = this.#ids.get(subscriptionId) === true;
-    this.#ids.delete(subscriptionId);
-    if (mayHaveMore || wasAdded) this.#ids.set(subscriptionId, true);
+  #append(id: SubscriptionId, of: OrganizationId): void {
+    this.#subscriptions.set(id, { of, isNew: true });
+    const siblings = this.#organizations.get(of);
+    if (siblings) siblings.add(id);
+    else this.#organizations.set(of, new Set([id]));
+  }
+
+  /** Its organization goes to the end, too: organizations take turns. */
+  #remove(id: SubscriptionId, of: OrganizationId): void {
+    this.#subscriptions.delete(id);
+    const siblings = this.#organizations.get(of);
+    this.#organizations.delete(of);
+    siblings?.delete(id);
+    if (siblings?.size) this.#organizations.set(of, siblings);
   }
 
   /**
-   * Finds what became due by itself or was accepted elsewhere, and answers whether that is anything. A slow look makes
-   * the next one wait longer.
+   * Finds what became due by itself or was published elsewhere. Returns true if that is anything new. A slow scan makes the
+   * next one wait longer, and so does `hasEnough`: enough is due for all free slots.
    */
-  async look(freeHands: number): Promise<boolean> {
+  async scan(hasEnough: boolean): Promise<boolean> {
     const { listDue, pollIntervalMs } = this.#options;
     const began = performance.now();
-    if (began < this.#lookedAtMs + this.#pauseFor(freeHands)) return false;
+    if (began < this.#scannedAtMs + (hasEnough ? SCAN_PAUSE_MAX_MS : this.#pauseMs)) return false;
 
-    this.#lookedAtMs = began;
+    this.#scannedAtMs = began;
     this.#pauseMs = pollIntervalMs;
-    const { due, upTo } = await listDue({ after: this.#lookedUpTo, limit: LOOK_MAX });
-    this.add(due);
-    this.#lookedUpTo = upTo;
+    const { due, upTo } = await listDue({ after: this.#scannedUpTo, limit: SCAN_MAX });
+    const hasFound = this.add(due) > 0;
+    this.#scannedUpTo = upTo;
 
     const tookMs = performance.now() - began;
-    const restMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, LOOK_PAUSE_MAX_MS));
-    const onwardMs = due.length > 0 ? 0 : 2 * tookMs;
+    const restMs = Math.max(pollIntervalMs, Math.min(10 * tookMs, SCAN_PAUSE_MAX_MS));
+    const onwardMs = hasFound ? 0 : 2 * tookMs;
     this.#pauseMs = upTo === null ? restMs : onwardMs;
-    return due.length > 0;
-  }
-
-  /** Long while there is enough for all hands, and short where the last look left something out. */
-  #pauseFor(freeHands: number): number {
-    return this.size >= freeHands ? LOOK_PAUSE_MAX_MS : this.#pauseMs;
+    return hasFound;
   }
 }

@@ -1,48 +1,74 @@
-import type { Share, Wanted } from "../actions/claims.ts";
-import type { SubscriptionId } from "../domain/ids.ts";
+import type { Claim, Share, Wanted } from "../actions/claims.ts";
+import type { Signal } from "../domain/concurrency-limit.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { allowance, reservedOf } from "../domain/slot-share.ts";
+import { Tally } from "../lib/tally.ts";
+import type { Due } from "./due.ts";
+import { Receivers } from "./receivers.ts";
 
-/** Slots that a subscription gets together where it has that much due: attempts at one host share its look-up. */
+/** Deliveries of a subscription that one claim takes if that many are due: attempts at one host share its look-up. */
 const SHARE_MAX = 16;
 
-/** Attempts that begin together, at most. More would wait for each other, and then for one record. */
+/** Attempts that begin together. More would wait for each other, and then for one record. */
 const BURST_MAX = 64;
 
+/** What an attempt needs a slot for. */
+export type Attempt = Pick<Claim, "subscription_id" | "organization_id" | "url">;
+
+/** Due subscriptions by organization, those that wait longest first. */
+export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
+
 /**
- * Counts the attempts under way, in all and for each subscription, and so how many more may begin.
+ * Counts the attempts under way and decides which subscriptions get the free slots.
  *
- * The bounds are kept here, before the claim: a receiver that hangs holds its own share and nobody else's.
+ * Organizations that hold fewest come first. The limits apply before the claim, so the backlog of a receiver at its limit is
+ * not read.
  */
 export class Slots {
   readonly #total: number;
-  readonly #perSubscription: number;
-  readonly #busy = new Map<string, number>();
-  #allBusy = 0;
+  readonly #receivers: Receivers;
+  readonly #bySubscription = new Tally<SubscriptionId>();
+  readonly #byOrganization = new Tally<OrganizationId>();
+  readonly #byHost = new Tally<string>();
+  #busy = 0;
   #reserved = 0;
 
   constructor(total: number, perSubscription: number) {
     this.#total = total;
-    this.#perSubscription = perSubscription;
+    this.#receivers = new Receivers(perSubscription);
   }
 
   get free(): number {
-    return this.#total - this.#allBusy - this.#reserved;
+    return this.#total - this.#busy - this.#reserved;
   }
 
-  /** Free slots beyond half of all: that half is left to deliveries that wait. */
+  /** Free slots beyond half of all. The other half is for deliveries that wait. */
   get spare(): number {
     return Math.max(0, Math.min(Math.floor(this.free - this.#total / 2), BURST_MAX));
   }
 
   get busy(): number {
-    return this.#allBusy;
+    return this.#busy;
   }
 
-  /** The subscriptions that have no slot left. */
-  get saturated(): string[] {
-    return [...this.#busy].filter(([, busy]) => busy >= this.#perSubscription).map(([id]) => id);
+  /** Whether only the reserve is free, so that holders of their share wait. */
+  get isContended(): boolean {
+    return this.free <= reservedOf(this.#total);
   }
 
-  /** Sets slots aside. Returns what ends that. */
+  /** Organizations and failing hosts with the number of slots that each holds. */
+  get holders(): { organizations: [OrganizationId, number][]; failingHosts: [string, number][] } {
+    const failingHosts = [...this.#byHost].filter(([host]) => this.#receivers.isFailing(host));
+    return { organizations: [...this.#byOrganization], failingHosts };
+  }
+
+  /** The subscriptions that have reached their limit. */
+  get saturated(): SubscriptionId[] {
+    const held = [...this.#bySubscription];
+    return held.filter(([id, busy]) => busy >= this.#receivers.limitOf(id)).map(([id]) => id);
+  }
+
+  /** Sets slots aside. Returns a function that ends that. */
   reserve(count: number): () => void {
     this.#reserved += count;
     return () => {
@@ -50,36 +76,101 @@ export class Slots {
     };
   }
 
-  take(subscriptionId: SubscriptionId): void {
-    this.#allBusy++;
-    this.#busy.set(subscriptionId, this.#busyFor(subscriptionId) + 1);
+  /** Whether an attempt may begin. A host that does not answer gets no more slots than one organization. */
+  hasRoomFor({ subscription_id, url }: Attempt): boolean {
+    const host = hostOf(url);
+    this.#receivers.learn(subscription_id, host);
+    return !this.#receivers.isFailing(host) || this.#leftAt(host) > 0;
   }
 
-  give(subscriptionId: SubscriptionId): void {
-    this.#allBusy--;
-    const left = this.#busyFor(subscriptionId) - 1;
-    if (left > 0) this.#busy.set(subscriptionId, left);
-    else this.#busy.delete(subscriptionId);
+  take({ subscription_id, organization_id, url }: Attempt): void {
+    this.#busy++;
+    this.#bySubscription.add(subscription_id);
+    this.#byOrganization.add(organization_id);
+    this.#byHost.add(hostOf(url));
+  }
+
+  give({ subscription_id, organization_id, url }: Attempt): void {
+    this.#busy--;
+    this.#bySubscription.remove(subscription_id);
+    this.#byOrganization.remove(organization_id);
+    this.#byHost.remove(hostOf(url));
+  }
+
+  /** Adapts the limit of the attempt's subscription. Call it before the slot is given back. */
+  note(
+    { subscription_id: id, url }: Attempt,
+    signal: Signal,
+    beganMs: number,
+    nowMs: number,
+  ): void {
+    const underWay = this.#bySubscription.of(id);
+    this.#receivers.note({ id, host: hostOf(url) }, signal, { underWay, beganMs, nowMs });
   }
 
   /**
-   * What the free slots can take of subscriptions that have not reached their bound: up to 16 of each, or more where there
-   * are few subscriptions. Further ones are named in case the first ones have less due than their shares.
+   * Returns what to claim for the free slots: up to 16 deliveries of each subscription, or more if few subscriptions have
+   * something due. More are named than fit, in case the first ones have less due than their shares, unless few slots are free.
    */
-  share(subscriptionIds: Iterable<string>): Wanted {
-    const limit = Math.min(this.free, BURST_MAX);
-    const open: Share[] = [];
-    for (const subscription_id of subscriptionIds) {
-      if (open.length >= limit) break;
-      const share = this.#perSubscription - this.#busyFor(subscription_id);
-      if (share > 0) open.push({ subscription_id, share });
+  share(queue: Queue): Wanted {
+    let free = this.free;
+    const limit = Math.min(free, BURST_MAX);
+    const isTight = free - reservedOf(this.#total) < limit;
+    const most = Math.max(SHARE_MAX, Math.floor(limit / queue.size));
+    const holders = this.#holdersWith(queue);
+    const hostsLeft = new Map<string, number>();
+    const shares: Share[] = [];
+
+    for (const organization of fewestFirst(queue.organizations, this.#byOrganization)) {
+      if (shares.length >= limit) break;
+      let left = this.#allowed(this.#byOrganization.of(organization), { free, holders });
+      for (const subscription_id of fewestFirst(queue.of(organization), this.#bySubscription)) {
+        if (shares.length >= limit || left === 0) break;
+        const host = this.#receivers.failingHostOf(subscription_id);
+        const hostLeft = host === null ? most : (hostsLeft.get(host) ?? this.#leftAt(host, free));
+        const share = Math.min(most, left, hostLeft, this.#roomOf(subscription_id));
+        if (share <= 0) continue;
+        shares.push({ subscription_id, share });
+        if (host !== null) hostsLeft.set(host, hostLeft - share);
+        if (isTight) {
+          left -= share;
+          free -= share;
+        }
+      }
     }
-    const most = Math.max(SHARE_MAX, Math.floor(limit / open.length));
-    for (const one of open) one.share = Math.min(one.share, most);
-    return { shares: open, limit };
+    return { shares, limit };
   }
 
-  #busyFor(subscriptionId: SubscriptionId): number {
-    return this.#busy.get(subscriptionId) ?? 0;
+  #roomOf(id: SubscriptionId): number {
+    return this.#receivers.limitOf(id) - this.#bySubscription.of(id);
   }
+
+  #leftAt(host: string, free = this.free): number {
+    const holders = this.#byOrganization.size;
+    return this.#allowed(this.#byHost.of(host), { free, holders: Math.max(1, holders) });
+  }
+
+  #allowed(held: number, { free, holders }: { free: number; holders: number }): number {
+    return allowance({ total: this.#total, free, holders, held });
+  }
+
+  /** Organizations that hold slots or wait for one. */
+  #holdersWith(queue: Queue): number {
+    const holding = [...this.#byOrganization];
+    return queue.organizationCount + holding.filter(([id]) => !queue.has(id)).length;
+  }
+}
+
+/** Those that hold nothing in their order, then the others, the fewest first. */
+function* fewestFirst<Key>(keys: Iterable<Key>, held: Tally<Key>): Iterable<Key> {
+  const holding: Key[] = [];
+  for (const key of keys) {
+    if (held.of(key) === 0) yield key;
+    else holding.push(key);
+  }
+  yield* holding.sort((a, b) => held.of(a) - held.of(b));
+}
+
+function hostOf(url: string): string {
+  return url.split("/", 3)[2] ?? url;
 }

@@ -1,4 +1,4 @@
-import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /** What a dispatcher needs to make an attempt. */
@@ -12,6 +12,7 @@ export interface ClaimedDelivery {
   occurred_at: Date;
   data: string;
   subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
   /** Null when the subscription is deleted: then there is nothing to sign with, and nothing to send. */
   sealed_secret: Buffer | null;
   url: string;
@@ -59,7 +60,7 @@ export async function claimDue(
       returning q.*
     )
     select c.id, c.attempts, c.lost_leases, c.event_id, e.type, e.occurred_at, e.data,
-           c.subscription_id, s.sealed_secret, s.url,
+           c.subscription_id, c.organization_id, s.sealed_secret, s.url,
            s.auto_disabled_at is null and s.deleted_at is null as active
       from claimed c
       join subscriptions s on s.id = c.subscription_id

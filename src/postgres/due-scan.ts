@@ -1,19 +1,19 @@
-import type { SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** Subscriptions with something waiting that one look passes. */
+/** Subscriptions with something waiting that one scan passes. */
 const HOPS_MAX = 5_000;
 
-/** What a look at the queue came to. */
-export interface Look {
+/** The result of one scan of the queue. */
+export interface Scan {
   /** Subscriptions that have something due that nobody has claimed, in order of id. */
-  due: string[];
-  /** Where the next look goes on; null when this one came to the end. */
+  due: { subscription_id: SubscriptionId; organization_id: OrganizationId }[];
+  /** Where the next scan continues. Null if this one reached the end. */
   upTo: string | null;
 }
 
 /**
- * Looks for what is due, beginning behind `after`.
+ * Finds the subscriptions that have something due, after `after`.
  *
  * Hops from one subscription's earliest delivery to the next one's, so the cost is the number of subscriptions with
  * anything waiting and of leases, however much waits; and nothing at all while nothing is due.
@@ -21,20 +21,20 @@ export interface Look {
 export async function listDueSubscriptions(
   db: Queryable,
   { now, after, limit }: { now: Date; after: string | null; limit: number },
-): Promise<Look> {
-  const rows = await db<{ subscription_id: SubscriptionId; is_due: boolean; hop: number }[]>`
+): Promise<Scan> {
+  const rows = await db<(Scan["due"][number] & { is_due: boolean; hop: number })[]>`
     with recursive earliest as (
-      (select subscription_id, due_at, leased_until, 1 as hop
+      (select subscription_id, organization_id, due_at, leased_until, 1 as hop
          from waiting_deliveries
         where exists (select from waiting_deliveries where due_at <= ${now})
           and subscription_id > ${after ?? NO_ID}
         order by subscription_id, due_at
         limit 1)
       union all
-      select n.subscription_id, n.due_at, n.leased_until, e.hop + 1
+      select n.subscription_id, n.organization_id, n.due_at, n.leased_until, e.hop + 1
         from earliest e
        cross join lateral (
-         select subscription_id, due_at, leased_until
+         select subscription_id, organization_id, due_at, leased_until
            from waiting_deliveries
           where subscription_id > e.subscription_id
           order by subscription_id, due_at
@@ -42,7 +42,7 @@ export async function listDueSubscriptions(
        ) n
        where e.hop < ${HOPS_MAX}
     )
-    select subscription_id, is_due, hop
+    select subscription_id, organization_id, is_due, hop
       from earliest e
      cross join lateral (
        select due_at <= ${now}
@@ -59,7 +59,7 @@ export async function listDueSubscriptions(
   const last = rows.at(-1);
   const isCutShort = rows.length === limit || last?.hop === HOPS_MAX;
   return {
-    due: rows.filter((row) => row.is_due).map((row) => row.subscription_id),
+    due: rows.filter((row) => row.is_due),
     upTo: isCutShort ? (last?.subscription_id ?? null) : null,
   };
 }

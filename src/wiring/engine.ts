@@ -11,6 +11,7 @@ import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { type SubscriptionId, publicId } from "../domain/ids.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/due-scan.ts";
+import { createContentionLog } from "./contention-log.ts";
 import type { NoteFault } from "./fault-log.ts";
 import type { Writes } from "./writes.ts";
 
@@ -61,15 +62,16 @@ export function createEngine(
     }
   }, persistence);
 
+  const defer = createRecorder<Claim>(
+    (claims) => postpone(inTime(), claims, DEFERRED_DELAY_MS),
+    persistence,
+  );
   const deliver = createDeliverer({
     send,
     clock,
     record,
     postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
-    defer: createRecorder<Claim>(
-      (claims) => postpone(inTime(), claims, DEFERRED_DELAY_MS),
-      persistence,
-    ),
+    defer,
     onEnded,
     onInternalFault: (fault, claim, error) => {
       onInternalFault(
@@ -89,6 +91,8 @@ export function createEngine(
       return claimDeliveries(inTime(), wanted);
     },
     deliver,
+    defer,
+    onContended: createContentionLog(log),
     concurrency: config.dispatchConcurrency,
     subscriptionConcurrency: config.subscriptionConcurrency,
     pollIntervalMs: POLL_INTERVAL_MS,

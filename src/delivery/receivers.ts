@@ -1,0 +1,59 @@
+import {
+  afterAnswer,
+  afterSilence,
+  type ConcurrencyLimit,
+  INITIAL_LIMIT,
+  type Signal,
+} from "../domain/concurrency-limit.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
+
+/** Subscriptions, and hosts, that are remembered. A forgotten one begins anew. */
+const KNOWN_MAX = 20_000;
+
+/** What attempts have shown about receivers: the limit of each subscription, and the hosts that do not answer. */
+export class Receivers {
+  readonly #max: number;
+  readonly #limits = new BoundedCache<SubscriptionId, ConcurrencyLimit>(KNOWN_MAX);
+  readonly #hosts = new BoundedCache<SubscriptionId, string>(KNOWN_MAX);
+  readonly #failing = new BoundedCache<string, boolean>(KNOWN_MAX);
+
+  /** `max` is the ceiling for one subscription. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  limitOf(id: SubscriptionId): number {
+    return Math.min(this.#max, Math.floor((this.#limits.get(id) ?? INITIAL_LIMIT).attempts));
+  }
+
+  /** The host of a subscription if its last attempt was not answered. */
+  failingHostOf(id: SubscriptionId): string | null {
+    const host = this.#hosts.get(id);
+    return host !== undefined && this.isFailing(host) ? host : null;
+  }
+
+  isFailing(host: string): boolean {
+    return this.#failing.get(host) === true;
+  }
+
+  learn(id: SubscriptionId, host: string): void {
+    if (this.#hosts.get(id) !== host) this.#hosts.set(id, host);
+  }
+
+  note(
+    { id, host }: { id: SubscriptionId; host: string },
+    signal: Signal,
+    at: { underWay: number; beganMs: number; nowMs: number },
+  ): void {
+    if (signal === "none") return;
+    const isFailing = signal === "unanswered";
+    if (this.isFailing(host) !== isFailing) this.#failing.set(host, isFailing);
+
+    const limit = this.#limits.get(id) ?? INITIAL_LIMIT;
+    const next = isFailing
+      ? afterSilence(limit, at)
+      : afterAnswer(limit, { underWay: at.underWay, max: this.#max });
+    if (next !== limit) this.#limits.set(id, next);
+  }
+}

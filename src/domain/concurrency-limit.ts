@@ -1,0 +1,67 @@
+import type { FailureReason, Outcome } from "./outcome.ts";
+
+/**
+ * How many attempts one subscription may have under way.
+ *
+ * It adapts as TCP's congestion window does (RFC 5681): slow start, additive increase, multiplicative decrease.
+ */
+export interface ConcurrencyLimit {
+  /** At least 1. The limit is its integer part. */
+  readonly attempts: number;
+  /** In slow start each answer adds 1, so the limit doubles with each answer time. */
+  readonly isSlowStart: boolean;
+  /** When it was last halved, in ms. */
+  readonly halvedAtMs: number;
+  /** Whether the receiver has answered since then. */
+  readonly isAnswered: boolean;
+}
+
+export const INITIAL_LIMIT: ConcurrencyLimit = {
+  attempts: 4,
+  isSlowStart: true,
+  halvedAtMs: -Infinity,
+  isAnswered: false,
+};
+
+/** What an attempt says about how much its receiver can take. */
+export type Signal = "answered" | "unanswered" | "none";
+
+/** The receiver took as long as it may, or could not be reached. */
+const UNANSWERED: readonly FailureReason[] = [
+  "timeout",
+  "dns_error",
+  "connection_refused",
+  "tls_error",
+  "network_error",
+];
+
+export function signalOf(outcome: Outcome): Signal {
+  if (outcome.kind === "acknowledged" || outcome.kind === "refused") return "answered";
+  if (outcome.kind === "unreachable" && UNANSWERED.includes(outcome.reason)) return "unanswered";
+  return "none";
+}
+
+/** The limit after an answer. It grows only while at least half of it is used. */
+export function afterAnswer(
+  limit: ConcurrencyLimit,
+  { underWay, max }: { underWay: number; max: number },
+): ConcurrencyLimit {
+  const isUsed = 2 * underWay >= Math.floor(limit.attempts);
+  if (!isUsed || limit.attempts >= max)
+    return limit.isAnswered ? limit : { ...limit, isAnswered: true };
+  const step = limit.isSlowStart ? 1 : 1 / limit.attempts;
+  return { ...limit, attempts: Math.min(max, limit.attempts + step), isAnswered: true };
+}
+
+/**
+ * The limit after an attempt without an answer: half. Attempts that began before the last halving count only if nothing
+ * was answered since, so that a dead receiver is at 1 after one timeout. A limit of 1 begins anew with slow start.
+ */
+export function afterSilence(
+  limit: ConcurrencyLimit,
+  { beganMs, nowMs }: { beganMs: number; nowMs: number },
+): ConcurrencyLimit {
+  if (beganMs < limit.halvedAtMs && limit.isAnswered) return limit;
+  const attempts = Math.max(1, limit.attempts / 2);
+  return { attempts, isSlowStart: attempts === 1, halvedAtMs: nowMs, isAnswered: false };
+}
