@@ -1,7 +1,7 @@
 import type { Claim, Share, Wanted } from "../actions/claims.ts";
 import type { Signal } from "../domain/concurrency-limit.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import { allowance, reservedOf } from "../domain/slot-share.ts";
+import { belowShare, beyondShare } from "../domain/slot-share.ts";
 import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
 import { Receivers } from "./receivers.ts";
@@ -53,7 +53,7 @@ export class Slots {
 
   /** Whether only the reserve is free, so that holders of their share wait. */
   get isContended(): boolean {
-    return this.free <= reservedOf(this.#total);
+    return this.#beyondShare === 0;
   }
 
   /** Organizations and failing hosts with the number of slots that each holds. */
@@ -110,32 +110,37 @@ export class Slots {
 
   /**
    * Returns what to claim for the free slots: up to 16 deliveries of each subscription, or more if few subscriptions have
-   * something due. More are named than fit, in case the first ones have less due than their shares, unless few slots are free.
+   * something due. More are named than fit, in case the first ones have less due than their shares.
+   *
+   * While an organization that is below its share waits, the others get nothing.
    */
   share(queue: Queue): Wanted {
-    let free = this.free;
-    const limit = Math.min(free, BURST_MAX);
-    const isTight = free - reservedOf(this.#total) < limit;
-    const most = Math.max(SHARE_MAX, Math.floor(limit / queue.size));
     const holders = this.#holdersWith(queue);
-    const hostsLeft = new Map<string, number>();
+    const own = this.#wanted(queue, this.free, (held) => this.#belowShare(held, holders));
+    if (own.shares.length > 0) return own;
+    const rest = this.#beyondShare;
+    return this.#wanted(queue, rest, () => rest);
+  }
+
+  #wanted(queue: Queue, free: number, allowed: (held: number) => number): Wanted {
+    const limit = Math.min(free, BURST_MAX);
+    const most = Math.max(SHARE_MAX, Math.floor(limit / queue.size));
+    const atHosts = new Map<string, number>();
     const shares: Share[] = [];
 
     for (const organization of fewestFirst(queue.organizations, this.#byOrganization)) {
       if (shares.length >= limit) break;
-      let left = this.#allowed(this.#byOrganization.of(organization), { free, holders });
+      const allowedNow = allowed(this.#byOrganization.of(organization));
+      let left = allowedNow;
       for (const subscription_id of fewestFirst(queue.of(organization), this.#bySubscription)) {
-        if (shares.length >= limit || left === 0) break;
+        if (shares.length >= limit || left <= 0) break;
         const host = this.#receivers.failingHostOf(subscription_id);
-        const hostLeft = host === null ? most : (hostsLeft.get(host) ?? this.#leftAt(host, free));
+        const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
         const share = Math.min(most, left, hostLeft, this.#roomOf(subscription_id));
         if (share <= 0) continue;
         shares.push({ subscription_id, share });
-        if (host !== null) hostsLeft.set(host, hostLeft - share);
-        if (isTight) {
-          left -= share;
-          free -= share;
-        }
+        if (allowedNow < limit) left -= share;
+        if (host !== null) atHosts.set(host, hostLeft - share);
       }
     }
     return { shares, limit };
@@ -145,13 +150,17 @@ export class Slots {
     return this.#receivers.limitOf(id) - this.#bySubscription.of(id);
   }
 
-  #leftAt(host: string, free = this.free): number {
-    const holders = this.#byOrganization.size;
-    return this.#allowed(this.#byHost.of(host), { free, holders: Math.max(1, holders) });
+  #leftAt(host: string): number {
+    const own = this.#belowShare(this.#byHost.of(host), Math.max(1, this.#byOrganization.size));
+    return Math.max(own, this.#beyondShare);
   }
 
-  #allowed(held: number, { free, holders }: { free: number; holders: number }): number {
-    return allowance({ total: this.#total, free, holders, held });
+  #belowShare(held: number, holders: number): number {
+    return belowShare({ total: this.#total, free: this.free, holders, held });
+  }
+
+  get #beyondShare(): number {
+    return beyondShare({ total: this.#total, free: this.free });
   }
 
   /** Organizations that hold slots or wait for one. */

@@ -1,32 +1,34 @@
-/** The part of all slots that only those who hold less than their share may take. */
+/** The part of all slots that only holders below their share may take. */
 const RESERVED = 1 / 10;
 
-/**
- * How many more slots a holder may take, at most `free`.
- *
- * While more than the reserved tenth is free, anybody may take the rest. The reserve is for holders below their share, which
- * is nine tenths of all slots over the number of holders. None of them takes more than nine tenths of what nobody else holds,
- * so something is left for the next one (dynamic thresholds, Choudhury and Hahne 1998). A holder of nothing may take one.
- */
-export function allowance({
-  total,
-  free,
-  holders,
-  held,
-}: {
+export interface Holding {
+  /** All slots. */
   total: number;
   free: number;
   /** Those that hold slots or wait for one, this one included. */
   holders: number;
+  /** Slots that this one holds. */
   held: number;
-}): number {
-  const reserve = reservedOf(total);
-  const belowShare = Math.max(1, Math.floor((total - reserve) / holders)) - held;
-  const least = held === 0 ? Math.min(1, free) : 0;
-  const threshold = Math.max(least, Math.floor(free * (1 - RESERVED) - held * RESERVED));
-  return Math.max(0, free - reserve, Math.min(belowShare, threshold));
 }
 
-export function reservedOf(total: number): number {
+/**
+ * How many slots a holder may take up to its share: nine tenths of all slots, over the number of holders.
+ *
+ * Nobody takes more than nine tenths of the slots that nobody else holds. So something is left for the next one, however
+ * many arrive together (dynamic thresholds, Choudhury and Hahne 1998). A holder of nothing may take one.
+ */
+export function belowShare({ total, free, holders, held }: Holding): number {
+  const share = Math.max(1, Math.floor((total - reserveOf(total)) / holders));
+  const least = held === 0 ? Math.min(1, free) : 0;
+  const threshold = Math.max(least, Math.floor(free * (1 - RESERVED) - held * RESERVED));
+  return Math.max(0, Math.min(share - held, threshold));
+}
+
+/** How many slots anybody may take beyond its share. */
+export function beyondShare({ total, free }: Pick<Holding, "total" | "free">): number {
+  return Math.max(0, free - reserveOf(total));
+}
+
+function reserveOf(total: number): number {
   return Math.floor(total * RESERVED);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Claim } from "../../src/actions/claims.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
+import { dueOf } from "../support/due.ts";
 
 interface Settings {
   concurrency?: number;
@@ -31,13 +32,14 @@ function aDispatcher(
   const whatIsDue = ({ after, limit }: { after: string | null; limit: number }) => {
     const due = [...waiting].filter(([id, n]) => n > 0 && id > (after ?? "")).map(([id]) => id);
     const page = due.slice(0, limit);
-    return { due: page, upTo: due.length > limit ? (page.at(-1) ?? null) : null };
+    return { due: dueOf(...page), upTo: due.length > limit ? (page.at(-1) ?? null) : null };
   };
   const underWay: { subscription: string; end: () => void }[] = [];
   let begun: () => void = () => undefined;
 
   const dispatcher = new Dispatcher({
-    listDue: async (page) => (but.look ? { due: await but.look(), upTo: null } : whatIsDue(page)),
+    listDue: async (page) =>
+      but.look ? { due: dueOf(...(await but.look())), upTo: null } : whatIsDue(page),
     claim: ({ shares, limit }) => {
       let left = limit;
       const subscriptionIds = shares.flatMap(({ subscription_id, share }) => {
@@ -48,7 +50,7 @@ function aDispatcher(
       });
       const claims = subscriptionIds
         .filter((id) => id !== but.inactive)
-        .map((subscription_id) => ({ subscription_id }) as Claim);
+        .map((id) => ({ ...dueOf(id)[0], url: `https://${id}/` }) as Claim);
       return Promise.resolve({ claims, subscriptionIds });
     },
     deliver: async ({ subscription_id: subscription }) => {
@@ -56,8 +58,10 @@ function aDispatcher(
         underWay.push({ subscription, end });
         begun();
       });
-      return { recorded: but.recorded ?? Promise.resolve() };
+      return { signal: "answered", recorded: but.recorded ?? Promise.resolve() };
     },
+    defer: () => Promise.resolve(),
+    onContended: () => undefined,
     concurrency,
     subscriptionConcurrency,
     pollIntervalMs,
@@ -109,9 +113,9 @@ test(
   "a subscription behind one whose deliveries are cancelled does not wait for the next look",
   { timeout: 10_000 },
   async (t) => {
-    const d = aDispatcher(t, { gone: 1000, healthy: 5 }, { inactive: "gone" });
+    const d = aDispatcher(t, { gone: 1000, healthy: 4 }, { inactive: "gone" });
     d.dispatcher.start();
-    await d.reaches(5);
+    await d.reaches(4);
     assert.ok(d.underWay.every((a) => a.subscription === "healthy"));
   },
 );
@@ -131,7 +135,7 @@ test("a nudge starts what was accepted just now, long before the next poll", asy
   const d = aDispatcher(t, {});
   d.dispatcher.start();
   d.add("new", 1);
-  d.dispatcher.nudge(["new"]);
+  d.dispatcher.nudge(dueOf("new"));
   await d.reaches(1);
 });
 
@@ -161,7 +165,9 @@ test("a claim that finds nothing is followed by the next: others are in mind", a
   d.dispatcher.start();
   await new Promise(setImmediate); // It has looked, and found nothing.
   d.add("behind", 1);
-  d.dispatcher.nudge([...Array.from({ length: 100 }, (_, i) => `taken elsewhere ${i}`), "behind"]);
+  d.dispatcher.nudge(
+    dueOf(...Array.from({ length: 100 }, (_, i) => `taken elsewhere ${i}`), "behind"),
+  );
   await d.reaches(1);
 });
 
@@ -205,7 +211,7 @@ test("no more subscriptions are kept in mind than a process has room for, and no
   dispatcher.start();
   await new Promise(setImmediate); // It has looked, and found nothing.
   for (const id of ids) add(id, 1);
-  dispatcher.nudge(ids);
+  dispatcher.nudge(dueOf(...ids));
   await reaches(10_000);
   assert.equal(underWay.length, 10_000);
   await reaches(12_000);
@@ -217,7 +223,7 @@ test("what is in mind is claimed while a look takes its time, and what the look 
   const d = aDispatcher(t, { found: 1 }, { look: () => looking });
   d.dispatcher.start();
   d.add("nudged", 1);
-  d.dispatcher.nudge(["nudged"]);
+  d.dispatcher.nudge(dueOf("nudged"));
   await d.reaches(1);
   answer(["found"]);
   await d.reaches(2);
@@ -231,7 +237,7 @@ test("a look that fails keeps nothing in mind from being claimed", async (t) => 
     { nudged: 1 },
     { look: () => Promise.reject(away), onError: (error) => failures.push(error) },
   );
-  d.dispatcher.nudge(["nudged"]);
+  d.dispatcher.nudge(dueOf("nudged"));
   d.dispatcher.start();
   await d.reaches(1);
   assert.deepEqual(failures, [away]);

@@ -1,64 +1,83 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Due } from "../../src/delivery/due.ts";
+import { dueOf } from "../support/due.ts";
 
 function aDue(found: string[] = []) {
   let looks = 0;
   const listDue = () => {
     looks++;
-    return Promise.resolve({ due: found, upTo: null });
+    return Promise.resolve({ due: dueOf(...found), upTo: null });
   };
   return { due: new Due({ listDue, pollIntervalMs: 0 }), looks: () => looks };
 }
 
 test("what a claim did not come to keeps its place", () => {
   const { due } = aDue();
-  due.add(["a", "b", "c"]);
+  due.add(dueOf("a", "b", "c"));
   due.ask(["a", "b"]);
   due.settle("a", true);
-  assert.deepEqual([...due], ["b", "c", "a"]);
+  assert.deepEqual([...due.subscriptions], ["b", "c", "a"]);
 });
 
 test("what a claim found nothing more of is forgotten", () => {
   const { due } = aDue();
-  due.add(["a", "b"]);
+  due.add(dueOf("a", "b"));
   due.ask(["a"]);
   due.settle("a", false);
-  assert.deepEqual([...due], ["b"]);
+  assert.deepEqual([...due.subscriptions], ["b"]);
 });
 
 test("what is added while it is claimed from stays in mind: the claim may not have seen it", () => {
   const { due } = aDue();
-  due.add(["a", "b"]);
+  due.add(dueOf("a", "b"));
   due.ask(["a"]);
-  due.add(["a"]);
+  due.add(dueOf("a"));
   due.settle("a", false);
-  assert.deepEqual([...due], ["b", "a"]);
+  assert.deepEqual([...due.subscriptions], ["b", "a"]);
 });
 
 test("that holds as well where no more than that can be kept in mind", () => {
   const { due } = aDue();
   const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
-  due.add(ids);
+  due.add(dueOf(...ids));
   due.ask(["s0"]);
-  due.add(["s0", "one too many"]);
+  due.add(dueOf("s0", "one too many"));
   due.settle("s0", false);
-  assert.ok(due.has("s0"));
+  assert.ok([...due.subscriptions].includes("s0"));
   assert.equal(due.size, 10_000);
 });
 
-test("while there is enough in mind for all free hands a look a second suffices", async (t) => {
+test("while enough is due for all free slots, one scan a second suffices", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   const { due, looks } = aDue(["a", "b"]);
-  const looksAt = async (ms: number, freeHands: number) => {
+  const scansAt = async (ms: number, hasEnough: boolean) => {
     now = ms;
-    await due.look(freeHands);
+    await due.scan(hasEnough);
     return looks();
   };
 
-  assert.equal(await looksAt(0, 2), 1);
-  assert.equal(await looksAt(999, 2), 1);
-  assert.equal(await looksAt(1_000, 2), 2);
-  assert.equal(await looksAt(1_001, 3), 3, "there are hands for more");
+  assert.equal(await scansAt(0, true), 1);
+  assert.equal(await scansAt(999, true), 1);
+  assert.equal(await scansAt(1_000, true), 2);
+  assert.equal(await scansAt(1_001, false), 3, "more slots are free");
+});
+
+test("a scan that finds only what is known has found nothing", async () => {
+  const { due } = aDue(["a"]);
+  assert.deepEqual([await due.scan(false), await due.scan(false)], [true, false]);
+});
+
+test("organizations take turns, whatever each has due", () => {
+  const { due } = aDue();
+  const of = (organization_id: string, ...ids: string[]) =>
+    ids.map((subscription_id) => ({ subscription_id, organization_id }));
+  due.add([...of("many", "m1", "m2", "m3"), ...of("one", "o1")]);
+  due.ask(["m1", "o1"]);
+  due.settle("m1", true);
+  assert.deepEqual([...due.organizations], ["one", "many"]);
+  assert.deepEqual([...due.of("many")], ["m2", "m3", "m1"]);
+  due.settle("o1", false);
+  assert.deepEqual([...due.organizations], ["many"]);
 });

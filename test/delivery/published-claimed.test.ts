@@ -23,7 +23,7 @@ async function anEngine({ slots = 16, except = [] }: { slots?: number; except?: 
   const nudged: string[] = [];
   const engine = await createEngine(db, {
     reserve: () => ({ slots, except, end: (claims) => void begun.push(...claims) }),
-    nudge: (ids) => nudged.push(...ids),
+    nudge: (due) => nudged.push(...due.map((d) => d.subscription_id)),
   });
   const organization = await anOrganization(engine.deps);
   const subscription = await aSubscription(engine.deps, organization);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Claim, Taken, Wanted } from "../../src/actions/claims.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
+import { dueOf } from "../support/due.ts";
 
 const NOTHING: Taken = { claims: [], subscriptionIds: [] };
 
@@ -22,8 +23,10 @@ function aDispatcher(
     },
     deliver: async ({ subscription_id: subscription }) => {
       await new Promise<void>((end) => underWay.push({ subscription, end }));
-      return { recorded: new Promise<void>((done) => recorded.push(done)) };
+      return { signal: "none", recorded: new Promise<void>((done) => recorded.push(done)) };
     },
+    defer: () => Promise.resolve(),
+    onContended: () => undefined,
     concurrency,
     subscriptionConcurrency: 1,
     pollIntervalMs: 3_600_000,
@@ -35,7 +38,8 @@ function aDispatcher(
   return { dispatcher, underWay, recorded, wanted };
 }
 
-const claimOf = (subscription_id: string) => ({ subscription_id }) as Claim;
+const claimOf = (subscription_id: string) =>
+  ({ ...dueOf(subscription_id)[0], url: "https://receiver/" }) as Claim;
 
 /** Publishes one event for each of these subscriptions. Returns those whose attempts begin at once. */
 function publish(dispatcher: Dispatcher, ids: string[]): string[] {
@@ -77,7 +81,7 @@ test("reserved slots come back when they were not used", (t) => {
 
 test("a subscription that has something due, or no slot left, gets none", async (t) => {
   const { dispatcher, underWay, recorded } = aDispatcher(t, undefined, 256);
-  dispatcher.nudge(["due"]);
+  dispatcher.nudge(dueOf("due"));
   dispatcher.start();
   publish(dispatcher, ["saturated"]);
   const { except, end } = dispatcher.reserve();
@@ -91,7 +95,7 @@ test("a subscription that has something due, or no slot left, gets none", async 
 test("where many subscriptions have something due, no slot is spare", (t) => {
   const { dispatcher } = aDispatcher(t, undefined, 10_000);
   dispatcher.start();
-  dispatcher.nudge(Array.from({ length: 257 }, (_, i) => `s${i}`));
+  dispatcher.nudge(dueOf(...Array.from({ length: 1_001 }, (_, i) => `s${i}`)));
   assert.equal(spare(dispatcher), 0);
 });
 
@@ -141,7 +145,7 @@ test("a reserved slot is not free to a claim before its attempt has begun", asyn
   dispatcher.start();
   await turn();
   const { end } = dispatcher.reserve();
-  dispatcher.nudge(["a"]); // The same statement wrote another delivery for it.
+  dispatcher.nudge(dueOf("a")); // The same statement wrote another delivery for it.
   end([claimOf("a")]);
   await turn();
   assert.deepEqual(wanted, []);
@@ -155,7 +159,7 @@ test("a slot that a claim under way may need is not reserved", async (t) => {
   const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
   dispatcher.start();
   await turn();
-  dispatcher.nudge(["busy"]);
+  dispatcher.nudge(dueOf("busy"));
   await turn();
   assert.equal(spare(dispatcher), 0);
   answer(NOTHING);

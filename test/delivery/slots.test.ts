@@ -1,65 +1,149 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Slots } from "../../src/delivery/slots.ts";
+import { Due } from "../../src/delivery/due.ts";
+import { type Attempt, Slots } from "../../src/delivery/slots.ts";
 
-function shares(slots: Slots, subscriptions: string[]): Record<string, number> {
-  const wanted = slots.share(subscriptions).shares;
+/** `a1` is a subscription of the organization `a`. */
+function of(id: string, host = `${id}.test`): Attempt {
+  return { subscription_id: id, organization_id: id.charAt(0), url: `https://${host}/` };
+}
+
+function queueOf(ids: string[]): Due {
+  const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
+  due.add(ids.map((id) => of(id)));
+  return due;
+}
+
+function shares(slots: Slots, ids: string[]): Record<string, number> {
+  const wanted = slots.share(queueOf(ids)).shares;
   return Object.fromEntries(wanted.map((s) => [s.subscription_id, s.share]));
 }
 
-test("no subscription gets more than its bound, nor more than sixteen slots at once where others wait", () => {
-  const slots = new Slots(64, 20);
-  slots.take("a");
-  for (let n = 0; n < 10; n++) slots.take("b");
-  assert.deepEqual(shares(slots, ["a", "b", "c", "d"]), { a: 16, b: 10, c: 16, d: 16 });
+function hold(slots: Slots, count: number, id: string, host?: string): void {
+  for (let n = 0; n < count; n++) slots.take(of(id, host));
+}
+
+/** Ends an attempt that began at 0. */
+function end(slots: Slots, signal: "answered" | "unanswered", id: string, nowMs = 10_000): void {
+  slots.note(of(id), signal, 0, nowMs);
+  slots.give(of(id));
+}
+
+/** Lets a subscription earn a limit. */
+function earn(slots: Slots, id: string, limit: number): void {
+  hold(slots, limit, id);
+  for (let n = 0; n < limit; n++) slots.note(of(id), "answered", 0, 1);
+  for (let n = 0; n < limit; n++) slots.give(of(id));
+}
+
+test("a subscription begins with four attempts at once", () => {
+  assert.deepEqual(shares(new Slots(64, 32), ["a", "b"]), { a: 4, b: 4 });
 });
 
-test("where few subscriptions wait, they share all slots", () => {
-  assert.deepEqual(shares(new Slots(64, 64), ["a", "b"]), { a: 32, b: 32 });
-  assert.deepEqual(shares(new Slots(64, 64), ["a"]), { a: 64 });
+test("a subscription that has earned more gets sixteen slots in one claim, or more if few others wait", () => {
+  const slots = new Slots(256, 128);
+  earn(slots, "a", 100);
+  assert.deepEqual(shares(slots, ["a", "b", "c", "d", "e"]), { a: 16, b: 4, c: 4, d: 4, e: 4 });
+  assert.deepEqual(shares(slots, ["a"]), { a: 64 });
 });
 
-test("a saturated subscription gets nothing until one of its attempts ends", () => {
+test("no subscription gets more than the ceiling", () => {
+  const slots = new Slots(256, 20);
+  earn(slots, "a", 100);
+  assert.deepEqual(shares(slots, ["a"]), { a: 20 });
+});
+
+test("a subscription at its limit gets nothing until one of its attempts ends", () => {
   const slots = new Slots(10, 2);
-  slots.take("hanging");
-  slots.take("hanging");
-  assert.deepEqual(shares(slots, ["hanging"]), {});
-  slots.give("hanging");
-  assert.deepEqual(shares(slots, ["hanging"]), { hanging: 1 });
+  hold(slots, 2, "a");
+  assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{}, ["a"]]);
+  slots.give(of("a"));
+  assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{ a: 1 }, []]);
 });
 
-test("as many subscriptions are named as slots are free, in case the first have less due than their shares", () => {
-  assert.deepEqual(new Slots(2, 16).share(["first", "second", "third"]), {
-    shares: [
-      { subscription_id: "first", share: 16 },
-      { subscription_id: "second", share: 16 },
-    ],
-    limit: 2,
-  });
+test("a receiver that does not answer gets one attempt at a time", () => {
+  const slots = new Slots(64, 32);
+  hold(slots, 4, "a");
+  for (let n = 0; n < 4; n++) end(slots, "unanswered", "a");
+  assert.deepEqual(shares(slots, ["a"]), { a: 1 });
+});
+
+test("the organization that holds fewest slots comes first", () => {
+  const slots = new Slots(256, 128);
+  hold(slots, 2, "a1");
+  hold(slots, 1, "b1");
+  assert.deepEqual(Object.keys(shares(slots, ["a2", "b2", "c1"])), ["c1", "b2", "a2"]);
+});
+
+test("of one organization the subscription that holds fewest slots comes first", () => {
+  const slots = new Slots(256, 128);
+  hold(slots, 1, "a1");
+  assert.deepEqual(Object.keys(shares(slots, ["a1", "a2"])), ["a2", "a1"]);
+});
+
+test("a sole organization gets nine tenths of the slots", () => {
+  const slots = new Slots(20, 20);
+  hold(slots, 17, "a1");
+  assert.deepEqual(shares(slots, ["a2", "a3"]), { a2: 1 });
+  hold(slots, 1, "a2");
+  assert.deepEqual(shares(slots, ["a3"]), {});
+  assert.ok(slots.isContended);
+});
+
+test("the last tenth is for organizations below their share", () => {
+  const slots = new Slots(100, 100);
+  hold(slots, 45, "a1");
+  hold(slots, 45, "b1");
+  assert.deepEqual(shares(slots, ["a2", "b2", "c1"]), { c1: 4 });
+});
+
+test("while an organization below its share waits, the others get nothing", () => {
+  const slots = new Slots(100, 100);
+  hold(slots, 60, "a1");
+  assert.deepEqual(shares(slots, ["a2", "b1"]), { b1: 4 });
+  assert.deepEqual(shares(slots, ["a2"]), { a2: 4 }, "it may take what nobody else wants");
+});
+
+test("several that arrive together get equal shares", () => {
+  const slots = new Slots(20, 20);
+  const ids = ["a1", "a2", "b1", "b2", "c1", "d1", "e1", "f1"];
+  assert.deepEqual(shares(slots, ids), { a1: 3, b1: 3, c1: 3, d1: 3, e1: 3, f1: 3 });
+});
+
+test("a host that does not answer gets no more slots than one organization, however many have subscriptions at it", () => {
+  const slots = new Slots(40, 40);
+  const ids = "abcdefghijklmnopqrstuvwxyz".split("");
+  for (const id of ids) {
+    slots.hasRoomFor(of(id, "dead.test"));
+    hold(slots, 1, id, "dead.test");
+  }
+  slots.note(of("a", "dead.test"), "unanswered", 0, 1);
+  assert.equal(slots.hasRoomFor(of("z", "dead.test")), true);
+  hold(slots, 10, "a", "dead.test");
+  assert.equal(slots.hasRoomFor(of("z", "dead.test")), false);
+  assert.deepEqual(shares(slots, ["b", "c"]), {}, "both are at the host");
+  assert.equal(Object.keys(shares(slots, ["N"])).length, 1, "a newcomer elsewhere");
+
+  slots.note(of("a", "dead.test"), "answered", 0, 2);
+  assert.equal(slots.hasRoomFor(of("z", "dead.test")), true, "healthy hosts are not limited");
 });
 
 test("no more than a burst begins together, however many slots are free", () => {
-  assert.equal(new Slots(1_000, 16).share(["a"]).limit, 64);
+  assert.equal(new Slots(1_000, 16).share(queueOf(["a"])).limit, 64);
 });
 
 test("no slots, no shares", () => {
   const slots = new Slots(1, 1);
-  slots.take("a");
+  hold(slots, 1, "a");
   assert.deepEqual(shares(slots, ["b"]), {});
 });
 
 test("half of the slots are never spare", () => {
   const slots = new Slots(6, 2);
   assert.equal(slots.spare, 3);
-  slots.take("a");
+  hold(slots, 1, "a");
   const free = slots.reserve(2);
   assert.deepEqual([slots.spare, slots.free], [0, 3]);
   free();
   assert.deepEqual([slots.spare, slots.free], [2, 5]);
-});
-
-test("a subscription at its bound is saturated", () => {
-  const slots = new Slots(6, 2);
-  for (const id of ["a", "b", "b"]) slots.take(id);
-  assert.deepEqual(slots.saturated, ["b"]);
 });

@@ -19,8 +19,8 @@ export function claiming(process: Process, share: number, { order, limit }: Boun
     run: async (deps) => {
       const now = deps.clock();
       const { due } = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
-      due.sort((a, b) => place(a) - place(b));
-      const shares = due.map((subscription_id) => ({ subscription_id, share }));
+      due.sort((a, b) => place(a.subscription_id) - place(b.subscription_id));
+      const shares = due.map(({ subscription_id }) => ({ subscription_id, share }));
       const wanted = { shares, limit: Math.min(limit, share * shares.length) };
       const { claims } = await claimDeliveries(deps, wanted);
       await deps.cancelling.restCancelled();

@@ -72,7 +72,7 @@ export function startPartnerApi(
       leaseMs: 30_000,
     },
     cancelling: createCancelling({ db, clock }),
-    nudge: (ids) => nudged.push(...ids),
+    nudge: (due) => nudged.push(...due.map((d) => d.subscription_id)),
     reserve: () => NO_SLOTS,
     ...parts,
   });
