@@ -94,7 +94,7 @@ test("a newcomer does not wait for the timeouts of organizations that hold their
   for (const organizations of [
     [hanging],
     [hanging, { ...hanging, arrivesMs: 500 }],
-    Array(16).fill(hanging),
+    Array.from({ length: 16 }, () => hanging),
   ]) {
     for (let at = 1_000; at <= 30_000; at += STEP_MS) {
       assert.equal(waitOf(256, organizations, at), 0, `${organizations.length} at ${at} ms`);
