@@ -10,6 +10,7 @@ import { keys } from "./keys.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { statements } from "./statements.ts";
+import { neighbours } from "./neighbours.ts";
 import { publish } from "./publish.ts";
 import { steady } from "./steady.ts";
 import type { Scenario } from "./support/scenario.ts";
@@ -25,6 +26,7 @@ export const SCENARIOS: Scenario[] = [
   idleLatency,
   claimCost,
   fairness,
+  neighbours,
   audit,
   publish,
   statements,

@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { answer } from "../support/answer.ts";
 import { monotonicMs } from "../support/monotonic.ts";
 
 const END_OF_HEAD = "\r\n\r\n";
+const REFUSAL = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
+const DRIP_MS = 1_000;
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 interface Count {
@@ -23,8 +25,8 @@ let noted: Map<string, number> | null = null;
 let awaited: { requests: number; reached: () => void } | null = null;
 
 /**
- * Answers each HTTPS request with 200, at once or after the time in its path (`/after/<ms>/…`), and
- * counts requests. Implements only the HTTP that its senders need, because it shares the cores with
+ * Answers each HTTPS request with 200, at once or as its path says (`/after/<ms>/…`, `/hang/…`,
+ * `/drip/…`, `/reset/…`, `/refuse/…`), and counts requests. Implements only the HTTP that its senders need, because it shares the cores with
  * them.
  */
 const questions = {
@@ -32,6 +34,14 @@ const questions = {
     const { address, ...certificate } = options;
     const server = createServer({ ...certificate, noDelay: true }, serve);
     server.on("tlsClientError", () => undefined); // A stopping service aborts handshakes.
+    server.listen(0, address);
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port;
+  },
+
+  /** Accepts connections and never begins a handshake. Returns the port. */
+  startMute: async (address: string): Promise<number> => {
+    const server = createTcpServer((socket) => socket.on("error", () => undefined));
     server.listen(0, address);
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
@@ -84,12 +94,21 @@ function endOfRequest(text: string): number {
 
 function take(socket: TLSSocket, request: string): void {
   note(request);
-  const [, delayMs] = /^POST \/after\/(\d+)\//.exec(request) ?? [];
-  if (delayMs === undefined) {
-    socket.write(OK);
-  } else {
-    setTimeout(() => socket.write(OK), Number(delayMs));
-  }
+  const [, behaviour = "", delayMs = "0"] = /^POST \/([a-z]+)\/(\d+)/.exec(request) ?? [];
+  if (behaviour === "after") setTimeout(() => socket.write(OK), Number(delayMs));
+  else if (behaviour === "drip") drip(socket);
+  else if (behaviour === "reset") socket.resetAndDestroy();
+  else if (behaviour === "refuse") socket.write(REFUSAL);
+  else if (behaviour !== "hang") socket.write(OK);
+}
+
+/** Never ends the head of its answer. */
+function drip(socket: TLSSocket): void {
+  socket.write("HTTP/1.1 200 OK\r\nX-Drip: ");
+  const timer = setInterval(() => socket.write("."), DRIP_MS);
+  socket.on("close", () => {
+    clearInterval(timer);
+  });
 }
 
 function note(request: string): void {

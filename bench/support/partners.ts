@@ -21,11 +21,15 @@ const ROWS_MAX = 1_000;
 const INTERVAL_MS = 60_000;
 const RATE_LIMIT_MAX = 1_000_000;
 
-export async function createPartners(db: Database, count: number): Promise<Partner[]> {
+export async function createPartners(
+  db: Database,
+  count: number,
+  name = "bench",
+): Promise<Partner[]> {
   const created_at = new Date();
   const made = Array.from({ length: count }, (_, index) => {
     const { keyId, secret } = mintToken();
-    return { organizationId: randomId(), keyId, secret, slug: `bench-${index}` };
+    return { organizationId: randomId(), keyId, secret, slug: `${name}-${index}` };
   });
 
   const organizations = made.map(({ organizationId: id, slug }) => ({

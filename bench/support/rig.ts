@@ -22,6 +22,8 @@ export interface RigOptions {
 
 /** The database of one scenario, with a hundred partners. */
 export interface Stage {
+  /** Adds that many partners with these subscriptions, in turn. */
+  add: (partners: number, name: string, urls: string[]) => Promise<Subscription[]>;
   db: Database;
   url: string;
   subscriptions: Subscription[];
@@ -71,7 +73,9 @@ export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions)
         const { db, url, drop } = await server.createDatabase();
         passing.add(drop);
         const partners = await createPartners(db, PARTNERS);
-        return { db, url, subscriptions: await createSubscriptions(db, ring, partners, urls) };
+        const add = async (more: number, name: string, theirUrls: string[]) =>
+          createSubscriptions(db, ring, await createPartners(db, more, name), theirUrls);
+        return { db, url, add, subscriptions: await createSubscriptions(db, ring, partners, urls) };
       },
 
       service: async ({ url }, env = {}) => {

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { latenciesOf } from "./support/latency.ts";
+import type { Subscription } from "./support/partners.ts";
+import { fillQueue } from "./support/queue.ts";
+import { inMs } from "./support/report.ts";
+import type { Rig, Stage } from "./support/rig.ts";
+import { atMost, type Row } from "./support/row.ts";
+import type { Scenario } from "./support/scenario.ts";
+import type { Service } from "./support/service.ts";
+import { middleOf, percentile } from "./support/statistics.ts";
+
+const PER_SECOND = 500;
+const ROUNDS = 5;
+const DUE_EACH = 40;
+/** Long enough for the first attempts at receivers that hang to time out. */
+const SETTLE_MS = 12_000;
+
+interface Hostile {
+  what: string;
+  organizations: number;
+  urls: (rig: Rig) => Promise<string[]> | string[];
+}
+
+const HOSTILE: Hostile[] = [
+  { what: "hang", organizations: 1, urls: ({ receivers }) => receivers.urls(64, "/hang/0") },
+  {
+    what: "drip headers",
+    organizations: 1,
+    urls: ({ receivers }) => receivers.urls(64, "/drip/0"),
+  },
+  { what: "stall in the handshake", organizations: 1, urls: muteUrls },
+  { what: "reset", organizations: 1, urls: ({ receivers }) => receivers.urls(64, "/reset/0") },
+  {
+    what: "answer 500",
+    organizations: 1,
+    urls: ({ receivers }) => receivers.urls(64, "/refuse/0"),
+  },
+  {
+    what: "hang at one host, 500 of 50 organizations",
+    organizations: 50,
+    urls: ({ receivers }) =>
+      Array.from({ length: 500 }, (_, i) => `${receivers.urls(1, "/hang/0")[0] ?? ""}/${i}`),
+  },
+];
+
+interface Served {
+  stage: Stage;
+  service: Service;
+}
+
+/**
+ * Do the receivers of one organization delay the events of others? Two services alternate, and only
+ * one of them has the hostile subscriptions. The round with the median ratio counts.
+ */
+export const neighbours: Scenario = {
+  name: "neighbours",
+  isLong: true,
+  run: async (rig) => {
+    const rows: Row[] = [];
+    for (const hostile of HOSTILE) {
+      rows.push(await rowOf(rig, hostile));
+      await rig.clear();
+    }
+    return rows;
+  },
+};
+
+async function rowOf(rig: Rig, { what, organizations, urls }: Hostile): Promise<Row> {
+  const without = await served(rig);
+  const beside = await served(rig);
+  const hostile = await beside.stage.add(organizations, "hostile", await urls(rig));
+  await fill(rig, beside, hostile);
+  await sleep(rig.size(SETTLE_MS, 500));
+
+  const rounds: { alone: number; with: number; ratio: number }[] = [];
+  while (rounds.length < ROUNDS) {
+    const alone = await healthyP99(rig, without);
+    await fill(rig, beside, hostile);
+    const together = await healthyP99(rig, beside);
+    rounds.push({ alone, with: together, ratio: together / alone });
+  }
+  const { alone, with: together, ratio } = middleOf(rounds);
+  const measured = `p99 of the healthy ${inMs(together)}, without them ${inMs(alone)}`;
+  return atMost(
+    `neighbours that ${what}`,
+    { must: 2, aim: 1.3, unit: "×" },
+    { value: ratio, measured },
+  );
+}
+
+async function served(rig: Rig): Promise<Served> {
+  const stage = await rig.stage(rig.receivers.urls(100));
+  return { stage, service: await rig.service(stage, { AUTO_DISABLE_AFTER: "1000000" }) };
+}
+
+async function fill(rig: Rig, { stage }: Served, hostile: Subscription[]): Promise<void> {
+  await fillQueue(stage.db, hostile, rig.size(DUE_EACH, 2) * hostile.length);
+}
+
+async function healthyP99(rig: Rig, { stage, service }: Served): Promise<number> {
+  const latencies = await latenciesOf(rig, service, stage.subscriptions, {
+    perSecond: PER_SECOND,
+    warmUpMs: rig.size(500, 100),
+    ms: rig.size(2_500, 200),
+  });
+  return percentile(latencies, 0.99);
+}
+
+/** A port of the receivers that never begins a handshake. */
+async function muteUrls({ receivers }: Rig): Promise<string[]> {
+  const port = await receivers.process.ask("startMute", receivers.address);
+  return receivers.urls(64).map((text) => {
+    const url = new URL(text);
+    url.port = String(port);
+    return url.href;
+  });
+}
