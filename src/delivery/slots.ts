@@ -112,14 +112,17 @@ export class Slots {
    * Returns what to claim for the free slots: up to 16 deliveries of each subscription, or more if few subscriptions have
    * something due. More are named than fit, in case the first ones have less due than their shares.
    *
-   * While an organization that is below its share waits, the others get nothing.
+   * While few slots are free, organizations at their share get nothing as long as others wait that are below theirs.
    */
   share(queue: Queue): Wanted {
     const holders = this.#holdersWith(queue);
-    const own = this.#wanted(queue, this.free, (held) => this.#belowShare(held, holders));
-    if (own.shares.length > 0) return own;
     const rest = this.#beyondShare;
-    return this.#wanted(queue, rest, () => rest);
+    const own = (held: number) => this.#belowShare(held, holders);
+    if (rest >= BURST_MAX)
+      return this.#wanted(queue, rest, (held) => Math.max(own(held), SHARE_MAX));
+
+    const wanted = this.#wanted(queue, this.free, own);
+    return wanted.shares.length > 0 ? wanted : this.#wanted(queue, rest, () => rest);
   }
 
   #wanted(queue: Queue, free: number, allowed: (held: number) => number): Wanted {

@@ -17,7 +17,7 @@ export interface ConcurrencyLimit {
 }
 
 export const INITIAL_LIMIT: ConcurrencyLimit = {
-  attempts: 4,
+  attempts: 16,
   isSlowStart: true,
   halvedAtMs: -Infinity,
   isAnswered: false,

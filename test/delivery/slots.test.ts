@@ -36,14 +36,20 @@ function earn(slots: Slots, id: string, limit: number): void {
   for (let n = 0; n < limit; n++) slots.give(of(id));
 }
 
-test("a subscription begins with four attempts at once", () => {
-  assert.deepEqual(shares(new Slots(64, 32), ["a", "b"]), { a: 4, b: 4 });
+test("a subscription begins with sixteen attempts at once", () => {
+  assert.deepEqual(shares(new Slots(256, 128), ["a"]), { a: 16 });
 });
 
-test("a subscription that has earned more gets sixteen slots in one claim, or more if few others wait", () => {
+test("a subscription gets sixteen slots in one claim, or more if it has earned more and few others wait", () => {
   const slots = new Slots(256, 128);
   earn(slots, "a", 100);
-  assert.deepEqual(shares(slots, ["a", "b", "c", "d", "e"]), { a: 16, b: 4, c: 4, d: 4, e: 4 });
+  assert.deepEqual(shares(slots, ["a", "b", "c", "d", "e"]), {
+    b: 16,
+    c: 16,
+    d: 16,
+    e: 16,
+    a: 16,
+  });
   assert.deepEqual(shares(slots, ["a"]), { a: 64 });
 });
 
@@ -94,14 +100,14 @@ test("the last tenth is for organizations below their share", () => {
   const slots = new Slots(100, 100);
   hold(slots, 45, "a1");
   hold(slots, 45, "b1");
-  assert.deepEqual(shares(slots, ["a2", "b2", "c1"]), { c1: 4 });
+  assert.deepEqual(shares(slots, ["a2", "b2", "c1"]), { c1: 9 });
 });
 
 test("while an organization below its share waits, the others get nothing", () => {
   const slots = new Slots(100, 100);
   hold(slots, 60, "a1");
-  assert.deepEqual(shares(slots, ["a2", "b1"]), { b1: 4 });
-  assert.deepEqual(shares(slots, ["a2"]), { a2: 4 }, "it may take what nobody else wants");
+  assert.deepEqual(shares(slots, ["a2", "b1"]), { b1: 16 });
+  assert.deepEqual(shares(slots, ["a2"]), { a2: 16 }, "it may take what nobody else wants");
 });
 
 test("several that arrive together get equal shares", () => {
