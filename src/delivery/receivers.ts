@@ -11,12 +11,16 @@ import { BoundedCache } from "../lib/bounded-cache.ts";
 /** Subscriptions, and hosts, that are remembered. A forgotten one begins anew. */
 const KNOWN_MAX = 20_000;
 
+/** An answer within this time is prompt. */
+const PROMPT_MS = 1_000;
+
 /** What attempts have shown about receivers: the limit of each subscription, and the hosts that do not answer. */
 export class Receivers {
   readonly #max: number;
   readonly #limits = new BoundedCache<SubscriptionId, ConcurrencyLimit>(KNOWN_MAX);
   readonly #hosts = new BoundedCache<SubscriptionId, string>(KNOWN_MAX);
   readonly #failing = new BoundedCache<string, boolean>(KNOWN_MAX);
+  readonly #prompt = new BoundedCache<SubscriptionId, boolean>(KNOWN_MAX);
 
   /** `max` is the ceiling for one subscription. */
   constructor(max: number) {
@@ -25,6 +29,11 @@ export class Receivers {
 
   limitOf(id: SubscriptionId): number {
     return Math.min(this.#max, Math.floor((this.#limits.get(id) ?? INITIAL_LIMIT).attempts));
+  }
+
+  /** Whether its last attempt was answered within a second. */
+  isPrompt(id: SubscriptionId): boolean {
+    return this.#prompt.get(id) === true;
   }
 
   /** The host of a subscription if its last attempt was not answered. */
@@ -49,6 +58,8 @@ export class Receivers {
     if (signal === "none") return;
     const isFailing = signal === "unanswered";
     if (this.isFailing(host) !== isFailing) this.#failing.set(host, isFailing);
+    const isPrompt = !isFailing && at.nowMs - at.beganMs <= PROMPT_MS;
+    if (this.isPrompt(id) !== isPrompt) this.#prompt.set(id, isPrompt);
 
     const limit = this.#limits.get(id) ?? INITIAL_LIMIT;
     const next = isFailing

@@ -112,7 +112,8 @@ export class Slots {
    * Returns what to claim for the free slots: up to 16 deliveries of each subscription, or more if few subscriptions have
    * something due. More are named than fit, in case the first ones have less due than their shares.
    *
-   * While few slots are free, organizations at their share get nothing as long as others wait that are below theirs.
+   * While few slots are free, organizations at their share get nothing as long as others wait that are below theirs. A
+   * receiver that answers promptly gets sixteen slots even so: it gives them back soon.
    */
   share(queue: Queue): Wanted {
     const holders = this.#holdersWith(queue);
@@ -139,7 +140,8 @@ export class Slots {
         if (shares.length >= limit || left <= 0) break;
         const host = this.#receivers.failingHostOf(subscription_id);
         const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
-        const share = Math.min(most, left, hostLeft, this.#roomOf(subscription_id));
+        const turn = this.#receivers.isPrompt(subscription_id) ? Math.max(left, SHARE_MAX) : left;
+        const share = Math.min(most, turn, hostLeft, this.#roomOf(subscription_id));
         if (share <= 0) continue;
         shares.push({ subscription_id, share });
         if (allowedNow < limit) left -= share;

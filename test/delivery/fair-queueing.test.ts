@@ -7,8 +7,6 @@ import { type Attempt, Slots } from "../../src/delivery/slots.ts";
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 500;
 const LIMIT_MS = 600_000;
-/** With fewer slots, each is given by shares alone. */
-const FEW = 71;
 
 interface Hostile {
   subscriptions: number;
@@ -16,6 +14,8 @@ interface Hostile {
   holdsMs: number;
   answers: boolean;
   arrivesMs: number;
+  /** When its receivers stop answering. */
+  hangsFromMs: number;
 }
 
 const hostile = fc.record<Hostile>({
@@ -23,6 +23,7 @@ const hostile = fc.record<Hostile>({
   holdsMs: fc.integer({ min: 1, max: 20 }).map((steps) => steps * STEP_MS),
   answers: fc.boolean(),
   arrivesMs: fc.integer({ min: 0, max: 60 }).map((steps) => steps * STEP_MS),
+  hangsFromMs: fc.integer({ min: 0, max: 100 }).map((steps) => steps * STEP_MS),
 });
 
 /**
@@ -58,7 +59,9 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
         if (taken === 0) break;
         if (id === newcomer.subscription_id) return nowMs - arrivesMs;
         const organization_id = id.split("-")[0] ?? "";
-        const { holdsMs, answers } = organizations[Number(organization_id)] ?? assert.fail();
+        const { hangsFromMs, ...one } = organizations[Number(organization_id)] ?? assert.fail();
+        const hangs = nowMs >= hangsFromMs;
+        const { holdsMs, answers } = hangs ? { holdsMs: TIMEOUT_MS, answers: false } : one;
         const attempt = { subscription_id: id, organization_id, url: `https://${id}.test/` };
         for (let n = 0; n < taken; n++) {
           slots.take(attempt);
@@ -83,8 +86,7 @@ test("an organization waits for a slot no longer than the bound, whatever the ot
     organizations,
     arrives,
     (total, others, at) => {
-      const strict = total < FEW ? total : total / 10;
-      const bound = Math.ceil((others.length + 1) / strict) * TIMEOUT_MS;
+      const bound = Math.ceil((16 * (others.length + 1)) / total) * TIMEOUT_MS;
       const waitMs = waitOf(total, others, at);
       assert.ok(waitMs <= bound, `${waitMs} ms of ${bound} ms`);
     },
@@ -93,7 +95,13 @@ test("an organization waits for a slot no longer than the bound, whatever the ot
 });
 
 test("a newcomer does not wait for the timeouts of organizations that hold their share", () => {
-  const hanging = { subscriptions: 64, holdsMs: TIMEOUT_MS, answers: false, arrivesMs: 0 };
+  const hanging = {
+    subscriptions: 64,
+    holdsMs: TIMEOUT_MS,
+    answers: false,
+    arrivesMs: 0,
+    hangsFromMs: 0,
+  };
   for (const organizations of [
     [hanging],
     [hanging, { ...hanging, arrivesMs: 500 }],

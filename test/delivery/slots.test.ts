@@ -110,6 +110,23 @@ test("while an organization below its share waits, the others get nothing", () =
   assert.deepEqual(shares(slots, ["a2"]), { a2: 16 }, "it may take what nobody else wants");
 });
 
+test("while few slots are free, a receiver that answers promptly gets sixteen even so", () => {
+  const slots = new Slots(60, 60);
+  for (const id of ["a1", "b1", "c1", "d1", "e1", "f1"]) {
+    slots.note(of(id), id === "a1" ? "answered" : "none", 0, 1_000);
+  }
+  assert.deepEqual(shares(slots, ["a1", "b1", "c1", "d1", "e1", "f1"]), {
+    a1: 16,
+    b1: 9,
+    c1: 9,
+    d1: 9,
+    e1: 9,
+    f1: 9,
+  });
+  slots.note(of("a1"), "answered", 0, 1_001);
+  assert.equal(shares(slots, ["a1", "b1", "c1", "d1", "e1", "f1"])["a1"], 9);
+});
+
 test("several that arrive together get equal shares", () => {
   const slots = new Slots(20, 20);
   const ids = ["a1", "a2", "b1", "b2", "c1", "d1", "e1", "f1"];
