@@ -132,11 +132,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["RETRY_DELAYS", Array(20).fill("1s").join(), { retryDelaysMs: Array<number>(20).fill(1_000) }],
     ["ATTEMPT_TIMEOUT", "300ms", { attemptTimeoutMs: 300 }],
     ["AUTO_DISABLE_AFTER", "1", { autoDisableAfter: 1 }],
-    [
-      "DISPATCH_CONCURRENCY",
-      "9999",
-      { dispatchConcurrency: 9_999, subscriptionConcurrency: 5_000 },
-    ],
+    ["DISPATCH_CONCURRENCY", "7", { dispatchConcurrency: 7, subscriptionConcurrency: 4 }],
     ["DISPATCH_CONCURRENCY", "8", { dispatchConcurrency: 8, subscriptionConcurrency: 4 }],
     ["SUBSCRIPTION_CONCURRENCY", "256", { subscriptionConcurrency: 256 }],
     ["MAX_SUBSCRIPTIONS", "10000", { maxSubscriptions: 10_000 }],

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Claim } from "../../src/actions/claims.ts";
-import { Dispatcher } from "../../src/delivery/dispatcher.ts";
+import { Dispatcher, type Holders } from "../../src/delivery/dispatcher.ts";
+import type { Signal } from "../../src/domain/concurrency-limit.ts";
 import { dueOf } from "../support/due.ts";
 
 interface Settings {
@@ -14,6 +15,10 @@ interface Settings {
   look?: () => Promise<string[]>;
   /** Resolves when what came of an attempt is durable; default: at once. */
   recorded?: Promise<void>;
+  /** Where all subscriptions are. Default: each at a host of its own. */
+  host?: string;
+  signal?: Signal;
+  onContended?: (holders: Holders) => void;
   onError?: (error: unknown) => void;
 }
 
@@ -35,6 +40,7 @@ function aDispatcher(
     return { due: dueOf(...page), upTo: due.length > limit ? (page.at(-1) ?? null) : null };
   };
   const underWay: { subscription: string; end: () => void }[] = [];
+  const deferred: string[] = [];
   let begun: () => void = () => undefined;
 
   const dispatcher = new Dispatcher({
@@ -50,7 +56,7 @@ function aDispatcher(
       });
       const claims = subscriptionIds
         .filter((id) => id !== but.inactive)
-        .map((id) => ({ ...dueOf(id)[0], url: `https://${id}/` }) as Claim);
+        .map((id) => ({ ...dueOf(id)[0], url: `https://${but.host ?? id}/` }) as Claim);
       return Promise.resolve({ claims, subscriptionIds });
     },
     deliver: async ({ subscription_id: subscription }) => {
@@ -58,10 +64,13 @@ function aDispatcher(
         underWay.push({ subscription, end });
         begun();
       });
-      return { signal: "answered", recorded: but.recorded ?? Promise.resolve() };
+      return { signal: but.signal ?? "answered", recorded: but.recorded ?? Promise.resolve() };
     },
-    defer: () => Promise.resolve(),
-    onContended: () => undefined,
+    defer: ({ subscription_id }) => {
+      deferred.push(subscription_id);
+      return Promise.resolve();
+    },
+    onContended: but.onContended ?? (() => undefined),
     concurrency,
     subscriptionConcurrency,
     pollIntervalMs,
@@ -80,6 +89,7 @@ function aDispatcher(
   return {
     dispatcher,
     underWay,
+    deferred,
     add: (id: string, count: number) => waiting.set(id, (waiting.get(id) ?? 0) + count),
     /** Resolves once `count` attempts are under way. */
     reaches: async (count: number) => {
@@ -241,4 +251,43 @@ test("a look that fails keeps nothing in mind from being claimed", async (t) => 
   d.dispatcher.start();
   await d.reaches(1);
   assert.deepEqual(failures, [away]);
+});
+
+test("a receiver that did not answer gets one attempt at a time", async (t) => {
+  const d = aDispatcher(t, { silent: 100 }, { concurrency: 100, signal: "unanswered" });
+  d.dispatcher.start();
+  await d.reaches(10);
+  for (let n = 0; n < 10; n++) d.endOne("silent");
+  await d.reaches(1);
+  for (let n = 0; n < 5; n++) await new Promise(setImmediate);
+  assert.equal(d.underWay.length, 1);
+});
+
+test("attempts at a host that does not answer are put off beyond the room of one organization", async (t) => {
+  const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
+  const queue = Object.fromEntries(names.map((name) => [name, 0]));
+  const d = aDispatcher(t, queue, { concurrency: 20, host: "dead", signal: "unanswered" });
+  d.dispatcher.start();
+  d.add("first", 1);
+  d.dispatcher.nudge(dueOf("first"));
+  await d.reaches(1);
+  d.endOne("first");
+  await new Promise(setImmediate);
+
+  for (const name of names) d.add(name, 1);
+  d.dispatcher.nudge(dueOf(...names));
+  await d.reaches(1);
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  assert.ok(d.underWay.length <= 18, `${d.underWay.length} of 20 slots`);
+  assert.ok(d.deferred.length > 0, "the host of a new subscription is known after its claim");
+});
+
+test("while only the reserve is free, the holders are told", async (t) => {
+  let told: Holders | undefined;
+  const onContended = (holders: Holders) => (told ??= holders);
+  const d = aDispatcher(t, { greedy: 100 }, { concurrency: 10, onContended });
+  d.dispatcher.start();
+  await d.reaches(9);
+  while (told === undefined) await new Promise(setImmediate);
+  assert.deepEqual(told, { organizations: [["owner of greedy", 9]], failingHosts: [] });
 });

@@ -78,7 +78,7 @@ test(
       assert.equal(answer.status, "rejected");
       assert.ok(isUnavailable(answer.reason));
     }
-    assert.equal(gate.dialled(), 4);
+    assert.ok(gate.dialled() <= 8, "each connection is replaced at most once");
   },
 );
 
