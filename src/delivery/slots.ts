@@ -76,11 +76,11 @@ export class Slots {
     };
   }
 
-  /** Whether an attempt may begin. A host that does not answer gets no more slots than one organization. */
+  /** Whether an attempt that has a reserved slot may begin. A host that does not answer gets no more slots than one organization. */
   hasRoomFor({ subscription_id, url }: Attempt): boolean {
     const host = hostOf(url);
     this.#receivers.learn(subscription_id, host);
-    return !this.#receivers.isFailing(host) || this.#leftAt(host) > 0;
+    return !this.#receivers.isFailing(host) || this.#leftAt(host, this.#total - this.#busy) > 0;
   }
 
   take({ subscription_id, organization_id, url }: Attempt): void {
@@ -155,13 +155,13 @@ export class Slots {
     return this.#receivers.limitOf(id) - this.#bySubscription.of(id);
   }
 
-  #leftAt(host: string): number {
-    const own = this.#belowShare(this.#byHost.of(host), Math.max(1, this.#byOrganization.size));
-    return Math.max(own, this.#beyondShare);
+  #leftAt(host: string, free = this.free): number {
+    const own = this.#belowShare(this.#byHost.of(host), this.#byOrganization.size || 1, free);
+    return Math.max(own, beyondShare({ total: this.#total, free }));
   }
 
-  #belowShare(held: number, holders: number): number {
-    return belowShare({ total: this.#total, free: this.free, holders, held });
+  #belowShare(held: number, holders: number, free = this.free): number {
+    return belowShare({ total: this.#total, free, holders, held });
   }
 
   get #beyondShare(): number {
