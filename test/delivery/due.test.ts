@@ -64,9 +64,12 @@ test("while enough is due for all free slots, one scan a second suffices", async
   assert.equal(await scansAt(1_001, false), 3, "more slots are free");
 });
 
-test("a scan that finds only what is known has found nothing", async () => {
-  const { due } = aDue(["a"]);
+test("a scan that finds only what is known has found nothing", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => (now += 10_000));
+  const { due, looks } = aDue(["a"]);
   assert.deepEqual([await due.scan(false), await due.scan(false)], [true, false]);
+  assert.equal(looks(), 2);
 });
 
 test("organizations take turns, whatever each has due", () => {

@@ -151,6 +151,14 @@ test("a host that does not answer gets no more slots than one organization, howe
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true, "healthy hosts are not limited");
 });
 
+test("subscriptions at a host that does not answer are not named beyond its room", () => {
+  const slots = new Slots(256, 128);
+  hold(slots, 200, "z", "dead.test");
+  for (const id of ["a1", "b1"]) slots.hasRoomFor(of(id, "dead.test"));
+  slots.note(of("z", "dead.test"), "unanswered", 0, 10_000);
+  assert.deepEqual(shares(slots, ["a1", "b1", "c1"]), { a1: 16, b1: 15, c1: 16 });
+});
+
 test("no more than a burst begins together, however many slots are free", () => {
   assert.equal(new Slots(1_000, 16).share(queueOf(["a"])).limit, 64);
 });
