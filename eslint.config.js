@@ -5,7 +5,7 @@ import tseslint from "typescript-eslint";
 
 /** The rooms of src/, floor by floor. A file imports from its own room and from floors below. */
 const FLOORS = [
-  ["webhook", "client", "lib"],
+  ["webhook", "client", "lib", "embedded-postgres"],
   ["domain"],
   ["postgres", "network", "receiver"],
   ["actions"],

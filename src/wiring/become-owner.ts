@@ -2,10 +2,13 @@ import { existsSync } from "node:fs";
 import { access, lstat, readlink } from "node:fs/promises";
 import { join, parse, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { homeFolder } from "../postgres/embedded.ts";
-import { type Account, accountOf } from "../postgres/embedded/account.ts";
-import { become } from "../postgres/embedded/become.ts";
-import { makePath } from "../postgres/embedded/make-path.ts";
+import {
+  type Account,
+  accountOf,
+  become,
+  homeFolder,
+  makePath,
+} from "../embedded-postgres/index.ts";
 
 const LINKS_MAX = 40;
 const OURSELVES = fileURLToPath(import.meta.url);

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
 import { connect, type Database, isForbidden, requireSettings } from "../postgres/database.ts";
-import { homeFolder, startEmbedded } from "../postgres/embedded.ts";
+import { homeFolder, startEmbedded } from "../embedded-postgres/index.ts";
 import {
   findPendingMigrations,
   findRetention,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, removeEmbedded, startEmbedded } from "../../src/postgres/embedded.ts";
-import { readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;

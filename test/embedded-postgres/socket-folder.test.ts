@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import {
   dropSocketFolder,
   prepareSocketFolder,
-} from "../../src/postgres/embedded/keeper/socket-folder.ts";
+} from "../../src/embedded-postgres/keeper/socket-folder.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "socket-"));
 after(() => rm(scratch, { recursive: true, force: true }));

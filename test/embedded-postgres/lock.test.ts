@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { withLock } from "../../src/postgres/embedded/lock.ts";
-import { listMarks, putMark, sharesPids } from "../../src/postgres/embedded/marks.ts";
+import { withLock } from "../../src/embedded-postgres/lock.ts";
+import { listMarks, putMark, sharesPids } from "../../src/embedded-postgres/marks.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ test("a mark counts until its process is proven dead, also where pids are others
 
 /** Left behind by a process that was killed. Returns its name. */
 async function aDeadMark(): Promise<string> {
-  const module = new URL("../../src/postgres/embedded/marks.js", import.meta.url).href;
+  const module = new URL("../../src/embedded-postgres/marks.js", import.meta.url).href;
   const script = `
     import { putMark } from ${JSON.stringify(module)};
     console.log((await putMark(${JSON.stringify(folder)})).name);

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
-import { watch } from "../../src/postgres/embedded/watch.ts";
+import { readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
+import { watch } from "../../src/embedded-postgres/watch.ts";
 
 test("what keeps the server from starting is told once, whatever number each try has", async (t) => {
   const said: string[] = [];
@@ -55,7 +55,7 @@ test("without a descriptor left nothing is told of a server, and without its fil
   await writeFile(join(data, "postmaster.pid"), `${process.pid}\n\n\n\n\n\n\nready\n`);
   assert.deepEqual(readPostmaster(data), { pid: process.pid, state: "ready" });
 
-  const module = new URL("../../src/postgres/embedded/keeper/postmaster.js", import.meta.url).href;
+  const module = new URL("../../src/embedded-postgres/keeper/postmaster.js", import.meta.url).href;
   const script = `
     import { openSync } from "node:fs";
     import { readPostmaster } from ${JSON.stringify(module)};

@@ -17,8 +17,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/postgres/embedded.ts";
-import { isRunning, readPostmaster } from "../../src/postgres/embedded/keeper/postmaster.ts";
+import { homeFolder, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { isRunning, readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 
 // As root: a folder that the server's account cannot enter.
 const scratch = await realpath(await mkdtemp(join(tmpdir(), "embedded-")));
@@ -233,7 +233,7 @@ async function attachInChild() {
 }
 
 function attach(folder: string): ChildProcess {
-  const module = new URL("../../src/postgres/embedded.js", import.meta.url).href;
+  const module = new URL("../../src/embedded-postgres/index.js", import.meta.url).href;
   const script = `
     import { startEmbedded } from ${JSON.stringify(module)};
     const server = await startEmbedded({ dataDir: ${JSON.stringify(folder)}, log: () => {} });

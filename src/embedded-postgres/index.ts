@@ -1,12 +1,15 @@
 import { rmdir } from "node:fs/promises";
-import { copyBinaries, findPackage, readPackage } from "./embedded/binaries.ts";
-import { openHome, openProgramFolder } from "./embedded/home.ts";
-import { emptyHome, startKeeper } from "./embedded/keeper-process.ts";
-import type { ServeJob } from "./embedded/protocol.ts";
-import { socketUrl } from "./embedded/socket-url.ts";
-import { watch } from "./embedded/watch.ts";
+import { copyBinaries, findPackage, readPackage } from "./binaries.ts";
+import { openHome, openProgramFolder } from "./home.ts";
+import { emptyHome, startKeeper } from "./keeper-process.ts";
+import type { ServeJob } from "./protocol.ts";
+import { socketUrl } from "./socket-url.ts";
+import { watch } from "./watch.ts";
 
-export { homeFolder } from "./embedded/home.ts";
+export { type Account, accountOf } from "./account.ts";
+export { become } from "./become.ts";
+export { homeFolder } from "./home.ts";
+export { makePath } from "./make-path.ts";
 
 export interface EmbeddedPostgres {
   /** For our driver and libpq, over a Unix socket. It stays the same while any process is attached. */
