@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { join } from "node:path";
-import type { ListenOptions } from "./commands/listen.ts";
+import type { ListenOptions } from "./commands/listen-options.ts";
 import { painter } from "./commands/paint.ts";
 import { systemClock } from "./domain/clock.ts";
 import type { EventTypes } from "./domain/event-types.ts";

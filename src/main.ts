@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { createDependencies, type Dependencies } from "./actions/dependencies.ts";
+import type { Dependencies } from "./actions/dependencies.ts";
+import { createDependencies } from "./actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "./actions/publish.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";

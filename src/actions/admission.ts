@@ -10,21 +10,8 @@ import {
 } from "../postgres/admission.ts";
 import { updateLastUsed } from "../postgres/api-keys.ts";
 import type { Queryable } from "../postgres/database.ts";
+import type { Admitted, Presented } from "./admitted.ts";
 import type { Dependencies } from "./dependencies.ts";
-
-/** A token as a request presents it. */
-export interface Presented {
-  keyId: string;
-  /** In hex. */
-  secretHash: string;
-}
-
-/** A key that lets its request in, and the place of that in its organization's window; the first has place 1. */
-export interface Admitted {
-  key: AdmissionRow;
-  place: number;
-  openedAt: Date;
-}
 
 /** Keys whose use waits to be written. Beyond that a use is not noted: its key's next one is. */
 const KEYS_USED_MAX = 10_000;

@@ -18,7 +18,7 @@ import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
 import { cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
-import type { Claim } from "./claims.ts";
+import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
 
 /** An attempt that came to an outcome. */

@@ -1,35 +1,19 @@
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
-import { type EventId, type OrganizationId, type SubscriptionId, randomId } from "../domain/ids.ts";
+import { type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import { claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
-import type { Lease } from "../postgres/leases.ts";
+import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
-/** A delivery that this process may attempt until the lease ends. */
-export interface Claim extends Lease {
-  leased_until: Date;
-  event_id: EventId;
-  type: string;
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
-  url: string;
-  /** Attempts that ended before. */
-  attempts: number;
-  lost_leases: number;
-  /** Null when no key of the ring opens it. */
-  signingSecret: string | null;
-  body: Buffer;
-}
-
-/** What of one subscription a dispatcher has hands for. */
+/** How many slots a dispatcher has for one subscription. */
 export interface Share {
   subscription_id: SubscriptionId;
   share: number;
 }
 
-/** What a dispatcher has hands for: of each subscription up to its share, and of all together up to the limit. */
+/** What a dispatcher has slots for: each subscription up to its share, all together up to the limit. */
 export interface Wanted {
   /** Those that come first are served first. */
   shares: Share[];

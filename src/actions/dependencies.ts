@@ -1,22 +1,17 @@
 import type { Clock } from "../domain/clock.ts";
-import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
+import type { EventTypes } from "../domain/event-types.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
-import {
-  findOrganizations,
-  type OrganizationName,
-  type OrganizationRow,
-} from "../postgres/organizations.ts";
-import { findSubscriptions, type SealedSubscriptionRow } from "../postgres/subscriptions.ts";
-import { admitAll, type Admitted, type Presented } from "./admission.ts";
+import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
+import type { SealedSubscriptionRow } from "../postgres/subscriptions.ts";
+import type { Admitted, Presented } from "./admitted.ts";
 import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
-import { gather } from "./gather.ts";
-import { Proofs } from "./proofs.ts";
-import type { DueSubscription, NewEvent, Published, Reservation } from "./publish.ts";
-import { createPublishing } from "./publishing.ts";
+import type { NewEvent, Published } from "./new-event.ts";
+import type { Proofs } from "./proofs.ts";
+import type { DueSubscription, Reservation } from "./reservation.ts";
 
 /** What the dispatcher and the actions share. */
 export interface Foundations {
@@ -43,7 +38,7 @@ export interface Parts extends Foundations {
   reserve: () => Reservation;
 }
 
-/** Everything an action may reach besides its arguments. Built once, in wiring/dependencies.ts or in a test. */
+/** Everything an action may reach besides its arguments. Built once, by `createDependencies`. */
 export interface Dependencies extends Parts {
   eventTypes: EventTypes;
   retentionMs: number;
@@ -62,40 +57,4 @@ export interface Dependencies extends Parts {
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
   proofs: Proofs;
-}
-
-const RETENTION_MS = 30 * 24 * 3_600_000;
-
-/** How calls come together in one statement. One that takes longer than the patience is abandoned. */
-const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
-
-export function createDependencies(parts: Parts): Dependencies {
-  const { clock } = parts;
-  const inTime = () => parts.db.within(BATCH.patienceMs);
-  return {
-    eventTypes: createEventTypes(),
-    retentionMs: RETENTION_MS,
-    ...parts,
-    keysUsed: new Map(),
-    proofs: new Proofs(),
-    gathered: {
-      admit: gather(
-        (presented: Presented[]) => admitAll({ db: inTime(), clock }, presented),
-        BATCH,
-      ),
-
-      findSubscription: gather(async (ids: string[]) => {
-        const rows = await findSubscriptions(inTime(), ids);
-        const byId = new Map(rows.map((row) => [row.id, row]));
-        return ids.map((id) => byId.get(id) ?? null);
-      }, BATCH),
-
-      findOrganization: gather(
-        async (names: OrganizationName[]) => findOrganizations(inTime(), names),
-        BATCH,
-      ),
-
-      ...createPublishing(parts, BATCH),
-    },
-  };
 }

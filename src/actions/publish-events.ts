@@ -10,7 +10,7 @@ import { requireNoFaults } from "../domain/faults.ts";
 import { type OrganizationId, parseId, publicId } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Published } from "./publish.ts";
+import type { Published } from "./new-event.ts";
 
 /** Faults named in one answer. */
 export const EVENT_FAULTS_MAX = 1_000;

@@ -1,62 +1,21 @@
 import { type Clock, after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
 import { groupBy } from "../lib/group-by.ts";
-import {
-  type EventId,
-  type OrganizationId,
-  type SubscriptionId,
-  randomId,
-  timeOrderedId,
-} from "../domain/ids.ts";
+import { type SubscriptionId, randomId, timeOrderedId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Queryable } from "../postgres/database.ts";
 import {
-  type EarlyLeases,
   type EventRow,
   insertEvents,
   type KeyTaking,
   type PublishedDeliveryRow,
   type WrittenRow,
 } from "../postgres/events.ts";
-import { type Claim, toClaim } from "./claims.ts";
+import type { Claim } from "./claim.ts";
+import { toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
-
-/** An event to publish. */
-export interface NewEvent {
-  organizationId: OrganizationId;
-  type: string;
-  /** JSON text without control characters. */
-  data: string;
-  /** Default: the time of publishing. */
-  occurredAt?: Date;
-  /** Default: every active subscription of the organization that lists the type. */
-  subscriptionId?: SubscriptionId;
-  /** A second event of the organization with this key within 24 hours is a duplicate. */
-  dedupeKey?: string;
-}
-
-/** A subscription that has something due, and its organization. */
-export interface DueSubscription {
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
-}
-
-export interface Published {
-  /** Of a duplicate: the first event's. */
-  eventId: EventId;
-  /** Whether nothing was written, since another event has the dedupe key. */
-  isDuplicate: boolean;
-  /** The subscriptions that get the event, one delivery each. */
-  subscriptionIds: SubscriptionId[];
-}
-
-/** Slots that a dispatcher sets aside for deliveries while they are published. */
-export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
-  /** Returns the slots and begins these attempts. Called exactly once. */
-  end: (claims: Claim[]) => void;
-}
-
-export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
+import type { NewEvent, Published } from "./new-event.ts";
+import { type DueSubscription, NO_SLOTS } from "./reservation.ts";
 
 /** For a process without a dispatcher: the others find its events when they poll. */
 export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {

@@ -1,7 +1,9 @@
 import { isDeadlock, isInUse } from "../postgres/database.ts";
 import type { Parts } from "./dependencies.ts";
 import { gather, type GatherOptions } from "./gather.ts";
-import { type NewEvent, NO_SLOTS, publishAtOnce, type Published } from "./publish.ts";
+import { publishAtOnce } from "./publish.ts";
+import { NO_SLOTS } from "./reservation.ts";
+import type { NewEvent, Published } from "./new-event.ts";
 
 /** How long slots stay reserved for an event whose dedupe key another publisher has taken and not committed. */
 const KEY_WAIT_MS = 100;

@@ -1,5 +1,5 @@
 import type { Dependencies } from "../actions/dependencies.ts";
-import type { ListenOptions } from "./listen.ts";
+import type { ListenOptions } from "./listen-options.ts";
 
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {

@@ -3,16 +3,6 @@ import { parseDuration } from "../domain/duration.ts";
 import { ACCEPTED, type Behaviour } from "../receiver/behaviour.ts";
 import type { CommandContext } from "./context.ts";
 
-export interface ListenOptions {
-  port: number;
-  /** The folder of the certificates. Undefined: in the data folder. */
-  folder: string | undefined;
-  /** Any of them may have signed. If empty, nothing is verified. */
-  secrets: string[];
-  behaviour: Behaviour;
-  json: boolean;
-}
-
 interface Flags {
   port: number;
   secret?: string[];

@@ -1,5 +1,5 @@
 import type { Ended } from "../actions/attempts.ts";
-import type { Claim } from "../actions/claims.ts";
+import type { Claim } from "../actions/claim.ts";
 import type { Clock } from "../domain/clock.ts";
 import { type Signal, signalOf } from "../domain/concurrency-limit.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";

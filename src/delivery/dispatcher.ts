@@ -1,5 +1,6 @@
-import type { Claim, Taken, Wanted } from "../actions/claims.ts";
-import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/publish.ts";
+import type { Taken, Wanted } from "../actions/claims.ts";
+import type { Claim } from "../actions/claim.ts";
+import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/reservation.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";

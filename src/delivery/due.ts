@@ -1,4 +1,4 @@
-import type { DueSubscription } from "../actions/publish.ts";
+import type { DueSubscription } from "../actions/reservation.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 export interface DueOptions {

@@ -1,4 +1,5 @@
-import type { Claim, Share, Wanted } from "../actions/claims.ts";
+import type { Share, Wanted } from "../actions/claims.ts";
+import type { Claim } from "../actions/claim.ts";
 import type { Signal } from "../domain/concurrency-limit.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { belowShare, beyondShare } from "../domain/slot-share.ts";

@@ -1,4 +1,4 @@
-import type { ListenOptions } from "../commands/listen.ts";
+import type { ListenOptions } from "../commands/listen-options.ts";
 import type { Paint } from "../commands/paint.ts";
 import { printable } from "../commands/printable.ts";
 import { ACCEPTED, replyTo } from "../receiver/behaviour.ts";

@@ -1,9 +1,6 @@
 import { createCancelling } from "../actions/cancellation.ts";
-import {
-  createDependencies,
-  type Dependencies,
-  type Foundations,
-} from "../actions/dependencies.ts";
+import type { Dependencies, Foundations } from "../actions/dependencies.ts";
+import { createDependencies } from "../actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "../actions/publish.ts";
 import type { Config } from "../config.ts";
 import type { EventTypes } from "../domain/event-types.ts";

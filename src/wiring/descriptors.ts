@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { DRAINING_MAX } from "../delivery/connections.ts";
-import { CONNECTIONS_MAX } from "../http/app.ts";
+import { CONNECTIONS_MAX } from "../http/build-app.ts";
 
 /** How many connections each part of the process may have open. */
 export interface ConnectionBounds {

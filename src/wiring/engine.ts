@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type Ended, postpone, type Recorded, recordEnded } from "../actions/attempts.ts";
-import { type Claim, claimDeliveries } from "../actions/claims.ts";
+import { claimDeliveries } from "../actions/claims.ts";
+import type { Claim } from "../actions/claim.ts";
 import type { Foundations } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";

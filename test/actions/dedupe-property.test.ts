@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createDependencies } from "../../src/actions/dependencies.ts";
-import { type NewEvent, publish, type Published } from "../../src/actions/publish.ts";
+import { createDependencies } from "../../src/actions/create-dependencies.ts";
+import { publish } from "../../src/actions/publish.ts";
+import type { NewEvent, Published } from "../../src/actions/new-event.ts";
 import { connect } from "../../src/postgres/database.ts";
 import { createDatabase, environmentOf } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Claim } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
 import { Dispatcher, type Holders } from "../../src/delivery/dispatcher.ts";
 import type { Signal } from "../../src/domain/concurrency-limit.ts";
 import { dueOf } from "../support/due.ts";

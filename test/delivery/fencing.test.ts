@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { postpone } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import {
   type EndedAttempt,

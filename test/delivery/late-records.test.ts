@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Ended, recordEnded } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { after, SKEW_MAX_MS } from "../../src/domain/clock.ts";
 import { listAttempts } from "../../src/postgres/audit.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Claim, Taken, Wanted } from "../../src/actions/claims.ts";
+import type { Taken, Wanted } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 import { dueOf } from "../support/due.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import type { AppOptions } from "../../src/http/app.ts";
+import type { AppOptions } from "../../src/http/build-app.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { rawRequest } from "../support/raw-http.ts";

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claims.ts";
-import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
-import { type NewEvent, publish } from "../../src/actions/publish.ts";
+import type { Claim } from "../../src/actions/claim.ts";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { createDependencies } from "../../src/actions/create-dependencies.ts";
+import { publish } from "../../src/actions/publish.ts";
+import type { NewEvent } from "../../src/actions/new-event.ts";
 import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { redeliver } from "../../src/actions/redeliver.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";

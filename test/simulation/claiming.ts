@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Claim, claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
+import { claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
 import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
 import type { Act, Effect, Subscribed } from "./acts.ts";
 import * as contract from "./contract.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Ended } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
 import type { Clock } from "../../src/domain/clock.ts";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createCancelling } from "../../src/actions/cancellation.ts";
-import type { Claim } from "../../src/actions/claims.ts";
-import { createDependencies, type Dependencies } from "../../src/actions/dependencies.ts";
+import type { Claim } from "../../src/actions/claim.ts";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "../../src/actions/publish.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
 import type { Database } from "../../src/postgres/database.ts";

@@ -1,4 +1,4 @@
-import type { DueSubscription } from "../../src/actions/publish.ts";
+import type { DueSubscription } from "../../src/actions/reservation.ts";
 
 /** Subscriptions that have something due, each of an organization of its own. */
 export function dueOf(...ids: string[]): DueSubscription[] {

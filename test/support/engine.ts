@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
 import { createCancelling } from "../../src/actions/cancellation.ts";
-import { type Claim, claimDeliveries } from "../../src/actions/claims.ts";
-import {
-  createDependencies,
-  type Dependencies,
-  type Parts,
-} from "../../src/actions/dependencies.ts";
+import { claimDeliveries } from "../../src/actions/claims.ts";
+import type { Claim } from "../../src/actions/claim.ts";
+import type { Dependencies, Parts } from "../../src/actions/dependencies.ts";
+import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import type { Vetted } from "../../src/actions/destination.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { NO_DISPATCHER, publish as publishEvents } from "../../src/actions/publish.ts";

@@ -4,13 +4,10 @@ import type { InjectOptions, LightMyRequestResponse, RouteOptions } from "fastif
 import { pino } from "pino";
 import { createApiKey, type IssuedKey } from "../../src/actions/api-keys.ts";
 import { createCancelling } from "../../src/actions/cancellation.ts";
-import {
-  createDependencies,
-  type Dependencies,
-  type Parts,
-} from "../../src/actions/dependencies.ts";
+import type { Dependencies, Parts } from "../../src/actions/dependencies.ts";
+import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
-import { NO_SLOTS } from "../../src/actions/publish.ts";
+import { NO_SLOTS } from "../../src/actions/reservation.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import { checkUrl } from "../../src/domain/destination-url.ts";
 import { publicId } from "../../src/domain/ids.ts";

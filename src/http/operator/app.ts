@@ -1,5 +1,6 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
-import { type App, type AppOptions, buildApp } from "../app.ts";
+import type { App } from "../app.ts";
+import { type AppOptions, buildApp } from "../build-app.ts";
 import { consoleRoutes } from "../console/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";

@@ -1,0 +1,45 @@
+import { createEventTypes } from "../domain/event-types.ts";
+import { findOrganizations, type OrganizationName } from "../postgres/organizations.ts";
+import { findSubscriptions } from "../postgres/subscriptions.ts";
+import { admitAll } from "./admission.ts";
+import type { Presented } from "./admitted.ts";
+import type { Dependencies, Parts } from "./dependencies.ts";
+import { gather } from "./gather.ts";
+import { Proofs } from "./proofs.ts";
+import { createPublishing } from "./publishing.ts";
+
+const RETENTION_MS = 30 * 24 * 3_600_000;
+
+/** How calls come together in one statement. One that takes longer than the patience is abandoned. */
+const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
+
+export function createDependencies(parts: Parts): Dependencies {
+  const { clock } = parts;
+  const inTime = () => parts.db.within(BATCH.patienceMs);
+  return {
+    eventTypes: createEventTypes(),
+    retentionMs: RETENTION_MS,
+    ...parts,
+    keysUsed: new Map(),
+    proofs: new Proofs(),
+    gathered: {
+      admit: gather(
+        (presented: Presented[]) => admitAll({ db: inTime(), clock }, presented),
+        BATCH,
+      ),
+
+      findSubscription: gather(async (ids: string[]) => {
+        const rows = await findSubscriptions(inTime(), ids);
+        const byId = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((id) => byId.get(id) ?? null);
+      }, BATCH),
+
+      findOrganization: gather(
+        async (names: OrganizationName[]) => findOrganizations(inTime(), names),
+        BATCH,
+      ),
+
+      ...createPublishing(parts, BATCH),
+    },
+  };
+}

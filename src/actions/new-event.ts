@@ -1,0 +1,24 @@
+import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+
+/** An event to publish. */
+export interface NewEvent {
+  organizationId: OrganizationId;
+  type: string;
+  /** JSON text without control characters. */
+  data: string;
+  /** Default: the time of publishing. */
+  occurredAt?: Date;
+  /** Default: every active subscription of the organization that lists the type. */
+  subscriptionId?: SubscriptionId;
+  /** A second event of the organization with this key within 24 hours is a duplicate. */
+  dedupeKey?: string;
+}
+
+export interface Published {
+  /** Of a duplicate: the first event's. */
+  eventId: EventId;
+  /** Whether nothing was written, since another event has the dedupe key. */
+  isDuplicate: boolean;
+  /** The subscriptions that get the event, one delivery each. */
+  subscriptionIds: SubscriptionId[];
+}

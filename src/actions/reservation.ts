@@ -1,0 +1,17 @@
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { EarlyLeases } from "../postgres/events.ts";
+import type { Claim } from "./claim.ts";
+
+/** Slots that a dispatcher sets aside for deliveries while they are published. */
+export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
+  /** Returns the slots and begins these attempts. Called exactly once. */
+  end: (claims: Claim[]) => void;
+}
+
+export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
+
+/** A subscription that has something due, and its organization. */
+export interface DueSubscription {
+  subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
+}
