@@ -11,6 +11,7 @@ import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
 import { openDependencies } from "./wiring/dependencies.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
+import { listenersOf, requireListenable } from "./wiring/listener.ts";
 import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, given without the program's name, and ends the process when it fails. */
@@ -49,6 +50,8 @@ const context: CommandContext = {
   async serve() {
     tuneCollector();
     const config = await configure();
+    // Before a database is opened, or made: what fails on the way down would hide the cause.
+    for (const { host, port } of listenersOf(config)) await requireListenable(host, port);
     const starting = start(config);
     stopGracefully(config, async (cause) => (await starting).stop(cause));
     await starting;

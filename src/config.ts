@@ -12,6 +12,7 @@ import {
   path,
   postgresUrl,
 } from "./config/formats.ts";
+import { findMisspelt, type Misspelt } from "./config/near-names.ts";
 import { readAdminTokens, readSealingKeys } from "./config/secrets.ts";
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
@@ -67,15 +68,20 @@ export interface Config {
   readonly retentionMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly shutdownGraceMs: number;
+
+  /** Variables that we do not read and that look like ours. */
+  readonly misspelt: Misspelt[];
 }
+
+type Settings = Omit<Config, "misspelt">;
 
 /** Reads the whole configuration at once. Throws one error that names every fault in it, and no secret. */
 export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const env = new Environment(variables);
-  const config = read(env);
-  checkTogether(config, env);
+  const settings = read(env);
+  checkTogether(settings, env);
   if (env.faults.length > 0) throw new Error(`configuration:\n  ${env.faults.join("\n  ")}`);
-  return config;
+  return { ...settings, misspelt: findMisspelt(Object.keys(variables), env.names) };
 }
 
 /** The names of all variables, for whoever must keep them from a child process. */
@@ -85,7 +91,7 @@ export function configurationNames(): string[] {
   return env.names;
 }
 
-function read(env: Environment): Config {
+function read(env: Environment): Settings {
   const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 256);
 
   return {
@@ -130,7 +136,7 @@ function read(env: Environment): Config {
   };
 }
 
-function checkTogether(config: Config, env: Environment): void {
+function checkTogether(config: Settings, env: Environment): void {
   env.rule(
     config.migrationDatabaseUrl === null || config.databaseUrl !== null,
     ["MIGRATION_DATABASE_URL", "DATABASE_URL"],
@@ -148,7 +154,7 @@ function checkTogether(config: Config, env: Environment): void {
   );
 }
 
-function doListenersClash({ host, port, operatorHost, operatorPort }: Config): boolean {
+function doListenersClash({ host, port, operatorHost, operatorPort }: Settings): boolean {
   if (port === 0 || port !== operatorPort) return false;
   return host === operatorHost || [host, operatorHost].some(isWildcard);
 }

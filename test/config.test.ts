@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Config, configurationNames, loadConfig } from "../src/config.ts";
 import { parseCidr } from "../src/domain/cidr.ts";
+import { defaults } from "./config/defaults.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
@@ -9,34 +10,6 @@ const DAY_MS = 1440 * MINUTE_MS;
 const token = (letter: string) => letter.repeat(32);
 const key = (byte: number) => Buffer.alloc(32, byte);
 const base64 = (byte: number) => key(byte).toString("base64");
-
-const defaults: Config = {
-  databaseUrl: null,
-  migrationDatabaseUrl: null,
-  dataDir: ".data",
-  host: "127.0.0.1",
-  port: 8080,
-  baseUrl: null,
-  operatorHost: "127.0.0.1",
-  operatorPort: 8081,
-  allowedHosts: [],
-  role: "all",
-  adminTokens: null,
-  sealingKeys: null,
-  retryDelaysMs: [1, 5, 30, 120, 360, 1440].map((minutes) => minutes * MINUTE_MS),
-  attemptTimeoutMs: 10_000,
-  autoDisableAfter: 20,
-  dispatchConcurrency: 256,
-  subscriptionConcurrency: 128,
-  maxSubscriptions: 100,
-  egress: { allow: [], deny: [] },
-  egressCaFile: null,
-  dnsServers: null,
-  eventTypes: null,
-  retentionMs: 30 * DAY_MS,
-  logLevel: "info",
-  shutdownGraceMs: 15_000,
-};
 
 /** The faults that stop the start, one to a line. */
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
@@ -58,7 +31,7 @@ test("an empty or blank variable counts as unset, and variables of others are ig
   const names = configurationNames();
   assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, ""]))), defaults);
   assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, " "]))), defaults);
-  assert.deepEqual(loadConfig({ PORTS: "x", port: "x" }), defaults);
+  assert.deepEqual({ ...loadConfig({ PORTS: "x", port: "x" }), misspelt: [] }, defaults);
 });
 
 test("the names of all variables can be asked for", () => {

@@ -49,6 +49,12 @@ export function contains(
   );
 }
 
+/** Whether a block is larger than every private network: it takes in what nobody meant to name. */
+export function isWide({ family, mask: [first] }: Cidr): boolean {
+  const widest = family === 4 ? 8 : 7; // 10.0.0.0/8, fc00::/7
+  return first >>> (32 - widest) !== 2 ** widest - 1;
+}
+
 function maskOf(prefix: number): Words {
   const word = (bits: number) => (bits <= 0 ? 0 : -1 << Math.max(32 - bits, 0));
   return [word(prefix), word(prefix - 32), word(prefix - 64), word(prefix - 96)];

@@ -221,6 +221,11 @@ export function isForbidden(error: unknown): boolean {
   return codeOf(error) === "42501";
 }
 
+/** Whether the role sees no schema to work in: it is not there, or may not be used. */
+export function hasNoSchema(error: unknown): boolean {
+  return codeOf(error) === "3F000";
+}
+
 /** Whether the same statement may well succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);

@@ -21,6 +21,13 @@ export async function findRole(db: Queryable): Promise<string> {
   return row.role;
 }
 
+/** Whether no right is ever denied to us. */
+export async function isSuperuser(db: Queryable): Promise<boolean> {
+  const [row] = await db<[{ rolsuper: boolean }]>`
+    select rolsuper from pg_roles where rolname = current_user`;
+  return row.rolsuper;
+}
+
 /** Writes one row, and throws where the database does not commit that: at a standby, or while commits hang. */
 export async function writeReadiness(db: Queryable): Promise<void> {
   const { count } = await db`update readiness set writes = writes + 1`;

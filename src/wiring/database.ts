@@ -1,8 +1,14 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
-import { connect, type Database, isForbidden, requireSettings } from "../postgres/database.ts";
 import { homeFolder, startEmbedded } from "../embedded-postgres/index.ts";
+import {
+  connect,
+  type Database,
+  hasNoSchema,
+  isForbidden,
+  requireSettings,
+} from "../postgres/database.ts";
 import {
   findPendingMigrations,
   findRetention,
@@ -12,6 +18,7 @@ import {
 } from "../postgres/migrate.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
+import { explainDatabaseFault } from "./database-fault.ts";
 
 export interface OpenDatabase {
   db: Database;
@@ -47,16 +54,24 @@ export async function openDatabase(
   };
 
   try {
-    await updateSchema(config, url, log, { writesRetention });
+    const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : "DATABASE_URL";
+    await updateSchema(config, url, log, { writesRetention }).catch(explain(owners));
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
-    await requireSettings(db); // One that cannot be reached is a fault of the start.
+    // One that cannot be reached is a fault of the start.
+    await requireSettings(db).catch(explain("DATABASE_URL"));
     if (config.migrationDatabaseUrl) await requireSchema(db);
     return { db, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function explain(variable: string): (error: unknown) => never {
+  return (error) => {
+    throw explainDatabaseFault(variable, error);
+  };
 }
 
 /** What was migrated is what the service opens, unless its two URLs lead to different databases. */
@@ -88,9 +103,9 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
-    const pending = await findPendingMigrations(owner).catch(orExplain);
+    const pending = await findPendingMigrations(owner).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
-      for (const name of await migrate(owner).catch(orExplain)) log(`applied ${name}`);
+      for (const name of await migrate(owner).catch(orExplain(OLD))) log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
       await keepRetention(owner, config.retentionMs, writesRetention, log);
@@ -119,13 +134,15 @@ async function keepRetention(
   log(`history is kept ${formatDuration(retentionMs)}, and was ${formatDuration(before)}`);
 }
 
-function orExplain(error: unknown): never {
-  if (!isForbidden(error)) throw error;
-  throw new Error(
-    "the schema is not up to date, and this role may not change it: " +
-      "run `partner-api migrate` with MIGRATION_DATABASE_URL beside DATABASE_URL",
-    { cause: error },
-  );
+const OLD = "the schema is not up to date, and this role may not change it";
+const NO_RIGHTS = "the role has no rights to the schema";
+const CURE = "run `partner-api migrate` with MIGRATION_DATABASE_URL beside DATABASE_URL";
+
+function orExplain(what: string): (error: unknown) => never {
+  return (error) => {
+    if (hasNoSchema(error)) throw new Error(`${NO_RIGHTS}: ${CURE}`, { cause: error });
+    throw isForbidden(error) ? new Error(`${what}: ${CURE}`, { cause: error }) : error;
+  };
 }
 
 /** Leaves the service's role its rows and no more. One that is as good as the owner has no rights to lose. */

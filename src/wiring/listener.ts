@@ -1,4 +1,7 @@
 import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { Config } from "../config.ts";
 import type { App } from "../http/app.ts";
 
 /**
@@ -9,6 +12,19 @@ export async function openListener(app: App, host: string, port: number): Promis
   try {
     const { address } = await lookup(host);
     return await app.listen({ host: address, port });
+  } catch (error) {
+    throw cannotListen(host, port, error);
+  }
+}
+
+/** Throws what `openListener` would, before anything else is opened. */
+export async function requireListenable(host: string, port: number): Promise<void> {
+  try {
+    const { address } = await lookup(host);
+    const probe = createServer().listen({ host: address, port });
+    await once(probe, "listening");
+    probe.close();
+    await once(probe, "close");
   } catch (error) {
     throw cannotListen(host, port, error);
   }
@@ -32,3 +48,23 @@ const WHY = new Map([
   ["EADDRNOTAVAIL", "this machine has no such address"],
   ["ENOTFOUND", "no such host"],
 ]);
+
+/** What this process is to listen on. */
+export interface Listener {
+  of: "partners" | "operators";
+  host: string;
+  port: number;
+}
+
+type Settings = Pick<Config, "role" | "host" | "port" | "operatorHost" | "operatorPort">;
+
+export function listenersOf({
+  role,
+  host,
+  port,
+  operatorHost,
+  operatorPort,
+}: Settings): Listener[] {
+  const operators: Listener = { of: "operators", host: operatorHost, port: operatorPort };
+  return role === "dispatcher" ? [operators] : [operators, { of: "partners", host, port }];
+}

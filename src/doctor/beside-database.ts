@@ -1,0 +1,91 @@
+import { getServers } from "node:dns";
+import type { Config } from "../config.ts";
+import { isWide } from "../domain/cidr.ts";
+import type { EventTypes } from "../domain/event-types.ts";
+import { createNameLookup } from "../network/name-lookup.ts";
+import { adminTokenPath, openAdminTokens } from "../wiring/admin-tokens.ts";
+import { lookUpLimitMs } from "../wiring/destinations.ts";
+import { openEventTypes } from "../wiring/event-types.ts";
+import { isOpenToAll } from "../wiring/kept-file.ts";
+import { readReceiversCa } from "../wiring/receivers-ca.ts";
+import { sealingKeysPath } from "../wiring/sealing-keys.ts";
+import type { Check, Doubt } from "./check.ts";
+import { listenerChecks } from "./listeners.ts";
+
+export function checksBesideDatabase(config: Config): Check[] {
+  return [
+    ["admin tokens", async () => (await openAdminTokens(config)).map((t) => t.name).join(", ")],
+    ...filesWithModes(config),
+    ...listenerChecks(config),
+    ["egress", () => checkEgress(config)],
+    ["name servers", () => checkNameServers(config)],
+    ["event types", async () => checkTypes(await openEventTypes(config))],
+    ["receivers' CA", () => checkCa(config)],
+  ];
+}
+
+function filesWithModes(config: Config): Check[] {
+  return process.platform === "win32" ? [] : [["secret files", () => checkFiles(config)]];
+}
+
+async function checkFiles({ dataDir }: Config): Promise<string> {
+  const open: string[] = [];
+  for (const path of [adminTokenPath(dataDir), sealingKeysPath(dataDir)]) {
+    if (await isOpenToAll(path)) open.push(path);
+  }
+  if (open.length > 0) throw new Error(`open to every user: chmod o-rw ${open.join(" ")}`);
+  return "none is open to every user";
+}
+
+/** The start only warns, so that a test rig may. */
+async function checkEgress({ egress: { allow, deny } }: Config): Promise<string> {
+  if (allow.some(isWide)) {
+    throw new Error(
+      "EGRESS_ALLOW holds a block that is larger than any private network: partners' URLs then lead to " +
+        "this machine and its neighbours. Name only the networks of your test rig",
+    );
+  }
+  const blocked = deny.length > 0 ? `, without ${deny.length} blocks of EGRESS_DENY` : "";
+  const allowed = allow.length > 0 ? ` and ${allow.length} blocks of EGRESS_ALLOW` : "";
+  return Promise.resolve(`public addresses${allowed}${blocked}`);
+}
+
+/** Each by itself: the system passes over a dead one in silence, and every look-up takes longer. */
+async function checkNameServers(config: Config): Promise<string | Doubt> {
+  const servers = config.dnsServers ?? getServers();
+  const from = config.dnsServers ? "DNS_SERVERS" : "the system's resolver configuration";
+  if (servers.length === 0) throw new Error(`${from} names none: nothing can be delivered`);
+
+  const dead: string[] = [];
+  await Promise.all(
+    servers.map(async (server) => {
+      if (!(await doesAnswer(server, config))) dead.push(server);
+    }),
+  );
+  if (dead.length === 0) return `${servers.join(", ")} answer`;
+  const who = `${dead.join(", ")} (from ${from}) ${dead.length === 1 ? "does" : "do"} not answer`;
+  if (dead.length === servers.length) {
+    throw new Error(`${who}: nothing can be delivered. Correct the address, or let port 53 pass`);
+  }
+  return { doubt: `${who}: look-ups wait for the others. Remove or repair it` };
+}
+
+async function doesAnswer(server: string, { attemptTimeoutMs }: Config): Promise<boolean> {
+  const names = createNameLookup({
+    servers: [server],
+    timeoutMs: lookUpLimitMs(attemptTimeoutMs),
+    answerLocalhost: false,
+  });
+  const answer = await names.lookup("example.com");
+  names.close();
+  return answer.kind !== "no-resolver";
+}
+
+function checkTypes({ names }: EventTypes): string {
+  return names.length === 1 ? "the test event alone" : `${names.length - 1} of the platform`;
+}
+
+async function checkCa(config: Config): Promise<string> {
+  const isExtended = (await readReceiversCa(config)) !== undefined;
+  return isExtended ? "the standard ones and those of EGRESS_CA_FILE" : "the standard ones";
+}

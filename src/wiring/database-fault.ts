@@ -1,0 +1,32 @@
+import { codeOf } from "../postgres/driver/failure.ts";
+
+/** What an operator does about what the server or the network reports, by SQLSTATE or system code. */
+const CURES: Record<string, string> = {
+  ECONNREFUSED: "nothing listens there: start PostgreSQL, or correct host and port",
+  ENOENT: "no socket is there: start PostgreSQL, or correct the folder",
+  ENOTFOUND: "correct the host name",
+  EAI_AGAIN: "the host name cannot be looked up now: check this machine's resolver",
+  ETIMEDOUT: "correct host and port, or let the connection pass the firewall",
+  EHOSTUNREACH: "correct the host, or the route to it",
+  ENETUNREACH: "correct the host, or the route to it",
+  "28P01": "correct the password",
+  "28000": "create the role, or let it in (pg_hba.conf)",
+  "3D000": "create the database, or correct its name",
+  "42501": "grant the right, or use another role",
+  "53300": "raise max_connections, or run fewer processes",
+  "57P03": "wait until the server has started",
+};
+
+const TLS = /ssl|tls|certificate|self.signed/i;
+
+/**
+ * The same error, with the variable whose URL has led there and with what to do. What has no code comes from us and says
+ * so itself.
+ */
+export function explainDatabaseFault(variable: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (!(error instanceof Error) || code === "") return error;
+  const cure = CURES[code] ?? (TLS.test(error.message) ? "correct sslmode or sslrootcert" : null);
+  const words = `${variable}: ${error.message}`;
+  return new Error(cure === null ? words : `${words}. To repair: ${cure}`, { cause: error });
+}

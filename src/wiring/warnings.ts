@@ -1,0 +1,84 @@
+import type { Config } from "../config.ts";
+import { isWildcard } from "../config/formats.ts";
+import { isWide } from "../domain/cidr.ts";
+import { formatDuration } from "../domain/duration.ts";
+
+export interface Warning {
+  message: string;
+  facts?: Record<string, unknown>;
+}
+
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|::1)$/;
+
+/** What production should not have, or should have thought of. The start logs it, and `doctor` shows it. */
+export function warningsOf(config: Config): Warning[] {
+  return [...misspelt(config), ...listeners(config), ...egress(config), ...history(config)];
+}
+
+function misspelt({ misspelt }: Config): Warning[] {
+  return misspelt.map(({ name, meant }) => ({
+    message: `${name} is no setting: did you mean ${meant}?`,
+  }));
+}
+
+function* listeners(config: Config): Iterable<Warning> {
+  const { role, host, baseUrl, operatorHost, allowedHosts } = config;
+  if (!LOOPBACK.test(operatorHost)) {
+    yield {
+      message: "other machines may reach the operators' listener, and it speaks plain HTTP",
+      facts: { operatorHost },
+    };
+  }
+  if (role === "dispatcher") return;
+  if (allowedHosts.includes("*")) {
+    yield {
+      message:
+        "ALLOWED_HOSTS is *: any web page can ask the operators' listener from an operator's browser",
+    };
+  }
+  if (isWildcard(host) && baseUrl === null) {
+    yield {
+      message: "BASE_URL is not set: errors and documents name an address of this machine's own",
+      facts: { host },
+    };
+  }
+}
+
+function* egress({ egress: { allow }, egressCaFile }: Config): Iterable<Warning> {
+  if (allow.some(isWide)) {
+    yield {
+      message:
+        "EGRESS_ALLOW lets deliveries reach private networks, this machine and its cloud's metadata: " +
+        "name only the networks of your test rig",
+      facts: { allowed: allow.length },
+    };
+  } else if (allow.length > 0) {
+    yield {
+      message: "EGRESS_ALLOW is set: addresses that are not public can be reached",
+      facts: { allowed: allow.length },
+    };
+  }
+  if (egressCaFile) {
+    yield {
+      message: "EGRESS_CA_FILE is set: receivers' certificates may be signed by it",
+      facts: { egressCaFile },
+    };
+  }
+}
+
+function* history({ retentionMs, retryDelaysMs }: Config): Iterable<Warning> {
+  const retriesMs = retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, 0);
+  if (retentionMs >= retriesMs) return;
+  yield {
+    message:
+      `RETENTION (${formatDuration(retentionMs)}) is shorter than the retries of a delivery ` +
+      `(${inHours(retriesMs)}): its first failures leave the audit before its last attempt`,
+  };
+}
+
+/** `32h36m` is easier to read than `1956m`. */
+function inHours(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000);
+  const rest = ms % 3_600_000;
+  return hours === 0 || rest === 0 ? formatDuration(ms) : `${hours}h${formatDuration(rest)}`;
+}

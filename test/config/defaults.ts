@@ -1,0 +1,34 @@
+import type { Config } from "../../src/config.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** What holds without any variable. */
+export const defaults: Config = {
+  databaseUrl: null,
+  migrationDatabaseUrl: null,
+  dataDir: ".data",
+  host: "127.0.0.1",
+  port: 8080,
+  baseUrl: null,
+  operatorHost: "127.0.0.1",
+  operatorPort: 8081,
+  allowedHosts: [],
+  role: "all",
+  adminTokens: null,
+  sealingKeys: null,
+  retryDelaysMs: [1, 5, 30, 120, 360, 1440].map((minutes) => minutes * MINUTE_MS),
+  attemptTimeoutMs: 10_000,
+  autoDisableAfter: 20,
+  dispatchConcurrency: 256,
+  subscriptionConcurrency: 128,
+  maxSubscriptions: 100,
+  egress: { allow: [], deny: [] },
+  egressCaFile: null,
+  dnsServers: null,
+  eventTypes: null,
+  retentionMs: 30 * DAY_MS,
+  logLevel: "info",
+  shutdownGraceMs: 15_000,
+  misspelt: [],
+};

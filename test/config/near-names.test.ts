@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findMisspelt } from "../../src/config/near-names.ts";
+import { configurationNames } from "../../src/config.ts";
+
+const meantBy = (...given: string[]) =>
+  findMisspelt(given, configurationNames()).map(({ name, meant }) => `${name} ${meant}`);
+
+test("a variable that is a letter or two off one of ours is found", () => {
+  assert.deepEqual(meantBy("RETRY_DELAY", "ATTEMPT_TIMOUT", "retention", "EGRESS-ALLOW", "PORTS"), [
+    "RETRY_DELAY RETRY_DELAYS",
+    "ATTEMPT_TIMOUT ATTEMPT_TIMEOUT",
+    "retention RETENTION",
+    "EGRESS-ALLOW EGRESS_ALLOW",
+    "PORTS PORT",
+  ]);
+});
+
+test("what every shell sets is no misspelling of ours, nor is a name beside the right one", () => {
+  const usual = ["HOME", "PATH", "USER", "TERM", "LANG", "SHELL", "PWD", "HOSTNAME", "LOGNAME"];
+  assert.deepEqual(meantBy(...usual, "PGHOST", "PGPORT", "NODE_ENV", "TZ", "EDITOR"), []);
+  assert.deepEqual(meantBy("RETRY_DELAY", "RETRY_DELAYS"), []);
+});

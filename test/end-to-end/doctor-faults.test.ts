@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { test, type TestContext } from "node:test";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
+import { startDnsServer } from "../support/dns-server.ts";
+import { runProgram, startProgram } from "../support/program.ts";
+import { aRig } from "../support/rig.ts";
+
+const FREE = { PORT: "0", OPERATOR_PORT: "0" };
+const NOBODY = "postgres://127.0.0.1:1/x";
+
+/** What `doctor` says of a set-up that is in order, but for what is changed. */
+async function diagnose(t: TestContext, changes: Record<string, string>) {
+  const { status, stdout } = await runProgram(["doctor"], {
+    ...(await aRig(t)),
+    ...FREE,
+    ...changes,
+  });
+  return { status, stdout };
+}
+
+/** A port of loopback on which something else listens. */
+async function takenPort(t: TestContext): Promise<string> {
+  const other = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  return String((other.address() as AddressInfo).port);
+}
+
+test("doctor warns of misspelt names and of a RETENTION shorter than the retries", async (t) => {
+  const { stdout } = await diagnose(t, { RETRY_DELAY: "1m", RETENTION: "1h" });
+  assert.match(stdout, /^warn +configuration +RETRY_DELAY .* did you mean RETRY_DELAYS\?$/m);
+  assert.match(stdout, /^warn +configuration +RETENTION \(1h\) is shorter than the retries/m);
+});
+
+test("doctor does not advise a shorter RETENTION without saying what it drops", async (t) => {
+  const rig = { ...(await aRig(t)), ...FREE, MIGRATION_DATABASE_URL: "" };
+  const { stdout } = await runProgram(["doctor"], { ...rig, RETENTION: "7d" });
+  assert.match(
+    stdout,
+    /^FAULT +history .*keeps 30d.*set RETENTION=30d here, or .*drops for good.* 7d$/m,
+  );
+});
+
+test("doctor refuses an EGRESS_ALLOW that takes in every address", async (t) => {
+  const { status, stdout } = await diagnose(t, { EGRESS_ALLOW: "0.0.0.0/0" });
+  assert.equal(status, 1);
+  assert.match(stdout, /^FAULT +egress +EGRESS_ALLOW /m);
+});
+
+test("doctor names a port that something else has, and a HOST that does not resolve", async (t) => {
+  const port = await takenPort(t);
+  const operatorPort = await takenPort(t);
+  const { stdout } = await diagnose(t, { PORT: port, OPERATOR_PORT: operatorPort });
+  assert.match(
+    stdout,
+    new RegExp(`^FAULT +partners' port +cannot .*:${port}: .* change PORT$`, "m"),
+  );
+  assert.match(
+    stdout,
+    new RegExp(`^FAULT +operators' port +.*${operatorPort}.* change OPERATOR_PORT$`, "m"),
+  );
+
+  const lost = await diagnose(t, { HOST: "nowhere.invalid" });
+  assert.match(
+    lost.stdout,
+    /^FAULT +partners' port +.*nowhere\.invalid.*no such host: change HOST/m,
+  );
+});
+
+test("doctor, run beside the service, finds its ports in order", async (t) => {
+  const rig = await aRig(t);
+  const { partnerUrl, operatorUrl } = await startProgram(t, rig);
+  const ports = { PORT: new URL(partnerUrl).port, OPERATOR_PORT: new URL(operatorUrl).port };
+  const { stdout } = await runProgram(["doctor"], { ...rig, ...ports });
+  assert.match(stdout, /^ok +partners' port +.* is served already$/m);
+  assert.match(stdout, /^ok +operators' port +.* is served already$/m);
+});
+
+test("doctor names the resolvers that do not answer", async (t) => {
+  const [alive, dead] = [await startDnsServer(t), await startDnsServer(t)];
+  dead.setEverything("silence");
+  const timing = { ATTEMPT_TIMEOUT: "1s" };
+  const one = await diagnose(t, { ...timing, DNS_SERVERS: `${alive.address},${dead.address}` });
+  assert.match(
+    one.stdout,
+    new RegExp(`^warn +name servers +${dead.address} .*DNS_SERVERS.* not answer`, "m"),
+  );
+  const all = await diagnose(t, { ...timing, DNS_SERVERS: dead.address });
+  assert.match(
+    all.stdout,
+    new RegExp(`^FAULT +name servers +${dead.address} .*DNS_SERVERS.* not answer`, "m"),
+  );
+});
+
+test("doctor warns of a superuser as DATABASE_URL", async (t) => {
+  const { MIGRATION_DATABASE_URL: owner = "" } = await aRig(t);
+  const { stdout } = await diagnose(t, { DATABASE_URL: owner, MIGRATION_DATABASE_URL: "" });
+  assert.match(stdout, /^warn +database role +\w+ of DATABASE_URL is a superuser/m);
+});
+
+test("doctor names the variable and the cure of a database's fault", async (t) => {
+  const db = await createDatabase();
+  const { DATABASE_URL: good = "" } = environmentOf(db);
+  const changed = (change: (url: URL) => void) => {
+    const url = new URL(good);
+    change(url);
+    return url.href;
+  };
+  const ofService = async (DATABASE_URL: string) =>
+    (await diagnose(t, { DATABASE_URL, MIGRATION_DATABASE_URL: "" })).stdout;
+
+  assert.match(await ofService(NOBODY), /^FAULT +database +DATABASE_URL: .*start PostgreSQL/m);
+  const noHost = changed((url) => (url.hostname = "nowhere.invalid"));
+  assert.match(await ofService(noHost), /^FAULT +database +DATABASE_URL: .*correct the host name/m);
+  const noDatabase = changed((url) => (url.pathname = "/nothing_here"));
+  assert.match(
+    await ofService(noDatabase),
+    /^FAULT +database +DATABASE_URL: .*create the database/m,
+  );
+
+  const owners = await diagnose(t, { MIGRATION_DATABASE_URL: NOBODY });
+  assert.match(owners.stdout, /^FAULT +database +MIGRATION_DATABASE_URL: .*start PostgreSQL/m);
+});
+
+test("doctor does not call a role without rights an old schema", async (t) => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  await owner`revoke all on all tables in schema public from ${owner(db.options.user)}`;
+  const rig = { ...environmentOf(db), MIGRATION_DATABASE_URL: "" };
+  const without = await diagnose(t, rig);
+  assert.match(
+    without.stdout,
+    /^FAULT +database +the role has no rights .* run `partner-api migrate`/m,
+  );
+
+  await owner`revoke usage on schema public from public`;
+  await owner`revoke usage on schema public from ${owner(db.options.user)}`;
+  const outside = await diagnose(t, rig);
+  assert.match(outside.stdout, /^FAULT +database +the role has no rights /m);
+  assert.doesNotMatch(without.stdout + outside.stdout, /not up to date/);
+});
+
+test("serve on a taken port says so in one line, before it opens anything", async (t) => {
+  const port = await takenPort(t);
+  for (const taken of [{ PORT: port }, { OPERATOR_PORT: port }]) {
+    const rig = { ...(await aRig(t)), ...FREE, ...taken };
+    const { status, stdout, stderr } = await runProgram(["serve"], rig);
+    assert.equal(status, 1);
+    assert.equal(stderr, `error: cannot listen on 127.0.0.1:${port}: the port is in use\n`);
+    assert.equal(stdout, "");
+  }
+});

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfig } from "../../src/config.ts";
+import { warningsOf } from "../../src/wiring/warnings.ts";
+
+const warnings = (env: Record<string, string>) =>
+  warningsOf(loadConfig(env)).map(({ message }) => message);
+
+test("a start warns of listeners that others may reach, where something is missing, and of nothing else", () => {
+  const BASE_URL = "https://partners.example.com";
+  assert.deepEqual(warnings({}), []);
+  assert.deepEqual(warnings({ HOST: "0.0.0.0", BASE_URL, OPERATOR_HOST: "localhost" }), []);
+  assert.match(warnings({ HOST: "::" }).join(), /^BASE_URL is not set/);
+  assert.deepEqual(warnings({ HOST: "::", ROLE: "dispatcher" }), []);
+  assert.match(warnings({ ALLOWED_HOSTS: "*" }).join(), /^ALLOWED_HOSTS is \*/);
+  assert.deepEqual(warnings({ ALLOWED_HOSTS: "*", ROLE: "dispatcher" }), []);
+  assert.match(warnings({ OPERATOR_HOST: "0.0.0.0" }).join(), /^other machines may reach/);
+});
+
+test("a start warns of a RETENTION that is shorter than the retries", () => {
+  assert.match(warnings({ RETENTION: "32h" }).join(), /^RETENTION \(32h\) .* \(32h36m\): .* audit/);
+  assert.deepEqual(warnings({ RETENTION: "1956m" }), []);
+  assert.deepEqual(warnings({ RETENTION: "2h", RETRY_DELAYS: "1h,1h" }), []);
+});
+
+test("a start warns of a misspelt name", () => {
+  assert.deepEqual(warnings({ RETRY_DELAY: "1m" }), [
+    "RETRY_DELAY is no setting: did you mean RETRY_DELAYS?",
+  ]);
+});
+
+test("a start tells a test rig from an EGRESS_ALLOW that takes in everything", () => {
+  for (const EGRESS_ALLOW of ["127.0.0.0/8", "10.0.0.0/8", "fc00::/7", "::1/128"]) {
+    assert.match(warnings({ EGRESS_ALLOW }).join(), /^EGRESS_ALLOW is set/, EGRESS_ALLOW);
+  }
+  for (const EGRESS_ALLOW of ["0.0.0.0/0", "::/0", "127.0.0.0/8,0.0.0.0/1", "10.0.0.0/7"]) {
+    assert.match(warnings({ EGRESS_ALLOW }).join(), /cloud's metadata/, EGRESS_ALLOW);
+  }
+});
