@@ -35,6 +35,13 @@ const EXPLANATIONS = {
     solution: "Use a token with the role that the call needs. `ADMIN_TOKEN` sets the roles.",
     isOperators: true,
   },
+  cross_site: {
+    cause:
+      "A request with the console's session cookie would change something, and does not show that the console sent it.",
+    solution:
+      "Programs send an operator token in `Authorization`. The console sends `X-Requested-With: console`.",
+    isOperators: true,
+  },
   secret_mismatch: {
     cause: "The `secret` in the test call is not the signing secret of this subscription.",
     solution:
@@ -77,6 +84,16 @@ const EXPLANATIONS = {
   not_redeliverable: {
     cause: "The delivery is still waiting, or was delivered.",
     solution: "You can redeliver only dead-lettered and cancelled deliveries.",
+    isOperators: true,
+  },
+  redelivery_finished: {
+    cause: "The redelivery is finished or cancelled, so its state cannot change any more.",
+    solution: "Create another one. It skips what has been sent again already.",
+    isOperators: true,
+  },
+  redelivery_limit: {
+    cause: "100 redeliveries are not finished yet.",
+    solution: "Wait until one is finished, or cancel one.",
     isOperators: true,
   },
   payload_too_large: {

@@ -1,10 +1,14 @@
 import swagger from "@fastify/swagger";
 import type { App } from "./app.ts";
 
+type SecurityScheme = { description: string } & (
+  { type: "http"; scheme: "bearer" } | { type: "apiKey"; in: "cookie"; name: string }
+);
+
 export interface ApiDocument {
   info: { title: string; version: string; description: string };
-  /** The one security scheme that every operation requires, by its name. */
-  security: Record<string, { type: "http"; scheme: "bearer"; description: string }>;
+  /** The security schemes by name: every operation requires one of them. */
+  security: Record<string, SecurityScheme>;
 }
 
 /** Serves the OpenAPI 3.1 document of the routes that `app` registers after this call. It takes no key. */

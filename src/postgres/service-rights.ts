@@ -22,6 +22,7 @@ const RIGHTS: Record<string, string> = {
   settings: "select",
   event_types: "select, insert, update (retired_at)",
   event_type_nodes: "select, insert, update (names, seen_at, ended_at), delete",
+  ended_sessions: "select, insert, delete",
   readiness: "select, update (writes)",
   schema_migrations: "select",
 };

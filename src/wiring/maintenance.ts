@@ -1,5 +1,6 @@
 import { recordKeysUsed } from "../actions/admission.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
+import { forgetEndedSessions } from "../actions/sessions.ts";
 import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
 import { isInUse, isTimedOut } from "../postgres/database.ts";
@@ -12,6 +13,7 @@ import { repeat } from "./repeat.ts";
 const KEYS_USED_MS = 10_000;
 const CLOCK_MS = 10_000;
 const DEDUPE_KEYS_MS = 60_000;
+const SESSIONS_MS = 600_000;
 const PARTITIONS_MAX_MS = 600_000;
 
 /**
@@ -42,6 +44,7 @@ export function startMaintenance(
     every(turnMs, () => turnPartitions(deps, onInUse, stopping.signal)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
     every(DEDUPE_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
+    every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
       const sessions = await endStalled(deps.db, standstillMs);

@@ -16,9 +16,12 @@ const URL_PATH = "/api/v1/partner/webhooks";
 const NEW = { url: "https://hooks.example.com/", events: EVENTS };
 const OPERATORS_OWN: ErrorCode[] = [
   "insufficient_role",
+  "cross_site",
   "misdirected_request",
   "slug_taken",
   "not_redeliverable",
+  "redelivery_finished",
+  "redelivery_limit",
   "reserved_scope",
   "unknown_scope",
 ];

@@ -1,52 +1,104 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dependencies } from "../../actions/dependencies.ts";
+import { wasEnded } from "../../actions/sessions.ts";
 import { PartnerError } from "../../domain/errors.ts";
-import { mayCall, type OperatorRole } from "../../domain/operator-role.ts";
+import { mayCall, maySignIn, type OperatorRole } from "../../domain/operator-role.ts";
+import { openSession, type Session } from "../../domain/session.ts";
+import { isUnavailable } from "../../postgres/database.ts";
 import { authorizationOf } from "../authorization.ts";
+import { timesGiven } from "../raw-headers.ts";
+import { refuseCrossSite } from "./cross-site.ts";
 import { FailedSignIns } from "./failed-sign-ins.ts";
-import { createTokenCheck, type OperatorToken } from "./operator-tokens.ts";
+import { bearerTokenOf, createTokenCheck, type OperatorToken } from "./operator-tokens.ts";
+import { sessionCookieOf } from "./session-cookie.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The name of the token that was used. Set before the handler of every operator's route. */
+    /** The name of the token that was used. Set before the handler of every operator's route, as is `role`. */
     operator: string;
+    role: OperatorRole;
+    /** Null for a request with a token. */
+    session: Session | null;
   }
   interface FastifyContextConfig {
     /** Tokens with the role `publish` may call this route. */
     servesPublishers?: true;
+    /** Tokens with the role `read` may call this route, whatever its method. */
+    servesReaders?: true;
+    /** A session is let in while the database, which knows the ended ones, is away: the answer holds no stored data. */
+    answersWithoutDatabase?: true;
   }
 }
 
 /** Tells the console what it can offer. */
 const ROLE_HEADER = "x-operator-role";
 
-type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export interface SignIns {
+  /** Lets only operators in, before a body is read: a hook. */
+  admit: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** The operator whom a token lets sign in to the console. Throws for any other token. */
+  check: (request: FastifyRequest, token: string) => OperatorToken;
+}
 
 /**
- * Lets only operators in, before a body is read. Whoever sends wrong tokens too often is told to wait, but a right
- * token passes even then: nobody can lock the operators out.
+ * Checks operators' tokens and sessions. An address that sends wrong tokens too often is told to wait, but a right token
+ * passes even then: nobody can lock the operators out.
  */
-export function requireOperator(
-  { clock }: Pick<Dependencies, "clock">,
+export function createSignIns(
+  deps: Pick<Dependencies, "db" | "clock">,
   tokens: readonly OperatorToken[],
-): Admission {
+): SignIns {
   const operatorOf = createTokenCheck(tokens);
   const failed = new FailedSignIns();
 
-  return async (request, reply) => {
-    const operator = operatorOf(authorizationOf(request.raw));
-    if (operator !== null) {
-      request.operator = operator.name;
-      reply.header(ROLE_HEADER, operator.role);
-      requireRole(operator.role, request);
-      return Promise.resolve();
+  return {
+    admit: async (request, reply) => {
+      const found = await identify(request);
+      const { name, role } = found.operator;
+      Object.assign(request, { operator: name, role, session: found.session });
+      reply.header(ROLE_HEADER, role);
+      requireRole(role, request);
+    },
+    check: (request, token) => {
+      const operator = operatorOf(token);
+      if (operator === null) throw refusal(request, true);
+      if (!maySignIn(operator.role)) throw insufficient(operator.role);
+      return operator;
+    },
+  };
+
+  /** A request that names a token goes by it alone: it says more than a cookie, which a browser adds by itself. */
+  async function identify(
+    request: FastifyRequest,
+  ): Promise<{ operator: OperatorToken; session: Session | null }> {
+    if (timesGiven(request.raw, "authorization") > 0) {
+      const token = bearerTokenOf(authorizationOf(request.raw));
+      const operator = token === null ? null : operatorOf(token);
+      if (operator === null) throw refusal(request, true);
+      return { operator, session: null };
     }
 
-    // Without a token nobody has guessed at one.
-    const isGuess = request.headers.authorization !== undefined;
-    const failures = isGuess ? failed.count(request.ip, clock()) : null;
+    const opened = openSession(sessionCookieOf(request.raw) ?? "", tokens, deps.clock());
+    if (!opened || !maySignIn(opened.signer.role)) throw refusal(request, false);
+    refuseCrossSite(request);
+    if (await isEnded(request, opened.session)) throw refusal(request, false);
+    return { operator: opened.signer, session: opened.session };
+  }
+
+  async function isEnded({ routeOptions }: FastifyRequest, session: Session): Promise<boolean> {
+    try {
+      return await wasEnded(deps, session);
+    } catch (error) {
+      if (routeOptions.config.answersWithoutDatabase && isUnavailable(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Without a token nobody has guessed at one. */
+  function refusal(request: FastifyRequest, isGuess: boolean): PartnerError {
+    const failures = isGuess ? failed.count(request.ip, deps.clock()) : null;
     if (!failures?.isTooMany) {
-      throw new PartnerError("unauthenticated", "The operator token is missing or wrong.");
+      return new PartnerError("unauthenticated", "The operator token is missing or wrong.");
     }
     if (failures.isFirst) {
       request.log.warn(
@@ -54,14 +106,18 @@ export function requireOperator(
         "too many wrong operator tokens",
       );
     }
-    throw new PartnerError("rate_limited", "Too many wrong operator tokens came from here.", {
+    return new PartnerError("rate_limited", "Too many wrong operator tokens came from here.", {
       retryAfter: failures.resetSeconds,
     });
-  };
+  }
 }
 
 function requireRole(role: OperatorRole, { method, routeOptions }: FastifyRequest): void {
-  const { servesPublishers = false } = routeOptions.config;
-  if (mayCall(role, { method, servesPublishers })) return;
-  throw new PartnerError("insufficient_role", `A token with the role ${role} may not do this.`);
+  const { servesPublishers = false, servesReaders = false } = routeOptions.config;
+  if (mayCall(role, { method, servesPublishers, servesReaders })) return;
+  throw insufficient(role);
+}
+
+function insufficient(role: OperatorRole): PartnerError {
+  return new PartnerError("insufficient_role", `A token with the role ${role} may not do this.`);
 }

@@ -5,7 +5,7 @@ import { consoleRoutes } from "../console/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
-import { requireOperator } from "./admission.ts";
+import { createSignIns } from "./admission.ts";
 import { erasePayloadRoute } from "./erase-payload.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createKeyRoute } from "./create-key.ts";
@@ -25,6 +25,9 @@ import { revokeKeyRoute } from "./revoke-key.ts";
 import { setRateLimitRoute } from "./set-rate-limit.ts";
 import { showDeliveryRoute } from "./show-delivery.ts";
 import { showEventRoute } from "./show-event.ts";
+import { showSessionRoute } from "./show-session.ts";
+import { signInRoute } from "./sign-in.ts";
+import { signOutRoute } from "./sign-out.ts";
 
 export interface OperatorAppOptions extends AppOptions {
   health: HealthChecks;
@@ -53,6 +56,8 @@ export function buildOperatorApp(
 ): App {
   const app = buildApp({ ...options, checkHost: createHostCheck(allowedHosts) });
   app.decorateRequest("operator");
+  app.decorateRequest("role");
+  app.decorateRequest("session", null);
   healthRoutes(app, health);
   metricsRoute(app, metrics);
   if (!withApi) return app;
@@ -60,9 +65,15 @@ export function buildOperatorApp(
 
   app.register(
     async (api: App) => {
+      const signIns = createSignIns(deps, tokens);
       openApiRoute(api, OPERATOR_DOCUMENT, SAME_SERVER);
+      // Behind the document, which tells of it.
+      await api.register(async (open: App) => {
+        signInRoute(open, deps, signIns);
+        await open.after();
+      });
       await api.register(async (guarded: App) => {
-        guarded.addHook("onRequest", requireOperator(deps, tokens));
+        guarded.addHook("onRequest", signIns.admit);
         operatorRoutes(guarded, deps);
         await guarded.after();
       });
@@ -76,6 +87,8 @@ export function buildOperatorApp(
 const SAME_SERVER = () => "/";
 
 function operatorRoutes(app: App, deps: Dependencies): void {
+  showSessionRoute(app);
+  signOutRoute(app, deps);
   createOrganizationRoute(app, deps);
   listOrganizationsRoute(app, deps);
   setRateLimitRoute(app, deps);

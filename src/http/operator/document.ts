@@ -1,11 +1,13 @@
+import { SESSION_COOKIE } from "./session-cookie.ts";
+
 /** What the OpenAPI document says beside the operations. */
 export const OPERATOR_DOCUMENT = {
   info: {
     title: "Partner API for operators",
     version: "1.0.0",
     description:
-      "Organizations and their keys, and what becomes of subscriptions and deliveries. It is served on the " +
-      "operators' listener alone.",
+      "Organizations and their keys, subscriptions and deliveries. It is served on the operators' listener alone. " +
+      "Lists are `{items, next_cursor}`. The console's session cookie serves in place of a token.",
     license: { name: "MIT", identifier: "MIT" },
   },
   security: {
@@ -13,6 +15,12 @@ export const OPERATOR_DOCUMENT = {
       type: "http",
       scheme: "bearer",
       description: "A token of ADMIN_TOKEN, or the one in the file admin-token of the data folder.",
+    },
+    operatorSession: {
+      type: "apiKey",
+      in: "cookie",
+      name: SESSION_COOKIE,
+      description: "What `POST /session` sets. A change also needs `X-Requested-With: console`.",
     },
   },
 } as const;

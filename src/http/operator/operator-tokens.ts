@@ -8,21 +8,22 @@ export interface OperatorToken {
   token: string;
 }
 
-export type Operator = Pick<OperatorToken, "name" | "role">;
-
 const BEARER = /^Bearer +(?<token>\S+)$/i;
 
-/** Answers whose token an `Authorization` header holds, or null. Takes the same time for every wrong one. */
+/** The token that an `Authorization` header holds, or null. */
+export function bearerTokenOf(authorization: string | undefined): string | null {
+  return BEARER.exec(authorization ?? "")?.groups?.["token"] ?? null;
+}
+
+/** Returns whose token this is, or null. It takes the same time for every wrong one. */
 export function createTokenCheck(
   tokens: readonly OperatorToken[],
-): (authorization: string | undefined) => Operator | null {
-  const known = tokens.map(({ token, ...operator }) => ({ operator, digest: digestOf(token) }));
+): (token: string) => OperatorToken | null {
+  const known = tokens.map((operator) => ({ operator, digest: digestOf(operator.token) }));
 
-  return (authorization) => {
-    const token = BEARER.exec(authorization ?? "")?.groups?.["token"];
-    if (token === undefined) return null;
+  return (token) => {
     const given = digestOf(token);
-    // All are compared, whichever matches, so that time tells nothing.
+    // All are compared, also after a match, so that time tells nothing.
     const matching = known.filter(({ digest }) => timingSafeEqual(digest, given));
     return matching[0]?.operator ?? null;
   };

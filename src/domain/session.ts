@@ -1,0 +1,41 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { UUID } from "./ids.ts";
+
+/** How long a sign-in lasts. */
+export const SESSION_MS = 12 * 3_600_000;
+
+/** An operator's sign-in, as its cookie says it. */
+export interface Session {
+  /** What sign-out remembers of it. */
+  nonce: string;
+  endsAt: Date;
+}
+
+const FORM = new RegExp(`^(?<nonce>${UUID})\\.(?<endsMs>[0-9]{1,14})\\.(?<mac>[\\w-]{43})$`);
+
+/** The value of a session's cookie. Every process that knows the token can verify it. */
+export function encodeSession(session: Session, token: string): string {
+  const { nonce, endsAt } = session;
+  return `${nonce}.${endsAt.getTime()}.${macOf(session, token).toString("base64url")}`;
+}
+
+/** The session and which of the tokens signed it, or null if none did or the session is over. */
+export function openSession<Token extends { token: string }>(
+  value: string,
+  tokens: readonly Token[],
+  now: Date,
+): { session: Session; signer: Token } | null {
+  const { nonce = "", endsMs, mac = "" } = FORM.exec(value)?.groups ?? {};
+  if (endsMs === undefined) return null;
+  const session = { nonce, endsAt: new Date(Number(endsMs)) };
+  const given = Buffer.from(mac, "base64url");
+  // All are compared, also after a match, so that time tells nothing.
+  const [signer] = tokens.filter(({ token }) => timingSafeEqual(macOf(session, token), given));
+  return signer && now < session.endsAt ? { session, signer } : null;
+}
+
+function macOf({ nonce, endsAt }: Session, token: string): Buffer {
+  return createHmac("sha256", token)
+    .update(`partner-api session ${nonce} ${endsAt.getTime()}`)
+    .digest();
+}

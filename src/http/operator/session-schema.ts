@@ -1,0 +1,20 @@
+import { Type } from "typebox";
+import { OPERATOR_ROLES } from "../../domain/operator-role.ts";
+import { timestampOrNull } from "../timestamp-schema.ts";
+
+/** As long as a token can be. */
+const TOKEN_MAX = 512;
+
+export const SignIn = Type.Object(
+  { token: Type.String({ maxLength: TOKEN_MAX, description: "An operator token." }) },
+  { examples: [{ token: "k3yboard-cat-of-thirty-two-letters" }] },
+);
+
+export const SessionDetail = Type.Object(
+  {
+    name: Type.String({ description: "The name of the token." }),
+    role: Type.String({ enum: [...OPERATOR_ROLES] }),
+    expires_at: timestampOrNull("When the session ends; null for a token."),
+  },
+  { description: "Who is signed in." },
+);

@@ -1,0 +1,23 @@
+import type { App } from "../app.ts";
+import { operatorProblems } from "./operation.ts";
+import { SessionDetail } from "./session-schema.ts";
+
+export function showSessionRoute(app: App): void {
+  app.get(
+    "/session",
+    {
+      config: { answersWithoutDatabase: true },
+      schema: {
+        operationId: "getSession",
+        summary: "Show who is signed in",
+        description: "The name and the role of the token, and when the session ends.",
+        response: { 200: SessionDetail, ...operatorProblems() },
+      },
+    },
+    ({ operator, role, session }) => ({
+      name: operator,
+      role,
+      expires_at: session?.endsAt.toISOString() ?? null,
+    }),
+  );
+}

@@ -1,0 +1,29 @@
+import { Type } from "typebox";
+import { endSession } from "../../actions/sessions.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import type { App } from "../app.ts";
+import { operatorProblems } from "./operation.ts";
+import { isBehindHttps, sessionCookie } from "./session-cookie.ts";
+
+export function signOutRoute(app: App, deps: Dependencies): void {
+  app.delete(
+    "/session",
+    {
+      config: { servesReaders: true },
+      schema: {
+        operationId: "signOut",
+        summary: "Sign out of the console",
+        description: "The session ends on every process, and the cookie is removed.",
+        response: {
+          204: Type.Null({ description: "The session is over." }),
+          ...operatorProblems("cross_site"),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (request.session) await endSession(deps, request.session);
+      const cookie = sessionCookie("", { seconds: 0, isSecure: isBehindHttps(request.raw) });
+      return reply.header("set-cookie", cookie).code(204).send(null);
+    },
+  );
+}

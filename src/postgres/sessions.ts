@@ -1,0 +1,27 @@
+import type { Queryable } from "./database.ts";
+
+/** Remembers a session that was ended, until it would end by itself. */
+export async function insertEndedSession(
+  db: Queryable,
+  { nonce, endsAt }: { nonce: string; endsAt: Date },
+): Promise<void> {
+  await db`
+    insert into ended_sessions (nonce, ends_at) values (${nonce}, ${endsAt})
+        on conflict (nonce) do nothing`;
+}
+
+export async function isSessionEnded(db: Queryable, nonce: string): Promise<boolean> {
+  const [row] = await db<{ nonce: string }[]>`
+    select nonce from ended_sessions where nonce = ${nonce}`;
+  return row !== undefined;
+}
+
+const DELETED_MAX = 5_000;
+
+/** Deletes what is remembered of sessions that ended before. Returns whether some may be left. */
+export async function deleteEndedSessions(db: Queryable, before: Date): Promise<boolean> {
+  const { count } = await db`
+    delete from ended_sessions
+     where nonce in (select nonce from ended_sessions where ends_at < ${before} limit ${DELETED_MAX})`;
+  return count === DELETED_MAX;
+}

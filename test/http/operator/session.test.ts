@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { forgetEndedSessions } from "../../../src/actions/sessions.ts";
+import { encodeSession } from "../../../src/domain/session.ts";
+import type { Database } from "../../../src/postgres/database.ts";
+import { createDatabase } from "../../support/database.ts";
+import { createEngine } from "../../support/engine.ts";
+import {
+  type Answer,
+  OPERATORS,
+  PUBLISHER,
+  READER,
+  type Request,
+  startOperatorApi,
+} from "../../support/operator-api.ts";
+
+const HOUR_MS = 3_600_000;
+const { deps, clock } = await createEngine(await createDatabase());
+const [alice] = OPERATORS;
+assert.ok(alice);
+
+type Api = ReturnType<typeof startOperatorApi>;
+type Headers = Record<string, string>;
+
+const signIn = ({ ask }: Api, token: string, headers: Headers = {}) =>
+  ask({ method: "POST", url: "session", authorization: null, body: { token }, headers });
+
+const cookieOf = ({ headers }: Answer) => String(headers["set-cookie"]).split(";")[0] ?? "";
+
+const as = (cookie: string, request: Request): Request => ({
+  ...request,
+  authorization: null,
+  headers: { cookie, ...request.headers },
+});
+
+const codeOf = ({ body }: Answer) => (body as { code: string }).code;
+
+test("a token is exchanged for a cookie that no script reads and no other site sends", async (t) => {
+  const answer = await signIn(startOperatorApi(t, deps), alice.token);
+  assert.equal(answer.status, 204);
+  assert.equal(answer.text, "");
+  const [cookie = "", ...attributes] = String(answer.headers["set-cookie"]).split("; ");
+  assert.match(cookie, /^partner_api_session=[\w.-]+$/);
+  assert.deepEqual(attributes, ["Max-Age=43200", "Path=/", "HttpOnly", "SameSite=Strict"]);
+  assert.equal(cookie.includes(alice.token), false);
+});
+
+test("behind https the cookie is for https alone", async (t) => {
+  const api = startOperatorApi(t, deps);
+  for (const [said, isSecure] of [
+    ["https", true],
+    ["https, http", true],
+    ["http", false],
+    ["http, https", false],
+  ] as const) {
+    const { headers } = await signIn(api, alice.token, { "x-forwarded-proto": said });
+    assert.equal(String(headers["set-cookie"]).endsWith("; Secure"), isSecure, said);
+  }
+});
+
+test("a session shows its name, role and end, and a token has no end", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const cookie = cookieOf(await signIn(api, READER.token));
+  const expires_at = new Date(clock().getTime() + 12 * HOUR_MS).toISOString();
+  const shown = await api.ask(as(cookie, { url: "session" }));
+  assert.deepEqual(shown.body, { name: "rita", role: "read", expires_at });
+  assert.equal(shown.headers["x-operator-role"], "read");
+  assert.deepEqual((await api.ask({ url: "session" })).body, {
+    name: "alice",
+    role: "operate",
+    expires_at: null,
+  });
+});
+
+test("any process with the same tokens accepts the session, and no other does", async (t) => {
+  const cookie = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
+  const get = as(cookie, { url: "organizations" });
+  assert.equal((await startOperatorApi(t, deps).ask(get)).status, 200);
+  const others = startOperatorApi(t, deps, { tokens: OPERATORS.slice(1) });
+  assert.equal((await others.ask(get)).status, 401);
+});
+
+test("a session ends after twelve hours, to the millisecond", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const get = as(cookieOf(await signIn(api, alice.token)), { url: "organizations" });
+  clock.advance(12 * HOUR_MS - 1);
+  assert.equal((await api.ask(get)).status, 200);
+  clock.advance(1);
+  assert.equal((await api.ask(get)).status, 401);
+});
+
+test("sign-out ends the session on every process, and only that one", async (t) => {
+  const [api, other] = [startOperatorApi(t, deps), startOperatorApi(t, deps)];
+  const [first, second] = [
+    cookieOf(await signIn(api, alice.token)),
+    cookieOf(await signIn(api, alice.token)),
+  ];
+  const headers = { "x-requested-with": "console" };
+  const out = await api.ask(as(first, { method: "DELETE", url: "session", headers }));
+  assert.equal(out.status, 204);
+  assert.match(String(out.headers["set-cookie"]), /^partner_api_session=; Max-Age=0; Path=\/;/);
+  assert.equal((await other.ask(as(first, { url: "organizations" }))).status, 401);
+  assert.equal((await other.ask(as(second, { url: "organizations" }))).status, 200);
+});
+
+test("an ended session is remembered until it would have ended by itself, and then forgotten", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const cookie = cookieOf(await signIn(api, alice.token));
+  const headers = { "x-requested-with": "console" };
+  await api.ask(as(cookie, { method: "DELETE", url: "session", headers }));
+  const nonce = /=([^.]+)/.exec(cookie)?.[1] ?? "";
+  const isKnown = async () => {
+    const rows = await deps.db`select from ended_sessions where nonce = ${nonce}`;
+    return rows.length === 1;
+  };
+  clock.advance(12 * HOUR_MS);
+  await forgetEndedSessions(deps);
+  assert.ok(await isKnown());
+  clock.advance(HOUR_MS);
+  await forgetEndedSessions(deps);
+  assert.equal(await isKnown(), false);
+});
+
+test("a forged cookie lets nobody in", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const genuine = cookieOf(await signIn(api, READER.token));
+  const [nonce = "", ms = "", mac = ""] = (genuine.split("=")[1] ?? "").split(".");
+  const endsAt = new Date(clock().getTime() + HOUR_MS);
+  const forgeries = {
+    "a later end": `${nonce}.${Number(ms) + 1}.${mac}`,
+    "another nonce": `${randomUUID()}.${ms}.${mac}`,
+    "another signature": `${nonce}.${ms}.${"A".repeat(43)}`,
+    "no signature": `${nonce}.${ms}.`,
+    "a short signature": `${nonce}.${ms}.${mac.slice(1)}`,
+    "another key": encodeSession({ nonce, endsAt }, "x".repeat(32)),
+    "an empty key": encodeSession({ nonce, endsAt }, ""),
+    "the token itself": READER.token,
+    nothing: "",
+  };
+  for (const [what, value] of Object.entries(forgeries)) {
+    const request = as(`partner_api_session=${value}`, { url: "organizations" });
+    assert.equal((await api.ask(request)).status, 401, what);
+  }
+  const twice = `${genuine}; partner_api_session=${alice.token}`;
+  assert.equal((await api.ask(as(twice, { url: "organizations" }))).status, 401);
+  assert.equal((await api.ask(as(`a=b; ${genuine}`, { url: "organizations" }))).status, 200);
+});
+
+test("another site's request changes nothing with the cookie", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const cookie = cookieOf(await signIn(api, alice.token));
+  const create = (slug: string, headers: Headers) =>
+    api.ask(as(cookie, { method: "POST", url: "organizations", body: { slug }, headers }));
+
+  for (const headers of [
+    {},
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { host: "localhost", origin: "https://localhost" },
+    { host: "localhost", origin: "http://localhost.evil.example" },
+    { host: "localhost:8081", origin: "http://localhost:8082" },
+    { "x-requested-with": "XMLHttpRequest" },
+  ]) {
+    const answer = await create("stolen", headers);
+    assert.equal(answer.status, 403, JSON.stringify(headers));
+    assert.equal(codeOf(answer), "cross_site");
+  }
+  const rows = await deps.db`select from organizations where slug = 'stolen'`;
+  assert.equal(rows.length, 0);
+
+  assert.equal((await create("asked-for", { "x-requested-with": "console" })).status, 201);
+  const own = { host: "localhost", origin: "http://localhost" };
+  assert.equal((await create("same-origin", own)).status, 201);
+  const https = { host: "localhost", origin: "https://localhost", "x-forwarded-proto": "https" };
+  assert.equal((await create("same-https", https)).status, 201);
+  assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 200);
+});
+
+test("a sign-out from another site changes nothing", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const cookie = cookieOf(await signIn(api, alice.token));
+  assert.equal((await api.ask(as(cookie, { method: "DELETE", url: "session" }))).status, 403);
+  assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 200);
+});
+
+test("roles hold for sessions as for tokens", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const headers = { "x-requested-with": "console" };
+  const cookie = cookieOf(await signIn(api, READER.token));
+  const change = as(cookie, { method: "POST", url: "organizations", headers, body: {} });
+  const refused = await api.ask(change);
+  assert.equal(refused.status, 403);
+  assert.equal(codeOf(refused), "insufficient_role");
+  const out = await api.ask(as(cookie, { method: "DELETE", url: "session", headers }));
+  assert.equal(out.status, 204);
+});
+
+test("a token that publishes cannot sign in, nor keep a session of before it did", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const refused = await signIn(api, PUBLISHER.token);
+  assert.equal(refused.status, 403);
+  assert.equal(codeOf(refused), "insufficient_role");
+  assert.equal(refused.headers["set-cookie"], undefined);
+  const endsAt = new Date(clock().getTime() + HOUR_MS);
+  const value = encodeSession({ nonce: randomUUID(), endsAt }, PUBLISHER.token);
+  const cookie = `partner_api_session=${value}`;
+  assert.equal((await api.ask(as(cookie, { url: "event-types" }))).status, 401);
+});
+
+test("failed sign-ins and wrong tokens share one limit, and the right token passes", async (t) => {
+  const api = startOperatorApi(t, deps);
+  for (let i = 0; i < 5; i++) {
+    assert.equal((await signIn(api, "x".repeat(40))).status, 401);
+    const authorization = `Bearer ${"x".repeat(40)}`;
+    assert.equal((await api.ask({ url: "keys", authorization })).status, 401);
+  }
+  const limited = await signIn(api, "x".repeat(40));
+  assert.equal(limited.status, 429);
+  assert.ok(limited.headers["retry-after"]);
+  assert.equal((await signIn(api, alice.token)).status, 204);
+});
+
+test("while the database is away a session shows who is signed in, and no stored data", async (t) => {
+  const cookie = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
+  const away = () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }));
+  const db = Object.assign(away, { begin: away, within: () => db }) as unknown as Database;
+  const api = startOperatorApi(t, { ...deps, db });
+  assert.equal((await api.ask(as(cookie, { url: "session" }))).status, 200);
+  assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 503);
+});
+
+test("neither the log nor an answer holds a cookie or the token", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const cookie = cookieOf(await signIn(api, alice.token));
+  await signIn(api, `${alice.token}x`);
+  await api.ask(as(cookie, { url: "session" }));
+  const log = JSON.stringify(api.logged);
+  assert.equal(log.includes(alice.token), false);
+  assert.equal(log.includes(cookie.split("=")[1] ?? "?"), false);
+});
