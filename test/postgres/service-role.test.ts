@@ -50,6 +50,7 @@ async function tablesWith(right: string): Promise<string[]> {
 test("what happened can be neither rewritten nor erased by the service, and nothing can be emptied", async () => {
   assert.deepEqual(await tablesWith("delete"), [
     "dedupe_keys",
+    "ended_sessions",
     "event_type_nodes",
     "waiting_deliveries",
   ]);
