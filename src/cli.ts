@@ -53,7 +53,10 @@ const context: CommandContext = {
     // Before a database is opened, or made: what fails on the way down would hide the cause.
     for (const { host, port } of listenersOf(config)) await requireListenable(host, port);
     const starting = start(config);
-    stopGracefully(config, async (cause) => (await starting).stop(cause));
+    stopGracefully(config, {
+      drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Nothing, while it starts.
+      stop: async (cause) => (await starting).stop(cause),
+    });
     await starting;
   },
 
@@ -122,12 +125,12 @@ async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<vo
 const ECHO_MS = 500;
 
 /**
- * Stops in good order, within the grace, at the first signal or because of an error that nobody caught; a later signal
- * ends the process as it is.
+ * Drains at the first signal, then stops in good order, within the grace. An error that nobody caught stops without
+ * draining. A later signal ends the process as it is.
  */
 function stopGracefully(
   { shutdownGraceMs }: Config,
-  stop: (cause: Error | undefined) => Promise<void>,
+  { drain, stop }: { drain: () => Promise<void>; stop: (cause?: Error) => Promise<void> },
 ): void {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const onTimeout = () => {
@@ -139,7 +142,7 @@ function stopGracefully(
   for (const signal of signals) process.on(signal, heard);
 
   function heard(): void {
-    if (stoppingSince === undefined) close();
+    if (stoppingSince === undefined) void drain().finally(close);
     else if (performance.now() - stoppingSince > ECHO_MS) process.exit(1);
     stoppingSince ??= performance.now();
   }

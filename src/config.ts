@@ -67,6 +67,8 @@ export interface Config {
 
   readonly retentionMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Between the signal, which turns `/readyz` to 503, and the stop. */
+  readonly drainMs: number;
   readonly shutdownGraceMs: number;
 
   /** Variables that we do not read and that look like ours. */
@@ -132,6 +134,7 @@ function read(env: Environment): Settings {
 
     retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),
     logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),
+    drainMs: env.value("DRAIN", duration("0s", "1h"), 0),
     shutdownGraceMs: env.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),
   };
 }

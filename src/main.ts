@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Dependencies } from "./actions/dependencies.ts";
 import { createDependencies } from "./actions/create-dependencies.ts";
@@ -36,6 +37,8 @@ export interface Service {
   /** Null in a process that serves operators alone. */
   partnerUrl: string | null;
   operatorUrl: string;
+  /** Takes the node out of its balancer: serves on for `DRAIN` and says meanwhile that it is not ready. */
+  drain(): Promise<void>;
   /** Takes nothing new, lets what is under way come to its end, and closes everything. Tells of the cause if it is an error. */
   stop(cause?: Error): Promise<void>;
 }
@@ -148,6 +151,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     logger: log,
     health: health.forPartners,
     baseUrl: () => config.baseUrl ?? partnerUrl ?? urlOf(config.host, config.port),
+    isStopping: () => health.isStopping,
     onUnavailable: (err: unknown) => {
       outage.note(err);
     },
@@ -179,6 +183,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   return {
     partnerUrl,
     operatorUrl,
+    drain: async () => {
+      health.noteStopping();
+      if (config.drainMs === 0) return;
+      log.info({ ms: config.drainMs }, "draining: balancers send nothing more");
+      await sleep(config.drainMs);
+    },
     stop: async (cause) => {
       if (cause) log.fatal({ err: cause }, "an error that nobody expected ends the service");
       health.noteStopping();

@@ -128,6 +128,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["RETENTION", "90d", { retentionMs: 90 * DAY_MS }],
     ["RETENTION", "2s", { retentionMs: 2_000 }],
     ["LOG_LEVEL", "silent", { logLevel: "silent" }],
+    ["DRAIN", "5s", { drainMs: 5_000 }],
     ["SHUTDOWN_GRACE", "2m", { shutdownGraceMs: 2 * MINUTE_MS }],
   ];
 
@@ -194,6 +195,7 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
     ["verbose"],
     /one of fatal, error, warn, info, debug, trace, silent, not "verbose"/,
   ],
+  ["DRAIN", ["5", "2h"], /a duration .* from 0s to 1h/],
   ["SHUTDOWN_GRACE", ["15", "2h"], /a duration .* from 0s to 1h/],
 ];
 

@@ -16,6 +16,7 @@ import { answer, createParserErrorHandler } from "./parser-errors.ts";
 import { ProblemSchema } from "./problem-schema.ts";
 import { RequestLog } from "./request-log.ts";
 import { faultOfHead, type HostCheck } from "./route-check.ts";
+import { sendClientsAway } from "./send-clients-away.ts";
 import { requestIdOf, standardHeaders } from "./standard-headers.ts";
 import { endConnectionsAtStop } from "./stopping.ts";
 import { Turns } from "./turns.ts";
@@ -24,6 +25,8 @@ export interface AppOptions {
   logger: FastifyBaseLogger;
   /** Where we are reached, without a final slash. Asked anew for each answer: a port may be known late. */
   baseUrl: () => string;
+  /** Whether clients are to connect to another node from now on. Default: never. */
+  isStopping?: () => boolean;
   /** Told of each request that is refused because the database is away or overwhelmed. */
   onUnavailable?: (error: unknown) => void;
   /** What is wrong with the host that a request names. Without it every host is right. */
@@ -47,6 +50,7 @@ export const CONNECTIONS_MAX = 20_000;
 export function buildApp({
   logger,
   baseUrl,
+  isStopping = () => false,
   onUnavailable,
   checkHost = () => undefined,
   timeouts,
@@ -105,6 +109,7 @@ export function buildApp({
     requestLog.requestAbandoned(request, reply);
   });
   endConnectionsAtStop(app, open, { baseUrl, turns });
+  sendClientsAway(app, { isStopping, turns });
   app.addHook("onRequest", ({ id, raw }, reply, done) => {
     reply.headers(standardHeaders(id));
     turns.take(raw, reply.raw, done);

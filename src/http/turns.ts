@@ -62,6 +62,11 @@ export class Turns {
     });
   }
 
+  /** Whether nothing has arrived behind the request that is being answered. */
+  isLastOn(socket: Socket): boolean {
+    return this.#lineOf(socket).turns.length <= 1;
+  }
+
   /**
    * For what arrived and can be no request: `begin` answers it in its turn. A request that broke off in its body is
    * answered that way, too, unless its own answer is out already: then the connection ends without a second one.

@@ -81,6 +81,10 @@ export class Readiness {
     this.#isStopping = true;
   }
 
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   #unlessStopping(checks: () => Promise<Check[]>): HealthChecks {
     return {
       ready: async () => (this.#isStopping ? [{ name: "stopping", ok: false }] : checks()),

@@ -29,6 +29,7 @@ export const defaults: Config = {
   eventTypes: null,
   retentionMs: 30 * DAY_MS,
   logLevel: "info",
+  drainMs: 0,
   shutdownGraceMs: 15_000,
   misspelt: [],
 };

@@ -55,3 +55,33 @@ async function sendHalf(t: TestContext, baseUrl: string, half: string) {
     return parseAll(text);
   };
 }
+
+test("a node that drains serves on, is not ready on either listener, and then stops with status 0", async (t) => {
+  const program = await startProgram(t, { ...(await aRig(t)), DRAIN: "2s" });
+  const { ask } = await aPartner(program, "acme");
+  const ended = program.end("SIGTERM");
+  for (const url of [program.partnerUrl, program.operatorUrl]) {
+    let answer: Response;
+    do answer = await fetch(`${url}/readyz`);
+    while (answer.status === 200);
+    const { checks } = (await answer.json()) as { checks: unknown };
+    assert.deepEqual(checks, [{ name: "stopping", ok: false }]);
+  }
+  const { status, headers } = await ask("/me");
+  assert.deepEqual([status, headers.get("connection")], [200, "close"]);
+  assert.equal(await ended, 0);
+});
+
+test("a second signal ends a node that drains", async (t) => {
+  const program = await startProgram(t, { ...(await aRig(t)), DRAIN: "1h" });
+  const drains = async () => (await fetch(`${program.partnerUrl}/readyz`)).status === 503;
+  program.process.kill("SIGTERM");
+  while (!(await drains()));
+  const ended = once(program.process, "exit");
+  // One that follows at once is npm's copy of the first.
+  while (program.process.exitCode === null) {
+    program.process.kill("SIGTERM");
+    await Promise.race([drains().catch(() => false), ended]);
+  }
+  assert.equal(program.process.exitCode, 1);
+});
