@@ -88,6 +88,6 @@ async function timeOf({ db, subscriptions }: Stage): Promise<number> {
 
 async function claimNothing(db: Database, wanted: Wanted, now: Date): Promise<void> {
   const lease = { now, leasedUntil: after(now, LEASE_MS), leaseId: randomId() };
-  const claimed = await claimDue(db, wanted, lease);
+  const { claimed } = await claimDue(db, wanted, lease);
   if (claimed.length > 0) throw new Error(`${claimed.length} deliveries were due`);
 }

@@ -1,8 +1,9 @@
+import { refillMs } from "../domain/ceiling.ts";
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
 import { type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
-import { claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
+import { type CeilingRow, claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
 import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
@@ -25,6 +26,13 @@ export interface Taken {
   claims: Claim[];
   /** The subscription of each delivery, also of those that are cancelled in place of an attempt. */
   subscriptionIds: string[];
+  /** Those that have used up their ceilings, and how long to leave them alone. */
+  throttled: Throttled[];
+}
+
+export interface Throttled {
+  subscription_id: SubscriptionId;
+  forMs: number;
 }
 
 /** Leases due deliveries to this process. One whose subscription is not active any more is cancelled instead. */
@@ -35,7 +43,7 @@ export async function claimDeliveries(
   const now = clock();
   const leasedUntil = after(now, rules.leaseMs);
   const leaseId = randomId();
-  const claimed = await claimDue(db, wanted, { now, leasedUntil, leaseId });
+  const { claimed, ceilings } = await claimDue(db, wanted, { now, leasedUntil, leaseId });
 
   // Beside the claim: what it has leased for others neither waits for this nor is lost with it.
   const orphans = claimed.filter((d) => !d.active);
@@ -44,7 +52,24 @@ export async function claimDeliveries(
   return {
     claims: claimed.filter((d) => d.active).map((d) => toClaim(ring, d, { leaseId, leasedUntil })),
     subscriptionIds: claimed.map((d) => d.subscription_id),
+    throttled: ceilings
+      .filter((ceiling) => isUsedUp(ceiling, wanted, claimed))
+      .map((ceiling) => ({
+        subscription_id: ceiling.subscription_id,
+        forMs: refillMs(ceiling, now),
+      })),
   };
+}
+
+/** Whether the claim took all tokens, and less than its share. */
+function isUsedUp(
+  { subscription_id: id, tokens }: CeilingRow,
+  { shares }: Wanted,
+  claimed: ClaimedDelivery[],
+): boolean {
+  const share = shares.find((wanted) => wanted.subscription_id === id)?.share ?? 0;
+  const taken = claimed.filter((delivery) => delivery.subscription_id === id).length;
+  return tokens < share && taken >= tokens;
 }
 
 // Named one by one: copying the rest of a row costs a sixth of all that we spend on it.

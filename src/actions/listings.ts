@@ -15,7 +15,7 @@ import { type DeliveryQuery, readBoolean, readDeliveryQuery } from "./queries.ts
 import { type ApiKeyView, viewApiKey } from "./views/api-key.ts";
 import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
-import { type SubscriptionView, viewSubscription } from "./views/subscription.ts";
+import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
 
 /** In order of slug. */
 export async function pageOfOrganizations(
@@ -57,7 +57,7 @@ export async function pageOfApiKeys(
 export async function pageOfSubscriptions(
   { db }: Pick<Dependencies, "db">,
   query: PageRequest & { organization?: string | undefined; active?: string | undefined },
-): Promise<Page<SubscriptionView>> {
+): Promise<Page<OperatedSubscriptionView>> {
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
   const active = readBoolean("/active", query.active, faults);
@@ -71,7 +71,7 @@ export async function pageOfSubscriptions(
       const after = placeOf(position, (created_at, id) => ({ created_at, id }));
       return listSubscriptions(db, { organizationId, active, after, limit });
     },
-    view: viewSubscription,
+    view: viewOperatedSubscription,
   });
 }
 

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import { setCeiling } from "../actions/ceilings.ts";
 import { pageOfSubscriptions } from "../actions/listings.ts";
 import { deleteSubscription } from "../actions/subscriptions.ts";
+import { viewOperatedSubscription } from "../actions/views/subscription.ts";
 import { parseId } from "../domain/ids.ts";
 import {
   print,
@@ -10,6 +12,7 @@ import {
   jsonOption,
   limitOption,
   type PageOptions,
+  wholeNumber,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { shortTime } from "./table.ts";
@@ -42,6 +45,22 @@ export function subscriptionCommands(program: Command, context: CommandContext):
         }),
         empty: "No subscription matches.",
       });
+    });
+
+  subscription
+    .command("set-ceiling <id> <n>")
+    .description("limit the attempts for a subscription in a second; none: no limit")
+    .addOption(jsonOption())
+    .action(async (id: string, ceiling: string, options: JsonOption) => {
+      const maxPerSecond = ceiling === "none" ? null : wholeNumber(ceiling);
+      const changed = await context.withDependencies((deps) =>
+        setCeiling(deps, parseId("wh", id), maxPerSecond),
+      );
+      print(context, options, viewOperatedSubscription(changed), ({ max_per_second: max }) =>
+        max === null
+          ? `Subscription ${id} has no ceiling.\n`
+          : `Subscription ${id}: at most ${max} attempts per second.\n`,
+      );
     });
 
   subscription

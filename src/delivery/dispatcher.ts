@@ -21,6 +21,8 @@ export interface DispatcherOptions extends DueOptions {
   onContended: (holders: Holders) => void;
   concurrency: number;
   subscriptionConcurrency: number;
+  /** By which ceilings are waited for, in ms. Default: the system's monotonic clock. */
+  elapsedMs?: () => number;
   onError: (error: unknown) => void;
 }
 
@@ -37,7 +39,7 @@ const DUE_MAX_TO_RESERVE = 1_000;
  * `pollIntervalMs` and never a delivery.
  */
 export class Dispatcher {
-  readonly #options: DispatcherOptions;
+  readonly #options: Required<DispatcherOptions>;
   readonly #slots: Slots;
   /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
@@ -50,7 +52,7 @@ export class Dispatcher {
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
-    this.#options = options;
+    this.#options = { elapsedMs: () => performance.now(), ...options };
     this.#slots = new Slots(options.concurrency, options.subscriptionConcurrency);
     this.#due = new Due(options);
   }
@@ -108,14 +110,16 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
+    const { elapsedMs, pollIntervalMs } = this.#options;
     while (!this.#stopping) {
+      this.#due.resume(elapsedMs());
       this.#scan();
       try {
         await this.#fillFreeSlots();
       } catch (error) {
         this.#options.onError(error); // The database is away: the next poll tries again.
       }
-      await this.#bell.wait(this.#options.pollIntervalMs);
+      await this.#bell.wait(Math.min(pollIntervalMs, this.#due.resumeAtMs - elapsedMs()));
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
     await this.#scanning;
@@ -150,8 +154,12 @@ export class Dispatcher {
 
   async #claim(wanted: Wanted): Promise<void> {
     this.#due.ask(wanted.shares.map((s) => s.subscription_id));
-    const { claims, subscriptionIds } = await this.#options.claim(wanted);
+    const { claims, subscriptionIds, throttled } = await this.#options.claim(wanted);
     for (const claim of claims) this.#begin(claim);
+    const nowMs = this.#options.elapsedMs();
+    for (const { subscription_id, forMs } of throttled) {
+      this.#due.pause(subscription_id, nowMs + forMs);
+    }
     for (const { id, mayHaveMore } of served(wanted, subscriptionIds)) {
       this.#due.settle(id, mayHaveMore);
     }

@@ -15,6 +15,8 @@ const SCAN_MAX = 1_000;
 const SCAN_PAUSE_MAX_MS = 1_000;
 /** Subscriptions that are remembered. A later scan finds the others again. */
 const DUE_MAX = 10_000;
+/** Those that have used up their ceilings come back at multiples of this. */
+const RESUME_STEP_MS = 5;
 
 /** The subscriptions that may have something due, by organization. Those that wait longest come first. */
 export class Due {
@@ -22,6 +24,9 @@ export class Due {
   readonly #organizations = new Map<OrganizationId, Set<SubscriptionId>>();
   /** Whether each was added since it was last asked for. */
   readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
+  /** Those that have used up their ceilings, and when they come back. */
+  readonly #paused = new Map<SubscriptionId, { of: OrganizationId; untilMs: number }>();
+  #resumeAtMs = Infinity;
   #scannedAtMs = -Infinity;
   #scannedUpTo: string | null = null;
   #pauseMs = 0;
@@ -60,7 +65,7 @@ export class Due {
     for (const { subscription_id: id, organization_id } of due) {
       const known = this.#subscriptions.get(id);
       if (known) known.isNew = true;
-      else if (this.size < DUE_MAX) {
+      else if (this.size < DUE_MAX && !this.#paused.has(id)) {
         this.#append(id, organization_id);
         added++;
       }
@@ -82,6 +87,35 @@ export class Due {
     if (!settled) return;
     this.#remove(id, settled.of);
     if (mayHaveMore || settled.isNew) this.#append(id, settled.of);
+  }
+
+  /** A claim found its ceiling used up. It comes back after this time. */
+  pause(id: SubscriptionId, untilMs: number): void {
+    const paused = this.#subscriptions.get(id);
+    if (!paused) return;
+    this.#remove(id, paused.of);
+    if (this.#paused.size >= DUE_MAX) return;
+    const resumeAtMs = Math.ceil(untilMs / RESUME_STEP_MS) * RESUME_STEP_MS;
+    this.#paused.set(id, { of: paused.of, untilMs: resumeAtMs });
+    this.#resumeAtMs = Math.min(this.#resumeAtMs, resumeAtMs);
+  }
+
+  /** When the next one comes back. */
+  get resumeAtMs(): number {
+    return this.#resumeAtMs;
+  }
+
+  /** Brings those back whose time has come. */
+  resume(nowMs: number): void {
+    if (nowMs < this.#resumeAtMs) return;
+    this.#resumeAtMs = Infinity;
+    for (const [id, { of, untilMs }] of this.#paused) {
+      if (untilMs > nowMs) this.#resumeAtMs = Math.min(this.#resumeAtMs, untilMs);
+      else {
+        this.#paused.delete(id);
+        this.#append(id, of);
+      }
+    }
   }
 
   #append(id: SubscriptionId, of: OrganizationId): void {

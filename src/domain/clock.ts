@@ -8,7 +8,7 @@ export function after(date: Date, ms: number): Date {
 }
 
 /**
- * The largest allowed difference between a process's clock and the database's. Schedules, leases
- * and rate windows depend on it.
+ * The largest allowed difference between a process's clock and the database's. Schedules, leases,
+ * rate windows and ceilings depend on it.
  */
 export const SKEW_MAX_MS = 5_000;

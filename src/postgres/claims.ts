@@ -1,3 +1,4 @@
+import type { Ceiling } from "../domain/ceiling.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
@@ -19,9 +20,15 @@ export interface ClaimedDelivery {
   active: boolean;
 }
 
+/** The token bucket of a wanted subscription, as the claim found it. */
+export interface CeilingRow extends Ceiling {
+  subscription_id: SubscriptionId;
+}
+
 /**
  * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share, until there
- * are as many as the limit.
+ * are as many as the limit. Where an operator set a ceiling, each takes a token. The lock on the bucket makes that exact over
+ * all processes.
  *
  * A lease ends by its time alone, so a delivery whose process dies can be claimed again by itself: there is no separate
  * state to leave behind and nothing to sweep up. A claim waits for no disk: one that a crash of the database takes back
@@ -31,13 +38,21 @@ export async function claimDue(
   db: Queryable,
   wanted: { shares: { subscription_id: SubscriptionId; share: number }[]; limit: number },
   { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: string },
-): Promise<ClaimedDelivery[]> {
-  return db<ClaimedDelivery[]>`
-    with due as (
+): Promise<{ claimed: ClaimedDelivery[]; ceilings: CeilingRow[] }> {
+  const ids = wanted.shares.map((s) => s.subscription_id);
+  const rows = await db<(ClaimedDelivery | (CeilingRow & { id: null }))[]>`
+    with bucket as (
+      select subscription_id, max_per_second, burst, full_at,
+             burst - ceil(extract(epoch from greatest(full_at - ${now}, interval '0')) * max_per_second)::int as tokens
+        from subscription_ceilings
+       where subscription_id = any(${ids}::uuid[])
+       order by subscription_id
+         for update
+    ),
+    due as (
       select d.id
         from set_config('synchronous_commit', 'off', true),
-             unnest(${wanted.shares.map((s) => s.subscription_id)}::uuid[], ${wanted.shares.map((s) => s.share)}::int[])
-             as w (subscription_id, share)
+             unnest(${ids}::uuid[], ${wanted.shares.map((s) => s.share)}::int[]) as w (subscription_id, share)
        cross join lateral (
          select q.id
            from waiting_deliveries q
@@ -46,7 +61,7 @@ export async function claimDue(
             and (q.subscription_id, q.due_at) <= (w.subscription_id, ${now}::timestamptz)
             and (q.leased_until is null or q.leased_until <= ${now})
           order by q.subscription_id, q.due_at
-          limit w.share
+          limit least(w.share, (select greatest(tokens, 0) from bucket b where b.subscription_id = w.subscription_id))
             for update skip locked
        ) d
        limit ${wanted.limit}
@@ -58,11 +73,26 @@ export async function claimDue(
              lease_id = ${leaseId}
        where q.id = any(array(select id from due))
       returning q.*
+    ),
+    spent as (
+      update subscription_ceilings c
+         set full_at = greatest(b.full_at, ${now})
+                       + make_interval(secs => ceil(t.tokens * 1000000.0 / b.max_per_second)::float / 1000000)
+        from bucket b
+        join (select subscription_id, count(*) as tokens from claimed group by subscription_id) t using (subscription_id)
+       where c.subscription_id = b.subscription_id
     )
-    select c.id, c.attempts, c.lost_leases, c.event_id, e.type, e.occurred_at, e.data,
-           c.subscription_id, c.organization_id, s.sealed_secret, s.url,
-           s.auto_disabled_at is null and s.deleted_at is null as active
-      from claimed c
-      join subscriptions s on s.id = c.subscription_id
-     cross join lateral (select * from events where id = c.event_id limit 1) e`;
+    select c.id, c.attempts, c.lost_leases, c.event_id, c.type, c.occurred_at, c.data,
+           coalesce(c.subscription_id, b.subscription_id) as subscription_id, c.organization_id, c.sealed_secret, c.url,
+           c.active, b.max_per_second, b.burst, b.full_at, b.tokens
+      from (
+        select c.*, e.type, e.occurred_at, e.data, s.sealed_secret, s.url,
+               s.auto_disabled_at is null and s.deleted_at is null as active
+          from claimed c
+          join subscriptions s on s.id = c.subscription_id
+         cross join lateral (select * from events where id = c.event_id limit 1) e
+      ) c
+      full join bucket b on false`;
+  const isCeiling = (row: (typeof rows)[number]) => row.id === null;
+  return { claimed: rows.filter((row) => row.id !== null), ceilings: rows.filter(isCeiling) };
 }

@@ -16,7 +16,7 @@ export interface EventRow {
   dedupe_key: string | null;
 }
 
-/** Which of the deliveries that a statement writes get a lease at once. */
+/** Which of the deliveries that a statement writes get a lease at once. Those of a subscription with a ceiling do not. */
 export interface EarlyLeases {
   /** How many at most, and never two for one subscription. */
   slots: number;
@@ -91,6 +91,7 @@ export async function insertEvents(
       select distinct on (subscription_id) id
         from delivery
        where subscription_id <> all(${arrayText(except)}::text::uuid[])
+         and not exists (select from subscription_ceilings c where c.subscription_id = delivery.subscription_id)
        limit ${slots}
     ),
     event as (

@@ -12,6 +12,7 @@ const RIGHTS: Record<string, string> = {
   api_keys: "select, insert, update (last_used_at, revoked_at)",
   subscriptions:
     "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",
+  subscription_ceilings: "select, insert, update (max_per_second, burst, full_at), delete",
   events: "select, insert",
   dedupe_keys: "select, insert, update (event_id, at), delete",
   waiting_deliveries: "select, insert, update, delete",

@@ -46,6 +46,12 @@ export async function countSubscriptions(
   return row.count;
 }
 
+/** A subscription as operators see it. */
+export interface OperatedSubscriptionRow extends SubscriptionRow {
+  /** The ceiling on its attempts. Null: none. */
+  max_per_second: number | null;
+}
+
 /** Newest first, auto-disabled ones included, deleted ones not. */
 export async function listSubscriptions(
   db: Queryable,
@@ -60,9 +66,9 @@ export async function listSubscriptions(
     after?: { created_at: Date; id: SubscriptionId } | null;
     limit: number;
   },
-): Promise<SubscriptionRow[]> {
-  return db<SubscriptionRow[]>`
-    select ${db(COLUMNS)}
+): Promise<OperatedSubscriptionRow[]> {
+  return db<OperatedSubscriptionRow[]>`
+    select ${db(COLUMNS)}, ${selectCeiling(db)}
       from subscriptions
      where deleted_at is null
        ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
@@ -70,6 +76,23 @@ export async function listSubscriptions(
        ${after === null ? db`` : db`and (created_at, id) < (${after.created_at}, ${after.id})`}
      order by created_at desc, id desc
      limit ${limit}`;
+}
+
+/** Null if absent or deleted. */
+export async function findOperatedSubscription(
+  db: Queryable,
+  id: SubscriptionId,
+): Promise<OperatedSubscriptionRow | null> {
+  const [row] = await db<OperatedSubscriptionRow[]>`
+    select ${db(COLUMNS)}, ${selectCeiling(db)}
+      from subscriptions
+     where id = ${id} and deleted_at is null`;
+  return row ?? null;
+}
+
+function selectCeiling(db: Queryable) {
+  return db`
+    (select max_per_second from subscription_ceilings c where c.subscription_id = subscriptions.id) as max_per_second`;
 }
 
 export type SealedSubscriptionRow = SubscriptionRow & { sealed_secret: Buffer };

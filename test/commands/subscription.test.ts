@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getOrganization } from "../../src/actions/organizations.ts";
-import type { SubscriptionView } from "../../src/actions/views/subscription.ts";
-import { publicId } from "../../src/domain/ids.ts";
+import type { OperatedSubscriptionView } from "../../src/actions/views/subscription.ts";
+import { publicId, randomId } from "../../src/domain/ids.ts";
 import type { Page } from "../../src/domain/page.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
@@ -17,7 +17,7 @@ import {
 const { deps, clock, deliverDue } = await createEngine(await createDatabase());
 const { run, json } = createCommandLine(deps);
 const list = async (...options: string[]) =>
-  (await json<Page<SubscriptionView>>("subscription", "list", ...options)).items;
+  (await json<Page<OperatedSubscriptionView>>("subscription", "list", ...options)).items;
 
 test("an empty list of subscriptions is a sentence", async () => {
   assert.equal((await run("subscription", "list")).stdout, "No subscription matches.\n");
@@ -38,6 +38,7 @@ test("a subscription is shown as the partner sees it, without its secret", async
         auto_disabled_at: null,
         consecutive_failures: 0,
         created_at: "2026-01-01T00:00:00.000Z",
+        max_per_second: null,
       },
     ],
     next_cursor: null,
@@ -85,7 +86,28 @@ test("a deleted subscription is gone and its queued deliveries are cancelled", a
   assert.equal(await deliverDue(() => refused), 0);
 });
 
+test("a ceiling is set and taken away, in words and as JSON", async () => {
+  const made = await aSubscription(deps);
+  const id = publicId("wh", made.id);
+  const set = (...argv: string[]) => run("subscription", "set-ceiling", id, ...argv);
+  assert.equal((await set("25")).stdout, `Subscription ${id}: at most 25 attempts per second.\n`);
+  const listed = (await list()).find((item) => item.id === id);
+  assert.equal(listed?.max_per_second, 25);
+  assert.deepEqual(await json("subscription", "set-ceiling", id, "25"), listed);
+  assert.equal((await set("none")).stdout, `Subscription ${id} has no ceiling.\n`);
+});
+
 const refusals = [
+  [
+    "a ceiling that is no number",
+    ["set-ceiling", publicId("wh", randomId()), "1e3"],
+    "error: The request does not have the expected shape.\n  max_per_second: must be an integer from 1 to 10000, or null\n",
+  ],
+  [
+    "a ceiling for an unknown subscription",
+    ["set-ceiling", "wh_x", "10"],
+    "error: There is no such resource.\n",
+  ],
   ["deleting an unknown subscription", ["delete", "wh_x"], "error: There is no such resource.\n"],
   [
     "a filter that is neither true nor false",

@@ -5,7 +5,7 @@ import type { Claim } from "../../src/actions/claim.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 import { dueOf } from "../support/due.ts";
 
-const NOTHING: Taken = { claims: [], subscriptionIds: [] };
+const NOTHING: Taken = { claims: [], subscriptionIds: [], throttled: [] };
 
 /** A dispatcher without a queue, whose attempts and records end when the test says so. */
 function aDispatcher(

@@ -52,6 +52,7 @@ test("what happened can be neither rewritten nor erased by the service, and noth
     "dedupe_keys",
     "ended_sessions",
     "event_type_nodes",
+    "subscription_ceilings",
     "waiting_deliveries",
   ]);
   assert.deepEqual(await tablesWith("update"), ["rate_windows", "waiting_deliveries"]);
@@ -84,6 +85,9 @@ test("a column that never changes cannot be changed by the service", async () =>
       "finished_deliveries.lease_id",
       "organizations.rate_limit_per_minute",
       "readiness.writes",
+      "subscription_ceilings.burst",
+      "subscription_ceilings.full_at",
+      "subscription_ceilings.max_per_second",
       "subscriptions.auto_disabled_at",
       "subscriptions.consecutive_failures",
       "subscriptions.deleted_at",

@@ -1,5 +1,5 @@
 import { publicId } from "../../domain/ids.ts";
-import type { SubscriptionRow } from "../../postgres/subscriptions.ts";
+import type { OperatedSubscriptionRow, SubscriptionRow } from "../../postgres/subscriptions.ts";
 
 /** A subscription as partners and operators see it: never its secret. */
 export interface SubscriptionView {
@@ -11,6 +11,15 @@ export interface SubscriptionView {
   auto_disabled_at: string | null;
   consecutive_failures: number;
   created_at: string;
+}
+
+/** The same with what operators alone see. */
+export interface OperatedSubscriptionView extends SubscriptionView {
+  max_per_second: number | null;
+}
+
+export function viewOperatedSubscription(row: OperatedSubscriptionRow): OperatedSubscriptionView {
+  return { ...viewSubscription(row), max_per_second: row.max_per_second };
 }
 
 export function viewSubscription(row: SubscriptionRow): SubscriptionView {

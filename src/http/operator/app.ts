@@ -22,6 +22,7 @@ import type { OperatorToken } from "./operator-tokens.ts";
 import { publishEventsRoute } from "./publish-events.ts";
 import { redeliverRoute } from "./redeliver.ts";
 import { revokeKeyRoute } from "./revoke-key.ts";
+import { setCeilingRoute } from "./set-ceiling.ts";
 import { setRateLimitRoute } from "./set-rate-limit.ts";
 import { showDeliveryRoute } from "./show-delivery.ts";
 import { showEventRoute } from "./show-event.ts";
@@ -96,6 +97,7 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   listKeysRoute(app, deps);
   revokeKeyRoute(app, deps);
   listSubscriptionsRoute(app, deps);
+  setCeilingRoute(app, deps);
   deleteSubscriptionRoute(app, deps);
   listDeliveriesRoute(app, deps);
   showDeliveryRoute(app, deps);

@@ -2,10 +2,10 @@ import { Type } from "typebox";
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
 import type { App } from "../app.ts";
-import { pageOf, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
-import { Subscriptions } from "../subscription-schema.ts";
+import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 import { OrganizationFilter } from "./organization-schema.ts";
+import { OperatedSubscriptionsPage } from "./subscription-schema.ts";
 
 const Query = Type.Object({
   organization: OrganizationFilter,
@@ -15,8 +15,6 @@ const Query = Type.Object({
   ...PageQuery.properties,
 });
 
-const SubscriptionsPage = pageOf(Subscriptions.items, "Subscriptions, newest first.");
-
 export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
   app.get(
     "/subscriptions",
@@ -24,9 +22,12 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listAllSubscriptions",
         summary: "List subscriptions",
-        description: "As their partners see them, newest first; deleted ones are gone.",
+        description: "Newest first; deleted ones are gone.",
         querystring: Query,
-        response: { 200: SubscriptionsPage, ...operatorProblems("not_found", "invalid_request") },
+        response: {
+          200: OperatedSubscriptionsPage,
+          ...operatorProblems("not_found", "invalid_request"),
+        },
       },
       validatorCompiler: readByHand,
     },

@@ -108,6 +108,7 @@ test("what is answered is what the document says, and nothing beside it", async 
   const bodies: Record<string, object> = {
     createOrganization: { slug: "acme" },
     setRateLimit: { rate_limit_per_minute: 10 },
+    setCeiling: { max_per_second: 10 },
     publishEvents: { organization, type: "order.created", data: { amount: 1 } },
     signIn: { token: OPERATORS[0]?.token },
     createKey: { organization, scopes: ["webhooks:manage"], label: "production" },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SubscriptionView } from "../../../src/actions/views/subscription.ts";
+import type { OperatedSubscriptionView } from "../../../src/actions/views/subscription.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
 import { createDatabase } from "../../support/database.ts";
@@ -15,7 +15,7 @@ test("subscriptions of all organizations are listed and deleted, and their secre
   const id = publicId("wh", made.id);
   const list = await ask({ url: "subscriptions" });
   assert.equal(list.status, 200);
-  const [shown] = (list.body as Page<SubscriptionView>).items;
+  const [shown] = (list.body as Page<OperatedSubscriptionView>).items;
   assert.deepEqual(shown, {
     id,
     organization_id: publicId("org", made.organization_id),
@@ -25,6 +25,7 @@ test("subscriptions of all organizations are listed and deleted, and their secre
     auto_disabled_at: null,
     consecutive_failures: 0,
     created_at: made.created_at.toISOString(),
+    max_per_second: null,
   });
 
   const remove = () => ask({ method: "DELETE", url: `subscriptions/${id}` });
@@ -54,7 +55,7 @@ test("subscriptions are read page by page and cut down by every filter", async (
       const more = cursor === "" ? "" : `&cursor=${cursor}`;
       const { status, body } = await ask({ url: `subscriptions?limit=2&${query}${more}` });
       assert.equal(status, 200);
-      const { items, next_cursor } = body as Page<SubscriptionView>;
+      const { items, next_cursor } = body as Page<OperatedSubscriptionView>;
       found.push(...items.map((item) => item.id));
       if (next_cursor === null) return found;
       cursor = next_cursor;
@@ -65,4 +66,43 @@ test("subscriptions are read page by page and cut down by every filter", async (
   assert.deepEqual((await read("active=true")).toSorted(), [elsewhere, ...all].toSorted());
   assert.equal((await ask({ url: "subscriptions?organization=nobody" })).status, 404);
   assert.equal((await ask({ url: "subscriptions?active=1" })).status, 422);
+});
+
+test("an operator sets a ceiling on a subscription's attempts, changes it and takes it away", async (t) => {
+  const { ask, logged } = startOperatorApi(t, deps);
+  const made = await aSubscription(deps);
+  const id = publicId("wh", made.id);
+  const set = (max_per_second: unknown, url = `subscriptions/${id}`) =>
+    ask({ method: "PATCH", url, body: { max_per_second } });
+  const shown = async () => {
+    const { body } = await ask({
+      url: `subscriptions?organization=${publicId("org", made.organization_id)}`,
+    });
+    return (body as Page<OperatedSubscriptionView>).items[0];
+  };
+
+  for (const ceiling of [1, 10_000, 25, null, null, 7]) {
+    const { status, body } = await set(ceiling);
+    assert.deepEqual([status, body], [200, await shown()]);
+    assert.equal((body as OperatedSubscriptionView).max_per_second, ceiling);
+  }
+  for (const bad of [0, 10_001, 1.5, "10", -1, {}, undefined]) {
+    const { status, body } = await set(bad);
+    const { errors } = body as { errors: { pointer: string }[] };
+    assert.deepEqual(
+      [status, errors.map((e) => e.pointer)],
+      [422, ["/max_per_second"]],
+      JSON.stringify(bad),
+    );
+  }
+  assert.equal((await shown())?.max_per_second, 7);
+  assert.deepEqual(
+    logged.filter((line) => line["action"] === "set_ceiling").map((l) => l["subject"]),
+    Array.from({ length: 6 }, () => id),
+  );
+  await ask({ method: "DELETE", url: `subscriptions/${id}` });
+  for (const url of [`subscriptions/${id}`, "subscriptions/wh_x"]) {
+    assert.equal((await set(5, url)).status, 404);
+    assert.equal((await set(null, url)).status, 404);
+  }
 });

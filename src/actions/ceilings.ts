@@ -1,0 +1,36 @@
+import { burstOf, ceilingFaults } from "../domain/ceiling.ts";
+import { PartnerError } from "../domain/errors.ts";
+import { requireNoFaults } from "../domain/faults.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
+import { deleteCeiling, insertCeiling } from "../postgres/ceilings.ts";
+import {
+  findOperatedSubscription,
+  type OperatedSubscriptionRow,
+} from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** Limits the attempts for one subscription in a second, over all processes. Null: no limit. It holds from the next claim. */
+export async function setCeiling(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  id: SubscriptionId | null,
+  maxPerSecond: number | null,
+): Promise<OperatedSubscriptionRow> {
+  requireNoFaults(ceilingFaults(maxPerSecond));
+  const changed =
+    id === null
+      ? null
+      : await db.begin(async (tx) => {
+          if (maxPerSecond === null) await deleteCeiling(tx, id);
+          else {
+            const row = {
+              subscription_id: id,
+              max_per_second: maxPerSecond,
+              burst: burstOf(maxPerSecond),
+            };
+            await insertCeiling(tx, row, clock());
+          }
+          return findOperatedSubscription(tx, id);
+        });
+  if (!changed) throw new PartnerError("not_found", "There is no such resource.");
+  return changed;
+}

@@ -1,0 +1,33 @@
+import { setCeiling } from "../../actions/ceilings.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { viewOperatedSubscription } from "../../actions/views/subscription.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { SubscriptionParams } from "../subscription-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+import { CeilingRequest, OperatedSubscription } from "./subscription-schema.ts";
+
+export function setCeilingRoute(app: App, deps: Dependencies): void {
+  app.patch(
+    "/subscriptions/:id",
+    {
+      schema: {
+        operationId: "setCeiling",
+        summary: "Limit the attempts for a subscription in a second",
+        description:
+          "The ceiling holds for all processes together, from the next claim on. Deliveries beyond it wait; that is no failure.",
+        params: SubscriptionParams,
+        body: CeilingRequest,
+        response: { 200: OperatedSubscription, ...operatorProblems("not_found", ...BODY_PROBLEMS) },
+      },
+    },
+    async (request) => {
+      const { max_per_second: maxPerSecond } = request.body;
+      const id = parseId("wh", request.params.id);
+      const changed = viewOperatedSubscription(await setCeiling(deps, id, maxPerSecond));
+      logChange(request, "set_ceiling", changed.id);
+      return changed;
+    },
+  );
+}

@@ -1,0 +1,26 @@
+import { Type } from "typebox";
+import { CEILING_MAX } from "../../domain/ceiling.ts";
+import { pageOf } from "../page-schema.ts";
+import { Subscriptions } from "../subscription-schema.ts";
+
+const Ceiling = Type.Unsafe<number | null>({
+  type: ["integer", "null"],
+  minimum: 1,
+  maximum: CEILING_MAX,
+  description: `Attempts in a second, from 1 to ${CEILING_MAX}; null for no ceiling.`,
+});
+
+export const OperatedSubscription = Type.Object(
+  { ...Subscriptions.items.properties, max_per_second: Ceiling },
+  { description: "A subscription, with the ceiling on its attempts." },
+);
+
+export const OperatedSubscriptionsPage = pageOf(
+  OperatedSubscription,
+  "Subscriptions, newest first.",
+);
+
+export const CeilingRequest = Type.Object(
+  { max_per_second: Ceiling },
+  { examples: [{ max_per_second: 10 }] },
+);

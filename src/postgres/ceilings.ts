@@ -1,0 +1,21 @@
+import type { SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** Gives a subscription a token bucket that is full, or changes the one that it has, if there is such a subscription. */
+export async function insertCeiling(
+  db: Queryable,
+  row: { subscription_id: SubscriptionId; max_per_second: number; burst: number },
+  now: Date,
+): Promise<void> {
+  await db`
+    insert into subscription_ceilings as c (subscription_id, max_per_second, burst, full_at)
+    select id, ${row.max_per_second}, ${row.burst}, ${now}
+      from subscriptions
+     where id = ${row.subscription_id} and deleted_at is null
+        on conflict (subscription_id) do update
+       set max_per_second = excluded.max_per_second, burst = excluded.burst`;
+}
+
+export async function deleteCeiling(db: Queryable, id: SubscriptionId): Promise<void> {
+  await db`delete from subscription_ceilings where subscription_id = ${id}`;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Holders } from "../../src/delivery/dispatcher.ts";
+import { aDispatcher } from "../support/dispatcher.ts";
+import { dueOf } from "../support/due.ts";
+
+test("a receiver that did not answer gets one attempt at a time", async (t) => {
+  const d = aDispatcher(t, { silent: 100 }, { concurrency: 100, signal: "unanswered" });
+  d.dispatcher.start();
+  await d.reaches(10);
+  for (let n = 0; n < 10; n++) d.endOne("silent");
+  await d.reaches(1);
+  for (let n = 0; n < 5; n++) await new Promise(setImmediate);
+  assert.equal(d.underWay.length, 1);
+});
+
+test("attempts at a host that does not answer are put off beyond the room of one organization", async (t) => {
+  const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
+  const queue = Object.fromEntries(names.map((name) => [name, 0]));
+  const d = aDispatcher(t, queue, { concurrency: 20, host: "dead", signal: "unanswered" });
+  d.dispatcher.start();
+  d.add("first", 1);
+  d.dispatcher.nudge(dueOf("first"));
+  await d.reaches(1);
+  d.endOne("first");
+  await new Promise(setImmediate);
+
+  for (const name of names) d.add(name, 1);
+  d.dispatcher.nudge(dueOf(...names));
+  await d.reaches(1);
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  assert.ok(d.underWay.length <= 18, `${d.underWay.length} of 20 slots`);
+  assert.ok(d.deferred.length > 0, "the host of a new subscription is known after its claim");
+});
+
+test("a subscription that has used up its ceiling is left alone until its time", async (t) => {
+  let claims = 0;
+  let nowMs = 0;
+  const throttled = () => (claims++ === 0 ? [{ subscription_id: "limited", forMs: 1_000 }] : []);
+  const d = aDispatcher(t, {}, { throttled, elapsedMs: () => nowMs });
+  d.dispatcher.start();
+  d.dispatcher.nudge(dueOf("limited"));
+  while (claims === 0) await new Promise(setImmediate);
+
+  d.add("limited", 1);
+  nowMs = 999;
+  for (let n = 0; n < 20; n++) {
+    d.dispatcher.nudge(dueOf("limited"));
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual([claims, d.underWay.length], [1, 0]);
+  nowMs = 1_000;
+  d.dispatcher.nudge([]);
+  await d.reaches(1);
+});
+
+test(
+  "a subscription that has used up its ceiling comes back without a scan",
+  { timeout: 10_000 },
+  async (t) => {
+    let claims = 0;
+    const throttled = () => (claims++ === 0 ? [{ subscription_id: "limited", forMs: 20 }] : []);
+    const d = aDispatcher(t, {}, { throttled });
+    d.dispatcher.start();
+    d.dispatcher.nudge(dueOf("limited"));
+    while (claims === 0) await new Promise(setImmediate);
+    d.add("limited", 1);
+    await d.reaches(1);
+  },
+);
+
+test("while only the reserve is free, the holders are told", { timeout: 10_000 }, async (t) => {
+  let told: Holders | undefined;
+  const onContended = (holders: Holders) => (told ??= holders);
+  const d = aDispatcher(t, { greedy: 100 }, { concurrency: 10, onContended });
+  d.dispatcher.start();
+  await d.reaches(9);
+  while (told === undefined && !t.signal.aborted) await new Promise(setImmediate);
+  assert.deepEqual(told, { organizations: [["owner of greedy", 9]], failingHosts: [] });
+});

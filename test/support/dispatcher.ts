@@ -1,0 +1,108 @@
+import type { TestContext } from "node:test";
+import type { Claim } from "../../src/actions/claim.ts";
+import type { Throttled } from "../../src/actions/claims.ts";
+import { Dispatcher, type Holders } from "../../src/delivery/dispatcher.ts";
+import type { Signal } from "../../src/domain/concurrency-limit.ts";
+import { dueOf } from "./due.ts";
+
+interface Settings {
+  concurrency?: number;
+  subscriptionConcurrency?: number;
+  pollIntervalMs?: number;
+  /** A subscription that is not active any more: what is taken of it is cancelled. */
+  inactive?: string;
+  /** What looks come to, in place of what is in the queue. */
+  look?: () => Promise<string[]>;
+  /** Resolves when what came of an attempt is durable; default: at once. */
+  recorded?: Promise<void>;
+  /** Where all subscriptions are. Default: each at a host of its own. */
+  host?: string;
+  signal?: Signal;
+  /** The ceilings that a claim finds used up. Default: none. */
+  throttled?: () => Throttled[];
+  elapsedMs?: () => number;
+  onContended?: (holders: Holders) => void;
+  onError?: (error: unknown) => void;
+}
+
+/** A queue in memory, and attempts that end when the test says so. */
+export function aDispatcher(
+  t: TestContext,
+  queue: Record<string, number>,
+  {
+    concurrency = 10,
+    subscriptionConcurrency = 10,
+    pollIntervalMs = 3_600_000,
+    ...but
+  }: Settings = {},
+) {
+  const waiting = new Map(Object.entries(queue));
+  const whatIsDue = ({ after, limit }: { after: string | null; limit: number }) => {
+    const due = [...waiting].filter(([id, n]) => n > 0 && id > (after ?? "")).map(([id]) => id);
+    const page = due.slice(0, limit);
+    return { due: dueOf(...page), upTo: due.length > limit ? (page.at(-1) ?? null) : null };
+  };
+  const underWay: { subscription: string; end: () => void }[] = [];
+  const deferred: string[] = [];
+  let begun: () => void = () => undefined;
+
+  const dispatcher = new Dispatcher({
+    listDue: async (page) =>
+      but.look ? { due: dueOf(...(await but.look())), upTo: null } : whatIsDue(page),
+    claim: ({ shares, limit }) => {
+      let left = limit;
+      const subscriptionIds = shares.flatMap(({ subscription_id, share }) => {
+        const taken = Math.min(share, left, waiting.get(subscription_id) ?? 0);
+        left -= taken;
+        waiting.set(subscription_id, (waiting.get(subscription_id) ?? 0) - taken);
+        return Array.from({ length: taken }, () => subscription_id);
+      });
+      const claims = subscriptionIds
+        .filter((id) => id !== but.inactive)
+        .map((id) => ({ ...dueOf(id)[0], url: `https://${but.host ?? id}/` }) as Claim);
+      const throttled = but.throttled?.() ?? [];
+      return Promise.resolve({ claims, subscriptionIds, throttled });
+    },
+    deliver: async ({ subscription_id: subscription }) => {
+      await new Promise<void>((end) => {
+        underWay.push({ subscription, end });
+        begun();
+      });
+      return { signal: but.signal ?? "answered", recorded: but.recorded ?? Promise.resolve() };
+    },
+    defer: ({ subscription_id }) => {
+      deferred.push(subscription_id);
+      return Promise.resolve();
+    },
+    onContended: but.onContended ?? (() => undefined),
+    concurrency,
+    subscriptionConcurrency,
+    pollIntervalMs,
+    ...(but.elapsedMs && { elapsedMs: but.elapsedMs }),
+    onError:
+      but.onError ??
+      ((error) => {
+        throw error;
+      }),
+  });
+  t.after(async () => {
+    const stopped = dispatcher.stop();
+    while (underWay.length > 0) underWay.pop()?.end();
+    await stopped;
+  });
+
+  return {
+    dispatcher,
+    underWay,
+    deferred,
+    add: (id: string, count: number) => waiting.set(id, (waiting.get(id) ?? 0) + count),
+    /** Resolves once `count` attempts are under way. */
+    reaches: async (count: number) => {
+      while (underWay.length < count) await new Promise<void>((resolve) => (begun = resolve));
+    },
+    endOne: (subscription: string) => {
+      const index = underWay.findIndex((a) => a.subscription === subscription);
+      underWay.splice(index, 1)[0]?.end();
+    },
+  };
+}
