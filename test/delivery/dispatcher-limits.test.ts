@@ -59,12 +59,17 @@ test(
   { timeout: 10_000 },
   async (t) => {
     let claims = 0;
-    const throttled = () => (claims++ === 0 ? [{ subscription_id: "limited", forMs: 20 }] : []);
+    let isAllowed = false;
+    const throttled = () => {
+      claims++;
+      return isAllowed ? [] : [{ subscription_id: "limited", forMs: 20 }];
+    };
     const d = aDispatcher(t, {}, { throttled });
     d.dispatcher.start();
     d.dispatcher.nudge(dueOf("limited"));
     while (claims === 0) await new Promise(setImmediate);
     d.add("limited", 1);
+    isAllowed = true;
     await d.reaches(1);
   },
 );
