@@ -37,9 +37,11 @@ export async function build(root, signal) {
   writeFileSync(join(root, STAMP), stamp);
 }
 
-/** The paths of the compiled tests. */
-export function compiledTests(root) {
-  return outputsOf(root).filter((path) => path.endsWith(".test.js"));
+/** The paths of the compiled tests. With `long`, also of those that take minutes. */
+export function compiledTests(root, { long = false } = {}) {
+  return outputsOf(root).filter(
+    (path) => path.endsWith(".test.js") || (long && path.endsWith(".long.js")),
+  );
 }
 
 function sourcesOf(root) {

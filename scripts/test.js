@@ -5,8 +5,10 @@ import { makeReady, ROOT } from "./ready.js";
 await makeReady({ dev: true });
 const { runOnDatabase } = await import("./on-database.js");
 
-const wanted = process.argv.slice(2);
-const files = compiledTests(ROOT).filter(
+const args = process.argv.slice(2);
+const long = args.includes("--long");
+const wanted = args.filter((arg) => arg !== "--long");
+const files = compiledTests(ROOT, { long }).filter(
   (path) => wanted.length === 0 || wanted.some((part) => path.includes(part)),
 );
 if (files.length === 0) {
@@ -14,5 +16,6 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-const options = ["--test-reporter=spec", "--test-concurrency=3", "--test-timeout=300000"];
+const timeoutMs = long ? 1_800_000 : 300_000;
+const options = ["--test-reporter=spec", "--test-concurrency=3", `--test-timeout=${timeoutMs}`];
 process.exitCode = await runOnDatabase(["--test", ...options, ...files]);

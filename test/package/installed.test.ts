@@ -14,7 +14,7 @@ const INSTALL = new URL("../../../site/samples/install.sh", import.meta.url);
 test("the package holds the program, what partners import, and nothing of the workshop", () => {
   const places = new Set(installed.files.map((path) => path.split("/").slice(0, 2).join("/")));
   for (const path of [...places])
-    if (/^(examples|vectors|bin|docs)\//.test(path)) places.delete(path);
+    if (/^(examples|vectors|bin|docs|deploy|ops)\//.test(path)) places.delete(path);
   assert.deepEqual([...places].sort(), [
     "CHANGELOG.md",
     "CONTRIBUTING.md",

@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const KUBERNETES = "k8s.io/kubernetes@v1.34.1";
+const OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.76.2";
+
+interface Schema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  properties?: Record<string, Schema>;
+  additionalProperties?: unknown;
+  [key: string]: unknown;
+}
+
+interface Definition extends Schema {
+  "x-kubernetes-group-version-kind"?: { group: string; version: string; kind: string }[];
+}
+
+/** Writes the JSON Schemas that kubeconform asks for, from the Go modules of Kubernetes and of the Prometheus operator. */
+export async function writeChartSchemas(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const swagger = join(await moduleFolder(KUBERNETES), "api/openapi-spec/swagger.json");
+  const { definitions } = JSON.parse(await readFile(swagger, "utf8")) as {
+    definitions: Record<string, Definition>;
+  };
+  const strict = Object.fromEntries(
+    Object.entries(definitions).map(([name, schema]) => [name, strictly(schema)]),
+  );
+  await writeFile(join(folder, "all.json"), JSON.stringify({ definitions: strict }));
+  for (const [name, schema] of Object.entries(definitions)) {
+    for (const { group, version, kind } of schema["x-kubernetes-group-version-kind"] ?? []) {
+      await writeSchema({ group, version, kind }, { $ref: `all.json#/definitions/${name}` });
+    }
+  }
+
+  const crd = "jsonnet/prometheus-operator/servicemonitors-crd.json";
+  const { spec } = JSON.parse(await readFile(join(await moduleFolder(OPERATOR), crd), "utf8")) as {
+    spec: { versions: { name: string; schema: { openAPIV3Schema: Schema } }[] };
+  };
+  for (const { name: version, schema } of spec.versions) {
+    const what = { group: "monitoring.coreos.com", version, kind: "ServiceMonitor" };
+    await writeSchema(what, strictly(schema.openAPIV3Schema));
+  }
+  return join(folder, "{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json");
+
+  function writeSchema(what: { group: string; version: string; kind: string }, schema: object) {
+    const group = what.group || what.version; // What kubeconform calls the group of the core kinds.
+    const name = `${what.kind.toLowerCase()}-${group}-${what.version}.json`;
+    return writeFile(join(folder, name), JSON.stringify(schema));
+  }
+}
+
+/** The same schema, but a member that it does not know is a fault. */
+function strictly(schema: Schema): Schema {
+  if (schema.format === "int-or-string") return { type: ["string", "integer"] } as never;
+  const result: Schema = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "properties") continue;
+    result[key] = isSchema(value) ? strictly(value) : value;
+  }
+  if (schema["x-kubernetes-int-or-string"]) delete result.type;
+  if (typeof result.$ref === "string") result.$ref = result.$ref.replace("#/", "all.json#/");
+  if (!schema.properties) return result;
+
+  const inside = Object.entries(schema.properties).map(([name, one]) => [name, strictly(one)]);
+  const closed = schema["x-kubernetes-preserve-unknown-fields"]
+    ? {}
+    : { additionalProperties: false };
+  return {
+    ...result,
+    properties: Object.fromEntries(inside) as Schema["properties"],
+    ...closed,
+  } as Schema;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function moduleFolder(module: string): Promise<string> {
+  const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", module]);
+  return (JSON.parse(stdout) as { Dir: string }).Dir;
+}

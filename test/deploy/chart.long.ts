@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+import { writeChartSchemas } from "./chart-schemas.ts";
+
+const HELM = "helm.sh/helm/v3/cmd/helm@v3.19.0";
+const KUBECONFORM = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0";
+const COMPOSE = "github.com/compose-spec/compose-go/v2/cmd@v2.9.0";
+const CHART = join(ROOT, "deploy/helm");
+
+const goRun = (program: string, ...args: string[]) =>
+  promisify(execFile)("go", ["run", program, ...args], { maxBuffer: 2 ** 24 });
+const template = async (...args: string[]) => {
+  const options = ["--kube-version", "1.34.1", ...args];
+  return (await goRun(HELM, "template", "partner-api", CHART, ...options)).stdout;
+};
+
+const SPLIT = [
+  "roles.all.enabled=false",
+  "roles.api.enabled=true",
+  "roles.dispatcher.enabled=true",
+];
+const PROMETHEUS = '[{"namespaceSelector":{"matchLabels":{"name":"monitoring"}}}]';
+const EVERYTHING = [
+  ...[...SPLIT, "serviceMonitor.enabled=true", "serviceMonitor.labels.release=prometheus"],
+  ...["api", "dispatcher"].map((role) => `roles.${role}.autoscaling.enabled=true`),
+  ...["settings.RETENTION=7d", "imagePullSecrets[0].name=pull", "nodeSelector.disk=ssd"],
+];
+
+/** The part of a rendered chart that one object makes up. */
+function objectOf(rendered: string, kind: string, name: string): string {
+  const found = rendered
+    .split(/^---$/m)
+    .find((one) => one.includes(`\nkind: ${kind}\n`) && one.includes(`\n  name: ${name}\n`));
+  assert.ok(found, `${kind} ${name}`);
+  return found;
+}
+
+async function aFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-chart-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test("the chart passes helm's linter and the schemas of Kubernetes, with few and with many values", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const folder = await aFolder(t);
+  const schemas = await writeChartSchemas(join(folder, "schemas"));
+  await goRun(HELM, "lint", "--strict", "--kube-version", "1.34.1", CHART);
+
+  const rendered = {
+    few: await template(),
+    many: await template(
+      "--set",
+      EVERYTHING.join(),
+      "--set-json",
+      `networkPolicy.operators=${PROMETHEUS}`,
+    ),
+  };
+  for (const [name, text] of Object.entries(rendered)) {
+    const file = join(folder, `${name}.yaml`);
+    await writeFile(file, text);
+    const { stdout } = await goRun(
+      KUBECONFORM,
+      "-strict",
+      "-summary",
+      "-schema-location",
+      schemas,
+      file,
+    );
+    assert.match(stdout, /Valid: [1-9][0-9]*, Invalid: 0, Errors: 0, Skipped: 0/);
+  }
+
+  const wrong = join(folder, "wrong.yaml");
+  await writeFile(wrong, rendered.few.replace("maxUnavailable: 1", "maxUnavailble: 1"));
+  await assert.rejects(goRun(KUBECONFORM, "-strict", "-schema-location", schemas, wrong));
+});
+
+test("the chart lets dispatchers out and nobody into the operators' listener", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const closed = await template("--set", SPLIT.join());
+  const dispatcher = objectOf(closed, "NetworkPolicy", "partner-api-dispatcher");
+  assert.match(dispatcher, /^ {2}ingress: \[\]$/m);
+  assert.match(dispatcher, /cidr: 0\.0\.0\.0\/0, except: .*"169\.254\.0\.0\/16"/);
+  const api = objectOf(closed, "NetworkPolicy", "partner-api-api");
+  assert.doesNotMatch(api, /port: operators|0\.0\.0\.0\/0/);
+  assert.match(api, /port: partners/);
+
+  const open = await template("--set-json", `networkPolicy.operators=${PROMETHEUS}`);
+  const all = objectOf(open, "NetworkPolicy", "partner-api-all");
+  assert.match(all, /port: operators \}\]\n {6}from: \[\{"namespaceSelector"/);
+});
+
+test("the chart takes secrets from outside, migrates before it installs, and refuses what cannot work", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const rendered = await template("--set", "drain=1m,shutdownGraceSeconds=20");
+  assert.doesNotMatch(rendered, /^kind: Secret$/m);
+  const job = objectOf(rendered, "Job", "partner-api-migrate");
+  assert.match(job, /helm\.sh\/hook: pre-install,pre-upgrade/);
+  assert.match(job, /MIGRATION_DATABASE_URL\n +valueFrom: \{ secretKeyRef:/);
+  const deployment = objectOf(rendered, "Deployment", "partner-api-all");
+  assert.doesNotMatch(deployment, /MIGRATION_DATABASE_URL/);
+  assert.match(deployment, /terminationGracePeriodSeconds: 90/);
+
+  for (const [values, complaint] of [
+    ["settings.DATABASE_URL=postgres://x", /DATABASE_URL/],
+    ["serviceMonitor.enabled=true", /networkPolicy\.operators/],
+    ["roles.api.enabled=true", /either roles\.all/],
+    ["roles.all.enabled=false", /enable roles\.all/],
+    ["replicas=3", /replicas/],
+  ] as const) {
+    await assert.rejects(template("--set", values), complaint);
+  }
+});
+
+test("compose.yaml is a valid composition, and new-secrets.sh prints every secret of it", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const file = join(ROOT, "deploy/compose.yaml");
+  const { stdout } = await goRun(COMPOSE, "-no-interpolation", file);
+  for (const name of ["database", "migrate", "node-a", "node-b", "balancer", "prometheus"]) {
+    assert.match(stdout, new RegExp(`^ {4}${name}:$`, "m"));
+  }
+  const { stdout: secrets } = await promisify(execFile)(join(ROOT, "deploy/new-secrets.sh"));
+  const wanted = (await readFile(file, "utf8")).matchAll(/\$\{(\w+):\?/g);
+  for (const [, name = ""] of wanted) assert.ok(secrets.includes(`${name}=`), name);
+});

