@@ -12,7 +12,7 @@ import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
-import { openDatabase, standstillMs } from "./wiring/database.ts";
+import { databaseFolder, openDatabase, standstillMs } from "./wiring/database.ts";
 import { openFoundations } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
 import { openDestinations } from "./wiring/destinations.ts";
@@ -87,6 +87,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 
   const health = new Readiness({ db, writes, clock, ring: foundations.ring });
   const metrics = createMetrics(db, clock.now);
+  metrics.watchMachine({ clock, databaseFolder: databaseFolder(config) });
   const faults = new FaultLog(log);
   const tellFault: NoteFault = (fault, ...facts) => {
     metrics.noteFault(fault);

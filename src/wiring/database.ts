@@ -20,6 +20,11 @@ import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
 
+/** The folder of the built-in database's files, or null with a server of the operator's own. */
+export function databaseFolder({ databaseUrl, dataDir }: Config): string | null {
+  return databaseUrl === null ? homeFolder(dataDir) : null;
+}
+
 export interface OpenDatabase {
   db: Database;
   close: () => Promise<void>;

@@ -6,11 +6,14 @@ import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/due-scan.ts";
 import { kept } from "./kept.ts";
+import { type Machine, watchMachine } from "./machine-metrics.ts";
 import { within } from "./within.ts";
 
 export interface Metrics {
   /** Exposes how many attempts are under way. */
   watchAttempts(dispatcher: { readonly underWay: number }): void;
+  /** Exposes the state of the machine. */
+  watchMachine(machine: Machine): void;
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
   noteFault(fault: InternalFault): void;
@@ -88,6 +91,9 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
           this.set(dispatcher.underWay);
         },
       });
+    },
+    watchMachine(machine) {
+      watchMachine(registers, machine);
     },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+
+const OPS = join(ROOT, "ops");
+const rules = await readFile(join(OPS, "alerts.yml"), "utf8");
+const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name);
+
+test("the alert rules fire when they should and stay silent when they should", async (t) => {
+  if (!(await requireProgram(t, "promtool", ["--version"]))) return;
+  await promisify(execFile)("promtool", ["check", "rules", "alerts.yml"], { cwd: OPS });
+  await promisify(execFile)("promtool", ["test", "rules", "alerts.test.yml"], { cwd: OPS });
+});
+
+test("each alert has a case in which it fires", async () => {
+  const cases = await readFile(join(OPS, "alerts.test.yml"), "utf8");
+  assert.ok(alerts.length >= 7);
+  for (const name of alerts) {
+    assert.match(cases, new RegExp(`alertname: ${name}\\n +exp_alerts:\\n +- exp_labels`), name);
+  }
+});
+
+test("each alert leads to its section of the operations guide", async () => {
+  const guide = await readFile(join(ROOT, "docs/operations.md"), "utf8");
+  const anchors = [...guide.matchAll(/^#{2,4} (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^a-z0-9 -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  const runbooks = [...rules.matchAll(/runbook: docs\/operations\.md#(\S+)/g)];
+  assert.equal(runbooks.length, alerts.length);
+  for (const [, anchor = ""] of runbooks) assert.ok(anchors.includes(anchor), anchor);
+});
+
+test("the alert rules and the dashboard ask for metrics that the service exposes", async () => {
+  const sources = await Promise.all(
+    ["metrics.ts", "machine-metrics.ts"].map((name) =>
+      readFile(join(ROOT, "src/wiring", name), "utf8"),
+    ),
+  );
+  const dashboard = await readFile(join(OPS, "dashboard.json"), "utf8");
+  const asked = new Set(
+    [...(rules + dashboard).matchAll(/partner_api_[a-z_]+/g)].map(([name]) => name),
+  );
+  for (const name of asked) {
+    const metric = name.replace(/_(bucket|count|sum)$/, "");
+    assert.ok(
+      sources.some((text) => text.includes(`"${metric}"`)),
+      name,
+    );
+  }
+});
