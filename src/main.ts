@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Dependencies } from "./actions/dependencies.ts";
+import { countRecorded } from "./actions/counted-activity.ts";
 import { createDependencies } from "./actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "./actions/publish.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
@@ -11,6 +12,7 @@ import { createEventTypes } from "./domain/event-types.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
+import { startActivityWriter } from "./wiring/activity-writer.ts";
 import { openAdminTokens } from "./wiring/admin-tokens.ts";
 import { databaseFolder, openDatabase, standstillMs } from "./wiring/database.ts";
 import { openFoundations } from "./wiring/dependencies.ts";
@@ -24,6 +26,7 @@ import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
 import { openListener, urlOf } from "./wiring/listener.ts";
 import { createMetrics, measure } from "./wiring/metrics.ts";
+import { datedProblems, identify, startReporting } from "./wiring/process-reports.ts";
 import { Opened } from "./wiring/opened.ts";
 import { Outage } from "./wiring/outage.ts";
 import { USER_AGENT } from "./wiring/product.ts";
@@ -86,6 +89,9 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   await turnPartitions(foundations, onInUse);
 
   const health = new Readiness({ db, writes, clock, ring: foundations.ring });
+  const ownProblems = datedProblems(() => health.forOperators.ready(), clock.now);
+  const identity = identify(config.role, clock.now);
+  const { activity } = foundations;
   const metrics = createMetrics(db, clock.now);
   metrics.watchMachine({ clock, databaseFolder: databaseFolder(config) });
   const faults = new FaultLog(log);
@@ -107,6 +113,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     maxConnections: connections.receivers,
   });
   opened.add(() => sender.close());
+  let lastRecorded: Date | null = null;
   const dispatcher =
     config.role === "api"
       ? null
@@ -115,7 +122,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
           writes,
           log,
           onEnded: (ended) => metrics.noteEnded(ended),
-          onRecorded: (recorded) => metrics.noteRecorded(recorded),
+          onRecorded: (recorded) => {
+            metrics.noteRecorded(recorded);
+            countRecorded(activity, recorded);
+            lastRecorded = clock.now();
+          },
           onInternalFault: (fault, ...facts) => {
             health.noteFault(fault);
             tellFault(fault, ...facts);
@@ -123,9 +134,20 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
           onError: orElse("dispatching failed"),
         });
   metrics.watchAttempts(dispatcher ?? { underWay: 0 });
+  const activityWriter = startActivityWriter(db, activity, {
+    processId: identity.id,
+    onError: orElse("activity is not written"),
+  });
+  opened.add(() => activityWriter.stop());
+  const reporting = startReporting({ db, clock: clock.now }, identity, {
+    ...{ dispatcher, ownProblems, lastRecorded: () => lastRecorded },
+    onError: orElse("the process is not reported"),
+  });
+  opened.add(() => reporting.stop());
 
   const deps = createDependencies({
     ...foundations,
+    ownProblems,
     ...(dispatcher ? promptBy(dispatcher) : NO_DISPATCHER),
     eventTypes,
     retentionMs: config.retentionMs,
@@ -193,6 +215,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     stop: async (cause) => {
       if (cause) log.fatal({ err: cause }, "an error that nobody expected ends the service");
       health.noteStopping();
+      reporting.noteStopping();
       log.info("stopping: what is under way comes to its end");
       await opened.close();
       log.info("stopped");

@@ -11,6 +11,7 @@ import {
 import { updateLastUsed } from "../postgres/api-keys.ts";
 import type { Queryable } from "../postgres/database.ts";
 import type { Admitted, Presented } from "./admitted.ts";
+import { countRequest } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** Keys whose use waits to be written. Beyond that a use is not noted: its key's next one is. */
@@ -22,7 +23,12 @@ const KEYS_USED_MAX = 10_000;
  * that does. No key is cached: a revocation holds from the next request on.
  */
 export async function admit(
-  { gathered, clock, keysUsed }: Pick<Dependencies, "gathered" | "clock" | "keysUsed">,
+  {
+    gathered,
+    clock,
+    keysUsed,
+    activity,
+  }: Pick<Dependencies, "gathered" | "clock" | "keysUsed" | "activity">,
   authorization: string | undefined,
 ): Promise<{ caller: Caller; allowance: Allowance }> {
   const token = parseAuthorization(authorization);
@@ -45,7 +51,9 @@ export async function admit(
     scopes: key.scopes,
     rateLimitPerMinute: key.rate_limit_per_minute,
   };
-  return { caller, allowance: allowanceAt(place, caller.rateLimitPerMinute, openedAt, now) };
+  const allowance = allowanceAt(place, caller.rateLimitPerMinute, openedAt, now);
+  countRequest(activity, caller.organizationId, allowance);
+  return { caller, allowance };
 }
 
 /** Admits requests of any organizations, each in the order in which they came; null where the key lets nobody in. */

@@ -2,21 +2,23 @@ import { after, SKEW_MAX_MS } from "../domain/clock.ts";
 import {
   auditOf,
   type CountedOutcome,
+  type DeliveryState,
   type NextState,
   INTERNAL_FAULT_DELAY_MS,
 } from "../domain/delivery.ts";
 import { groupBy } from "../lib/group-by.ts";
-import { timeOrderedId } from "../domain/ids.ts";
+import { type AttemptId, timeOrderedId } from "../domain/ids.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {
   type EndedAttempt,
+  listDelivered,
   recordDelivered,
   recordLateAttempts,
   recordUndelivered,
 } from "../postgres/attempts.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
-import { cancelWaiting } from "../postgres/cancellation.ts";
+import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
@@ -34,6 +36,16 @@ export interface Recorded {
   /** Ids of subscriptions. */
   disabled: string[];
   deadLettered: EndedAttempt[];
+  /** What is in the audit now. */
+  settled: Settled[];
+  cancelled: CancelledRow[];
+}
+
+/** A recorded attempt, and where its delivery went. */
+export interface Settled {
+  ended: Ended;
+  /** Null of an attempt that changed nothing, since its delivery was cancelled before. */
+  state: DeliveryState | null;
 }
 
 /**
@@ -50,20 +62,32 @@ export async function recordEnded(
   const smooth = ended.filter((e) => !troubled.has(e.claim.subscription_id));
   const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
 
-  await recordSmooth({ db, rules }, smooth);
-  if (rough.length === 0) return { disabled: [], deadLettered: [] };
-  return recordRough({ db, clock, rules, cancelling }, rough);
+  const delivered = await recordSmooth({ db, rules }, smooth);
+  if (rough.length === 0) {
+    return { disabled: [], deadLettered: [], cancelled: [], settled: delivered };
+  }
+  const recorded = await recordRough({ db, clock, rules, cancelling }, rough);
+  return { ...recorded, settled: [...delivered, ...recorded.settled] };
 }
 
 /** Successes of subscriptions that failed nothing in this batch: one statement. */
 async function recordSmooth(
   { db, rules }: Pick<Foundations, "db" | "rules">,
   ended: Ended[],
-): Promise<void> {
-  if (ended.length === 0) return;
+): Promise<Settled[]> {
+  if (ended.length === 0) return [];
   const rows = ended.map((e) => toRow(e, { state: "delivered", dueAt: null }));
   const recorded = await recordDelivered(db, rows);
-  if (recorded < rows.length) await recordLate(db, rules, rows);
+  const settled: Settled[] = ended.map((one) => ({ ended: one, state: "delivered" }));
+  if (recorded === rows.length) return settled;
+
+  const late = new Set(await recordLate(db, rules, rows));
+  const delivered = new Set(await listDelivered(db, rows));
+  return settled.flatMap(({ ended, state }, i) => {
+    const id = rows[i]?.id ?? "";
+    if (delivered.has(id)) return [{ ended, state }];
+    return late.has(id) ? [{ ended, state: null }] : [];
+  });
 }
 
 async function recordRough(
@@ -91,16 +115,24 @@ async function recordRough(
     await updateHealth(tx, changes);
 
     const disabled = changes.filter((c) => c.auto_disabled_at !== null).map((c) => c.id);
-    const isSomeLeft = disabled.length > 0 && (await cancelWaiting(tx, disabled, clock()));
+    const { rows: cancelled, isSomeLeft } =
+      disabled.length > 0 ? await cancelWaiting(tx, disabled, clock()) : NOTHING_CANCELLED;
 
     const late = ended.filter((e) => !isHeld(e));
-    await recordLate(
-      tx,
-      rules,
-      late.map((e) => toRow(e, { state: "cancelled", dueAt: null })),
-    );
+    const lateRows = late.map((e) => toRow(e, { state: "cancelled", dueAt: null }));
+    const lateIds = new Set(await recordLate(tx, rules, lateRows));
     const deadLettered = undelivered.filter((row) => row.state === "dead_lettered");
-    return { disabled, deadLettered, isSomeLeft };
+    const settledLate = late
+      .filter((_, i) => lateIds.has(lateRows[i]?.id ?? ""))
+      .map((one) => ({ ended: one, state: null }));
+    const settledHeld = settled.flatMap((s) => s.settled);
+    return {
+      disabled,
+      deadLettered,
+      cancelled,
+      isSomeLeft,
+      settled: [...settledHeld, ...settledLate],
+    };
   });
   if (isSomeLeft) recorded.disabled.forEach(cancelling.cancelRest);
   return recorded;
@@ -118,21 +150,24 @@ async function recordRough(
     };
     return {
       rows: moves.map(({ attempt, next }) => toRow(attempt, next)),
+      settled: moves.map(({ attempt: ended, next }) => ({ ended, state: next.state })),
       change: active ? [change] : [],
     };
   }
 }
 
-/** Attempts that were under way when their deliveries were cancelled; of others nothing is written. */
+const NOTHING_CANCELLED = { rows: [], isSomeLeft: false };
+
+/** Attempts that were under way when their deliveries were cancelled; of others nothing is written. Returns the ids of those that are. */
 async function recordLate(
   db: Queryable,
   { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
   rows: EndedAttempt[],
-): Promise<void> {
-  if (rows.length === 0) return;
+): Promise<AttemptId[]> {
+  if (rows.length === 0) return [];
   const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
   // An attempt may begin as late as its lease allows, and its delivery be cancelled before.
-  await recordLateAttempts(db, rows, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
+  return recordLateAttempts(db, rows, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
 }
 
 /** How far the clocks of two processes may lie apart. */

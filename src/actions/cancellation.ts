@@ -1,4 +1,4 @@
-import { cancelWaiting } from "../postgres/cancellation.ts";
+import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
@@ -21,20 +21,25 @@ export interface CancellingOptions {
   max?: number;
   /** Called when a queue could not be cancelled. No caller waits for that. */
   onCancelFailed?: ((error: unknown) => void) | undefined;
+  onCancelled?: ((rows: CancelledRow[]) => void) | undefined;
 }
 
 const SUBSCRIPTIONS_MAX = 200;
 
 export function createCancelling(
   { db, clock }: { db: Database; clock: Clock },
-  { max = SUBSCRIPTIONS_MAX, onCancelFailed }: CancellingOptions = {},
+  { max = SUBSCRIPTIONS_MAX, onCancelFailed, onCancelled }: CancellingOptions = {},
 ): Cancelling {
   const underWay = new Map<string, Promise<void>>();
   let isStopping = false;
   const cancelAll = gather(
     async (ids: string[]) => {
       try {
-        while (!isStopping && (await cancelWaiting(db, ids, clock())));
+        for (let isSomeLeft = true; isSomeLeft && !isStopping;) {
+          const cancelled = await cancelWaiting(db, ids, clock());
+          onCancelled?.(cancelled.rows);
+          isSomeLeft = cancelled.isSomeLeft;
+        }
       } catch (error) {
         onCancelFailed?.(error);
         throw error;

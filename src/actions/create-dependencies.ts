@@ -1,6 +1,8 @@
 import { createEventTypes } from "../domain/event-types.ts";
 import { findOrganizations, type OrganizationName } from "../postgres/organizations.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
+import { ActivityLog } from "./activity-log.ts";
+import { countPublished } from "./counted-activity.ts";
 import { admitAll } from "./admission.ts";
 import type { Presented } from "./admitted.ts";
 import type { Dependencies, Parts } from "./dependencies.ts";
@@ -16,10 +18,13 @@ const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 export function createDependencies(parts: Parts): Dependencies {
   const { clock } = parts;
   const inTime = () => parts.db.within(BATCH.patienceMs);
+  const { activity = new ActivityLog(clock) } = parts;
   return {
     eventTypes: createEventTypes(),
     retentionMs: RETENTION_MS,
+    ownProblems: () => Promise.resolve([]),
     ...parts,
+    activity,
     keysUsed: new Map(),
     proofs: new Proofs(),
     gathered: {
@@ -39,7 +44,7 @@ export function createDependencies(parts: Parts): Dependencies {
         BATCH,
       ),
 
-      ...createPublishing(parts, BATCH),
+      ...countPublished(activity, createPublishing(parts, BATCH)),
     },
   };
 }

@@ -1,9 +1,11 @@
 import type { Clock } from "../domain/clock.ts";
 import type { EventTypes } from "../domain/event-types.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
+import type { Problem } from "../domain/overview.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
+import type { ActivityLog } from "./activity-log.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
 import type { SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import type { Admitted, Presented } from "./admitted.ts";
@@ -32,6 +34,10 @@ export interface Parts extends Foundations {
   eventTypes?: EventTypes;
   /** Sees the outcome of what publishes events. Default: nobody does. */
   noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
+  /** Where activity is counted. Default: a log that nobody writes down. */
+  activity?: ActivityLog;
+  /** What is wrong with this process, as `/readyz` tells it. Default: nothing. */
+  ownProblems?: () => Promise<Problem[]>;
   /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
   nudge: (due: DueSubscription[]) => void;
   /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */
@@ -42,6 +48,8 @@ export interface Parts extends Foundations {
 export interface Dependencies extends Parts {
   eventTypes: EventTypes;
   retentionMs: number;
+  activity: ActivityLog;
+  ownProblems: () => Promise<Problem[]>;
   /** Look-ups and writes of single requests, gathered for a tick into one statement. */
   gathered: {
     /** Null when the key lets nobody in. */

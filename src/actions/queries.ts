@@ -72,6 +72,24 @@ export function readBoolean(pointer: string, text: Said, faults: Fault[]): boole
   });
 }
 
+/** Null if nothing was said, or none of `choices`. */
+export function readChoice<Choice extends string>(
+  pointer: string,
+  text: Said,
+  choices: readonly Choice[],
+  faults: Fault[],
+): Choice | null {
+  return read(faults, pointer, text, {
+    parse: (word) => choices.find((choice) => choice === word) ?? null,
+    wanted: `must be one of ${choices.join(", ")}`,
+  });
+}
+
+/** Null if nothing was said, or nothing that can be read. */
+export function readTime(pointer: string, text: Said, faults: Fault[]): Date | null {
+  return read(faults, pointer, text, { parse: readTimestamp, wanted: TIME_WANTED });
+}
+
 function read<Value>(
   faults: Fault[],
   pointer: string,

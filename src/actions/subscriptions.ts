@@ -15,6 +15,7 @@ import {
 import { cancelWaiting } from "../postgres/cancellation.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
 import type { Queryable } from "../postgres/database.ts";
+import { countCancelled } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Refusal } from "./destination.ts";
 import { openOnce } from "./opened-secrets.ts";
@@ -99,16 +100,22 @@ export async function getSubscription(
 
 /** Deletes a subscription, its secret and everything queued for it, together. `organizationId` null: whoever's it is. */
 export async function deleteSubscription(
-  { db, clock, cancelling }: Pick<Dependencies, "db" | "clock" | "cancelling">,
+  {
+    db,
+    clock,
+    cancelling,
+    activity,
+  }: Pick<Dependencies, "db" | "clock" | "cancelling" | "activity">,
   organizationId: OrganizationId | null,
   id: SubscriptionId | null,
 ): Promise<void> {
   if (id === null) throw noSuchSubscription();
-  const isSomeLeft = await db.begin(async (tx) => {
+  const { rows, isSomeLeft } = await db.begin(async (tx) => {
     const now = clock();
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
     return cancelWaiting(tx, [id], now);
   });
+  countCancelled(activity, rows);
   if (isSomeLeft) cancelling.cancelRest(id);
 }
 

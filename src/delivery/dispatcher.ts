@@ -1,6 +1,7 @@
 import type { Taken, Wanted } from "../actions/claims.ts";
 import type { Claim } from "../actions/claim.ts";
 import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/reservation.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Attempted } from "./deliver.ts";
 import { Doorbell } from "./doorbell.ts";
@@ -60,6 +61,16 @@ export class Dispatcher {
   /** Attempts under way now. */
   get underWay(): number {
     return this.#slots.busy;
+  }
+
+  /** Who holds the slots now. */
+  get holders(): Holders {
+    return this.#slots.holders;
+  }
+
+  /** The subscriptions whose concurrency limit is below the initial one, with their limits. */
+  get slowed(): [SubscriptionId, number][] {
+    return this.#slots.slowed;
   }
 
   start(): void {

@@ -27,6 +27,12 @@ export class Receivers {
     this.#max = max;
   }
 
+  /** Those whose limit is below the initial one. */
+  get slowed(): [SubscriptionId, number][] {
+    const known = [...this.#limits].map(([id]): [SubscriptionId, number] => [id, this.limitOf(id)]);
+    return known.filter(([, limit]) => limit < Math.min(this.#max, INITIAL_LIMIT.attempts));
+  }
+
   limitOf(id: SubscriptionId): number {
     return Math.min(this.#max, Math.floor((this.#limits.get(id) ?? INITIAL_LIMIT).attempts));
   }

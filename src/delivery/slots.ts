@@ -63,6 +63,11 @@ export class Slots {
     return { organizations: [...this.#byOrganization], failingHosts };
   }
 
+  /** The subscriptions whose limit is below the initial one. */
+  get slowed(): [SubscriptionId, number][] {
+    return this.#receivers.slowed;
+  }
+
   /** The subscriptions that have reached their limit. */
   get saturated(): SubscriptionId[] {
     const held = [...this.#bySubscription];

@@ -4,7 +4,7 @@ import { randomFillSync, randomUUID } from "node:crypto";
 export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** The prefixes of public ids. The database stores bare UUIDs. */
-const PREFIXES = ["org", "wh", "evt", "dlv", "att"] as const;
+const PREFIXES = ["org", "wh", "evt", "dlv", "att", "prc"] as const;
 type IdPrefix = (typeof PREFIXES)[number];
 
 declare const kind: unique symbol;
@@ -62,4 +62,9 @@ export function timeOrderedId(time: Date): string {
   const variant = ((Number.parseInt(random.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
   const count = sequence.toString(16).padStart(3, "0");
   return `${stamp.slice(0, 8)}-${stamp.slice(8)}-7${count}-${variant}${random.slice(1, 4)}-${random.slice(4)}`;
+}
+
+/** The time that a UUIDv7 carries, and a delivery's id, which begins as its event's does. */
+export function timeOfId(uuid: string): Date {
+  return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));
 }

@@ -17,4 +17,8 @@ export class BoundedCache<Key, Value> {
     const oldest = this.#entries.keys().next();
     if (!oldest.done) this.#entries.delete(oldest.value);
   }
+
+  [Symbol.iterator](): Iterator<[Key, Value]> {
+    return this.#entries.entries();
+  }
 }

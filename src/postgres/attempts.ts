@@ -115,13 +115,26 @@ export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): P
   return count;
 }
 
-/** Records attempts that were under way when their deliveries were cancelled. They change nothing else. */
+/** Which of these attempts delivered, by their ids. */
+export async function listDelivered(
+  db: Queryable,
+  ended: Pick<EndedAttempt, "id" | "delivery_id">[],
+): Promise<AttemptId[]> {
+  const rows = await db<{ success_id: AttemptId }[]>`
+    select success_id
+      from finished_deliveries
+     where id = any(${ended.map((e) => e.delivery_id)}::uuid[])
+       and success_id = any(${ended.map((e) => e.id)}::uuid[])`;
+  return rows.map((row) => row.success_id);
+}
+
+/** Records attempts that were under way when their deliveries were cancelled. They change nothing else. Returns their ids. */
 export async function recordLateAttempts(
   db: Queryable,
   ended: EndedAttempt[],
   cancelledSince: Date,
-): Promise<void> {
-  await db`
+): Promise<AttemptId[]> {
+  const rows = await db<{ id: AttemptId }[]>`
     with ended as (${rowsOf(db, ended)}),
     late as (
       update finished_deliveries f
@@ -136,7 +149,9 @@ export async function recordLateAttempts(
     select e.id, l.id, l.subscription_id, l.event_id, e.event_type, l.attempts, e.http_status, e.reason, false,
            e.duration_ms, e.attempted_at, null
       from late l
-      join ended e on e.id = l.attempt_id`;
+      join ended e on e.id = l.attempt_id
+    returning id`;
+  return rows.map((row) => row.id);
 }
 
 function rowsOf(db: Queryable, ended: EndedAttempt[]) {

@@ -1,19 +1,32 @@
-import type { SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /** Deliveries that one statement cancels: with many more it would hold others up, and then run into its limit. */
 const CANCELLED_MAX = 5_000;
 
+/** How many deliveries of a subscription were cancelled. */
+export interface CancelledRow {
+  subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
+  cancelled: number;
+}
+
+export interface Cancelled {
+  rows: CancelledRow[];
+  /** Whether more may be waiting. */
+  isSomeLeft: boolean;
+}
+
 /**
- * Cancels what waits for these subscriptions, and returns whether some of it may be left. A claimed delivery keeps its
+ * Cancels what waits for these subscriptions, and returns what that was. A claimed delivery keeps its
  * lease in the history, so that an attempt under way can still be recorded, also one that outlives the lease.
  */
 export async function cancelWaiting(
   db: Queryable,
   subscriptionIds: SubscriptionId[],
   now: Date,
-): Promise<boolean> {
-  const [{ found }] = await db<[{ found: number }]>`
+): Promise<Cancelled> {
+  const [{ found, rows }] = await db<[{ found: number; rows: CancelledRow[] | null }]>`
     with found as materialized (
       select id from waiting_deliveries
        where subscription_id = any(${subscriptionIds}::uuid[])
@@ -36,6 +49,9 @@ export async function cancelWaiting(
         from gone
     )
     -- Not those that are gone: some may have been recorded just now, and yet there are more.
-    select count(*)::int as found from found`;
-  return found === CANCELLED_MAX;
+    select (select count(*)::int from found) as found,
+           (select json_agg(counted)
+              from (select subscription_id, organization_id, count(*)::int as cancelled
+                      from gone group by subscription_id, organization_id) counted) as rows`;
+  return { rows: rows ?? [], isSomeLeft: found === CANCELLED_MAX };
 }

@@ -70,3 +70,9 @@ export async function listSubscribedBeside(
      order by name`;
   return rows.map(({ name }) => name);
 }
+
+/** What each node announces that runs and was seen since. */
+export async function listNodes(db: Queryable, seenSince: Date): Promise<{ names: string[] }[]> {
+  return db<{ names: string[] }[]>`
+    select names from event_type_nodes where ended_at is null and seen_at >= ${seenSince}`;
+}

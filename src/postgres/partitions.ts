@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "./database.ts";
 
 /** Each in a transaction of its own; before the events, what refers to them. */
-const HISTORY = ["finished_deliveries", "attempts", "events"];
+const HISTORY = ["finished_deliveries", "attempts", "events", "activity_minutes", "activity_hours"];
 
 /**
  * Makes the partitions for the time around `now`, and moves strays into partitions of their own. Throws rather than wait

@@ -24,6 +24,9 @@ const RIGHTS: Record<string, string> = {
   event_types: "select, insert, update (retired_at)",
   event_type_nodes: "select, insert, update (names, seen_at, ended_at), delete",
   ended_sessions: "select, insert, delete",
+  activity_minutes: "select, insert, update, delete",
+  activity_hours: "select, insert, update",
+  processes: "select, insert, update, delete",
   readiness: "select, update (writes)",
   schema_migrations: "select",
 };
@@ -32,6 +35,7 @@ const FUNCTIONS = [
   "create_partitions",
   "drop_expired_partitions",
   "delete_expired_rows",
+  "drop_rolled_up_minutes",
   "lock_partitions",
   "move_strays",
   "erase_payload",

@@ -1,9 +1,12 @@
+import { ActivityLog } from "../actions/activity-log.ts";
 import { createCancelling } from "../actions/cancellation.ts";
+import { countCancelled } from "../actions/counted-activity.ts";
 import type { Dependencies, Foundations } from "../actions/dependencies.ts";
 import { createDependencies } from "../actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "../actions/publish.ts";
 import type { Config } from "../config.ts";
 import type { EventTypes } from "../domain/event-types.ts";
+import type { CancelledRow } from "../postgres/cancellation.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { type Destinations, openDestinations } from "./destinations.ts";
@@ -17,9 +20,13 @@ export async function openFoundations(
   config: Config,
   db: Database,
   { onCancelFailed }: { onCancelFailed?: (error: unknown) => void } = {},
-): Promise<{ foundations: Foundations; clock: DatabaseClock }> {
+): Promise<{ foundations: Foundations & { activity: ActivityLog }; clock: DatabaseClock }> {
   const clock = new DatabaseClock(db);
   await clock.measure();
+  const activity = new ActivityLog(clock.now);
+  const onCancelled = (rows: CancelledRow[]) => {
+    countCancelled(activity, rows);
+  };
   const foundations = {
     db,
     clock: clock.now,
@@ -30,7 +37,8 @@ export async function openFoundations(
       maxSubscriptions: config.maxSubscriptions,
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
-    cancelling: createCancelling({ db, clock: clock.now }, { onCancelFailed }),
+    cancelling: createCancelling({ db, clock: clock.now }, { onCancelFailed, onCancelled }),
+    activity,
   };
   return { foundations, clock };
 }

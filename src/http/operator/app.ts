@@ -1,4 +1,5 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
+import { OverviewReader } from "../../actions/overview-reader.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
 import { consoleRoutes } from "../console/routes.ts";
@@ -12,10 +13,12 @@ import { createKeyRoute } from "./create-key.ts";
 import { createOrganizationRoute } from "./create-organization.ts";
 import { deleteSubscriptionRoute } from "./delete-subscription.ts";
 import { OPERATOR_DOCUMENT } from "./document.ts";
+import { listActivityRoute } from "./list-activity.ts";
 import { listDeliveriesRoute } from "./list-deliveries.ts";
 import { listEventTypesRoute } from "./list-event-types.ts";
 import { listKeysRoute } from "./list-keys.ts";
 import { listOrganizationsRoute } from "./list-organizations.ts";
+import { listProcessesRoute } from "./list-processes.ts";
 import { listSubscriptionsRoute } from "./list-subscriptions.ts";
 import { type Exposition, metricsRoute } from "./metrics.ts";
 import type { OperatorToken } from "./operator-tokens.ts";
@@ -29,6 +32,10 @@ import { showEventRoute } from "./show-event.ts";
 import { showSessionRoute } from "./show-session.ts";
 import { signInRoute } from "./sign-in.ts";
 import { signOutRoute } from "./sign-out.ts";
+import { showOrganizationRoute } from "./show-organization.ts";
+import { showOverviewRoute } from "./show-overview.ts";
+import { showSubscriptionRoute } from "./show-subscription.ts";
+import { streamOverviewRoute } from "./stream-overview.ts";
 
 export interface OperatorAppOptions extends AppOptions {
   health: HealthChecks;
@@ -106,4 +113,11 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   showEventRoute(app, deps);
   listEventTypesRoute(app, deps);
   erasePayloadRoute(app, deps);
+  const overviews = new OverviewReader(deps, deps.ownProblems);
+  showOverviewRoute(app, overviews);
+  streamOverviewRoute(app, deps, overviews);
+  listActivityRoute(app, deps);
+  listProcessesRoute(app, deps);
+  showOrganizationRoute(app, deps);
+  showSubscriptionRoute(app, deps);
 }

@@ -1,0 +1,114 @@
+import {
+  ActivityCounts,
+  type ActivityKind,
+  MINUTE_MS,
+  periodAt,
+  SERVICE_SCOPE,
+} from "../domain/activity.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+
+/** What this process counted of one scope in one minute. */
+export interface ActivityEntry {
+  kind: ActivityKind;
+  scope: string;
+  at: Date;
+  counts: ActivityCounts;
+  /** Whether it has changed since it was written. */
+  isChanged: boolean;
+}
+
+/** Whose activity is counted. */
+export interface Owner {
+  organization_id: OrganizationId;
+  subscription_id?: SubscriptionId;
+}
+
+/** Entries that wait to be written. Beyond that, new ones are not counted by themselves, but still in the sums. */
+const ENTRIES_MAX = 50_000;
+
+/**
+ * Adds up what this process does: for each subscription, each organization and the service, minute by minute. It only counts
+ * in memory, so it cannot slow, block or fail what it counts.
+ */
+export class ActivityLog {
+  readonly #clock: Clock;
+  readonly #max: number;
+  #minute = new Date(0);
+  #current = new Map<string, ActivityEntry>();
+  /** Of earlier minutes. */
+  #unwritten: ActivityEntry[] = [];
+  #dropped = 0;
+
+  constructor(clock: Clock, max = ENTRIES_MAX) {
+    this.#clock = clock;
+    this.#max = max;
+  }
+
+  /** How many counts had no room for an entry of their own. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Calls `change` with the counts of the service, of the organization and, if there is one, of the subscription. */
+  note(
+    { organization_id, subscription_id }: Owner,
+    change: (counts: ActivityCounts) => void,
+  ): void {
+    this.#turn();
+    this.#change("service", SERVICE_SCOPE, change);
+    this.#change("organization", organization_id, change);
+    if (subscription_id !== undefined) this.#change("subscription", subscription_id, change);
+  }
+
+  /** An event counts once for its organization, and for each subscription that gets it. */
+  notePublished(organization_id: OrganizationId, subscriptionIds: readonly SubscriptionId[]): void {
+    const change = (counts: ActivityCounts) => {
+      counts.add("published");
+    };
+    this.note({ organization_id }, change);
+    for (const id of subscriptionIds) this.#change("subscription", id, change);
+  }
+
+  /** Entries that have changed since they were taken last. Those of `failed` writes have to be given back. */
+  take(): ActivityEntry[] {
+    this.#turn();
+    const taken = [...this.#unwritten, ...this.#current.values()].filter((one) => one.isChanged);
+    for (const entry of taken) entry.isChanged = false;
+    this.#unwritten = [];
+    return taken;
+  }
+
+  /** Keeps entries that could not be written for the next time. */
+  giveBack(entries: readonly ActivityEntry[]): void {
+    for (const entry of entries) {
+      if (entry.isChanged) continue;
+      entry.isChanged = true;
+      if (this.#current.get(entry.scope) !== entry) this.#unwritten.push(entry);
+    }
+  }
+
+  /** A clock that steps back must not begin a minute anew: its rows would be written over. */
+  #turn(): void {
+    const now = this.#clock().getTime();
+    if (now < this.#minute.getTime() + MINUTE_MS) return;
+    this.#minute = periodAt(new Date(now), MINUTE_MS);
+    for (const entry of this.#current.values()) if (entry.isChanged) this.#unwritten.push(entry);
+    this.#current = new Map();
+  }
+
+  #change(kind: ActivityKind, scope: string, change: (counts: ActivityCounts) => void): void {
+    let entry = this.#current.get(scope);
+    if (entry === undefined) {
+      if (this.#current.size + this.#unwritten.length >= this.#max && kind !== "service") {
+        this.#dropped++;
+        return;
+      }
+      const counts = new ActivityCounts();
+      entry = { kind, scope, at: this.#minute, counts, isChanged: true };
+      this.#current.set(scope, entry);
+    }
+    entry.isChanged = true;
+    change(entry.counts);
+  }
+}

@@ -1,0 +1,87 @@
+import type { ActivityCounts } from "../domain/activity.ts";
+import { auditOf } from "../domain/delivery.ts";
+import { type DeliveryId, type OrganizationId, timeOfId } from "../domain/ids.ts";
+import type { Allowance } from "../domain/rate-window.ts";
+import type { CancelledRow } from "../postgres/cancellation.ts";
+import type { ActivityLog } from "./activity-log.ts";
+import type { Recorded, Settled } from "./attempts.ts";
+import type { NewEvent, Published } from "./new-event.ts";
+import type { Publishing } from "./publishing.ts";
+
+/** Counts the events that `publishing` has made durable. */
+export function countPublished(activity: ActivityLog, publishing: Publishing): Publishing {
+  return {
+    publish: async (event) => {
+      const published = await publishing.publish(event);
+      count(event, published);
+      return published;
+    },
+    publishAll: async (events) => {
+      const all = await publishing.publishAll(events);
+      events.forEach((event, i) => all[i] && count(event, all[i]));
+      return all;
+    },
+  };
+
+  function count(event: NewEvent, { isDuplicate, subscriptionIds }: Published): void {
+    const isWritten = event.subscriptionId === undefined || subscriptionIds.length > 0;
+    if (isWritten && !isDuplicate) activity.notePublished(event.organizationId, subscriptionIds);
+  }
+}
+
+/** Counts an authenticated request, and whether it was one too many. */
+export function countRequest(
+  activity: ActivityLog,
+  organization_id: OrganizationId,
+  { passed }: Allowance,
+): void {
+  activity.note({ organization_id }, (counts) => {
+    counts.add("requests");
+    if (!passed) counts.add("rate_limited");
+  });
+}
+
+export function countCancelled(activity: ActivityLog, rows: readonly CancelledRow[]): void {
+  for (const { cancelled, ...owner } of rows) {
+    activity.note(owner, (counts) => {
+      counts.add("cancelled", cancelled);
+    });
+  }
+}
+
+/** Counts what was recorded: what the audit shows, and nothing else. */
+export function countRecorded(
+  activity: ActivityLog,
+  { settled, cancelled, disabled }: Recorded,
+): void {
+  const disabledIds = new Set(disabled);
+  for (const { ended, state } of settled) {
+    const { claim } = ended;
+    activity.note(claim, (counts) => {
+      countAttempt(counts, { ended, state });
+    });
+    if (!disabledIds.delete(claim.subscription_id)) continue;
+    activity.note(claim, (counts) => {
+      counts.add("disabled");
+    });
+  }
+  countCancelled(activity, cancelled);
+}
+
+function countAttempt(counts: ActivityCounts, { ended, state }: Settled): void {
+  const { claim, outcome, startedAt, endedAt } = ended;
+  counts.addAttempt(msBetween(startedAt, endedAt), auditOf(outcome).reason);
+  if (state === null || state === "waiting") return;
+  counts.add(state);
+  if (state === "delivered") counts.addEndToEnd(endToEndMs(claim.id, endedAt));
+}
+
+/** From the publishing of an event to the end of the attempt that delivered it. */
+export function endToEndMs(id: DeliveryId, endedAt: Date): number {
+  return msBetween(timeOfId(id), endedAt);
+}
+
+/** Clocks step. */
+function msBetween(from: Date, to: Date): number {
+  return Math.max(0, to.getTime() - from.getTime());
+}

@@ -1,0 +1,81 @@
+import { MINUTE_MS } from "../domain/activity.ts";
+import { after } from "../domain/clock.ts";
+import { PartnerError } from "../domain/errors.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { type Latency, latencyOf, mergeHistograms } from "../domain/latency-histogram.ts";
+import { listActivity } from "../postgres/activity.ts";
+import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
+import { listRecentAttempts } from "../postgres/recent-attempts.ts";
+import { findOperatedSubscription } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { getOrganization } from "./organizations.ts";
+import { histogramOf, shareOf } from "./views/activity.ts";
+import { type OrganizationView, viewOrganization } from "./views/organization.ts";
+import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
+
+/** How deliveries of a subscription, or of all of an organization's, fare. */
+export interface HealthView {
+  /** Of the last 24 hours; null if nothing was attempted. So are the latencies. */
+  success_share: number | null;
+  attempt_ms: Latency;
+  /** The last 100 attempts, oldest first. */
+  recent: { at: string; http_status: number; reason: string | null; duration_ms: number }[];
+  waiting: Backlog;
+  next_due_at: string | null;
+}
+
+type Owner =
+  { kind: "organization"; id: OrganizationId } | { kind: "subscription"; id: SubscriptionId };
+type Deps = Pick<Dependencies, "db" | "clock">;
+
+const RECENT_MAX = 100;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** By `org_<uuid>` or by slug. */
+export async function getOrganizationHealth(
+  deps: Deps,
+  name: string,
+): Promise<OrganizationView & { health: HealthView }> {
+  const row = await getOrganization(deps, name);
+  return {
+    ...viewOrganization(row),
+    health: await healthOf(deps, { kind: "organization", id: row.id }),
+  };
+}
+
+export async function getSubscriptionHealth(
+  deps: Deps,
+  id: SubscriptionId | null,
+): Promise<OperatedSubscriptionView & { health: HealthView }> {
+  const row = id === null ? null : await findOperatedSubscription(deps.db, id);
+  if (!row) throw new PartnerError("not_found", "There is no such subscription.");
+  return {
+    ...viewOperatedSubscription(row),
+    health: await healthOf(deps, { kind: "subscription", id: row.id }),
+  };
+}
+
+async function healthOf({ db, clock }: Deps, owner: Owner): Promise<HealthView> {
+  const now = clock();
+  const span = { scope: owner.id, since: after(now, -DAY_MS), until: after(now, MINUTE_MS) };
+  const [points, recent, waiting, nextDue] = await Promise.all([
+    listActivity(db, span, HOUR_MS),
+    listRecentAttempts(db, owner, RECENT_MAX),
+    countBacklog(db, owner, now),
+    findNextDueOf(db, owner, now),
+  ]);
+  const sum = (name: "succeeded" | "failed") => points.reduce((total, one) => total + one[name], 0);
+  return {
+    success_share: shareOf(sum("succeeded"), sum("failed")),
+    attempt_ms: latencyOf(mergeHistograms(points.map((point) => histogramOf(point.attempt_ms)))),
+    recent: recent.toReversed().map(({ attempted_at, http_status, reason, duration_ms }) => ({
+      at: attempted_at.toISOString(),
+      http_status,
+      reason,
+      duration_ms,
+    })),
+    waiting,
+    next_due_at: nextDue?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,101 @@
+import {
+  type ActivityKind,
+  MINUTE_MS,
+  periodAt,
+  POINTS_MAX,
+  SERVICE_SCOPE,
+  type Step,
+  STEPS_MS,
+} from "../domain/activity.ts";
+import { after } from "../domain/clock.ts";
+import { PartnerError, type Fault } from "../domain/errors.ts";
+import { requireNoFaults } from "../domain/faults.ts";
+import { parseId, type SubscriptionId } from "../domain/ids.ts";
+import { listActivity } from "../postgres/activity.ts";
+import { findStanding } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { getOrganization } from "./organizations.ts";
+import { readChoice, readTime } from "./queries.ts";
+import { type ActivityView, viewActivity } from "./views/activity.ts";
+
+/** Whose activity an operator asks for, and of which time. Without an organization or a subscription: the service's. */
+export interface ActivityQuery {
+  organization?: string | undefined;
+  subscription?: string | undefined;
+  /** Default: an hour before `until`. */
+  since?: string | undefined;
+  /** Default: now. */
+  until?: string | undefined;
+  step?: string | undefined;
+}
+
+const STEPS = Object.keys(STEPS_MS) as Step[];
+const SPAN_MS = 60 * MINUTE_MS;
+
+/** One point for each step of the span, the earliest first, also where nothing happened. */
+export async function getActivity(
+  deps: Pick<Dependencies, "db" | "clock">,
+  query: ActivityQuery,
+): Promise<{ items: ActivityView[] }> {
+  const faults: Fault[] = [];
+  const { since, until, stepMs } = readSpan(query, deps.clock(), faults);
+  refuseBoth(query, faults);
+  requireNoFaults(faults);
+
+  const { kind, scope } = await findScope(deps, query);
+  const first = periodAt(since, stepMs);
+  const points = await listActivity(deps.db, { scope, since: first, until }, stepMs);
+  const byTime = new Map(points.map((point) => [point.at.getTime(), point]));
+  const items: ActivityView[] = [];
+  for (let at = first; at < until; at = after(at, stepMs)) {
+    const point = byTime.get(at.getTime()) ?? null;
+    items.push(viewActivity(at, point, { withRequests: kind === "organization" }));
+  }
+  return { items };
+}
+
+function readSpan(query: ActivityQuery, now: Date, faults: Fault[]) {
+  const step = readChoice("/step", query.step, STEPS, faults) ?? "1m";
+  const until = readTime("/until", query.until, faults) ?? now;
+  const since = readTime("/since", query.since, faults) ?? after(until, -SPAN_MS);
+  const stepMs = STEPS_MS[step];
+  if (since > until) faults.push({ pointer: "/since", detail: "must be no later than until" });
+  const points = (until.getTime() - periodAt(since, stepMs).getTime()) / stepMs;
+  if (points > POINTS_MAX) {
+    const detail = `must be longer, or the span shorter: an answer has at most ${POINTS_MAX} points`;
+    faults.push({ pointer: "/step", detail });
+  }
+  return { since, until, stepMs };
+}
+
+function refuseBoth({ organization, subscription }: ActivityQuery, faults: Fault[]): void {
+  if (organization === "") {
+    faults.push({ pointer: "/organization", detail: "must name one organization" });
+  }
+  if (organization !== undefined && subscription !== undefined) {
+    faults.push({ pointer: "/subscription", detail: "must not be given beside organization" });
+  }
+}
+
+async function findScope(
+  deps: Pick<Dependencies, "db">,
+  { organization, subscription }: ActivityQuery,
+): Promise<{ kind: ActivityKind; scope: string }> {
+  if (organization !== undefined) {
+    return { kind: "organization", scope: (await getOrganization(deps, organization)).id };
+  }
+  if (subscription === undefined) return { kind: "service", scope: SERVICE_SCOPE };
+  return { kind: "subscription", scope: await requireSubscription(deps, subscription) };
+}
+
+/** One that was deleted has activity, too. */
+async function requireSubscription(
+  { db }: Pick<Dependencies, "db">,
+  name: string,
+): Promise<SubscriptionId> {
+  const id = parseId("wh", name);
+  if (id === null || !(await findStanding(db, id))) {
+    throw new PartnerError("not_found", "There is no such subscription.");
+  }
+  return id;
+}

@@ -1,0 +1,72 @@
+import { type Problem, ProblemLog } from "../domain/overview.ts";
+import { isUnavailable } from "../postgres/database.ts";
+import type { Dependencies } from "./dependencies.ts";
+import {
+  findOverview,
+  findTrends,
+  type Overview,
+  type Trends,
+  unknownOverview,
+} from "./overview.ts";
+
+/** For how long one computation serves all who ask. */
+const OVERVIEW_MS = 1_000;
+/** The same of what takes longer and changes slowly. */
+const TRENDS_MS = 10_000;
+/** How long the database may take. */
+const PATIENCE_MS = 5_000;
+
+/** Reads the overview for all who ask: however many they are, the database is asked once a second. */
+export class OverviewReader {
+  readonly #deps: Pick<Dependencies, "db" | "clock">;
+  readonly #ownProblems: () => Promise<Problem[]>;
+  readonly #nowMs: () => number;
+  readonly #folders = new ProblemLog();
+  readonly #database = new ProblemLog();
+  #overview: { at: number; value: Promise<Overview> } | undefined;
+  #trends: { at: number; value: Trends } | undefined;
+
+  /** `ownProblems` of this process, as `/readyz` tells them. */
+  constructor(
+    deps: Pick<Dependencies, "db" | "clock">,
+    ownProblems: () => Promise<Problem[]>,
+    nowMs: () => number = () => performance.now(),
+  ) {
+    this.#deps = deps;
+    this.#ownProblems = ownProblems;
+    this.#nowMs = nowMs;
+  }
+
+  read(): Promise<Overview> {
+    const at = this.#nowMs();
+    if (this.#overview === undefined || at - this.#overview.at >= OVERVIEW_MS) {
+      this.#overview = { at, value: this.#find() };
+    }
+    return this.#overview.value;
+  }
+
+  /** A database that is away is the answer, and not an error. */
+  async #find(): Promise<Overview> {
+    const checks = await this.#ownProblems();
+    if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);
+    try {
+      const overview = await this.#ask(checks);
+      this.#database.date([], this.#deps.clock());
+      return overview;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      const found = { code: "database", detail: "database: does not answer" };
+      return unknownOverview([...checks, ...this.#database.date([found], this.#deps.clock())]);
+    }
+  }
+
+  async #ask(checks: Problem[]): Promise<Overview> {
+    const deps = { ...this.#deps, db: this.#deps.db.within(PATIENCE_MS) };
+    const at = this.#nowMs();
+    if (this.#trends === undefined || at - this.#trends.at >= TRENDS_MS) {
+      this.#trends = { at, value: await findTrends(deps) };
+    }
+    const { value: trends } = this.#trends;
+    return findOverview(deps, { checks, trends, folders: this.#folders });
+  }
+}

@@ -1,0 +1,37 @@
+import { publicId } from "../../domain/ids.ts";
+import { type Latency, latencyOf } from "../../domain/latency-histogram.ts";
+import type { RankedRow } from "../../postgres/activity.ts";
+import { histogramOf, shareOf } from "./activity.ts";
+
+/** A subscription that fails often or is slow: how it did in the last hour. */
+export interface RankedView {
+  id: string;
+  organization: { id: string; slug: string };
+  url: string;
+  host: string;
+  active: boolean;
+  consecutive_failures: number;
+  attempts: number;
+  failed: number;
+  success_share: number | null;
+  attempt_ms: Latency;
+}
+
+export function viewRanked(row: RankedRow): RankedView {
+  return {
+    id: publicId("wh", row.id),
+    organization: { id: publicId("org", row.organization_id), slug: row.slug },
+    url: row.url,
+    host: hostOf(row.url),
+    active: row.auto_disabled_at === null,
+    consecutive_failures: row.consecutive_failures,
+    attempts: row.succeeded + row.failed,
+    failed: row.failed,
+    success_share: shareOf(row.succeeded, row.failed),
+    attempt_ms: latencyOf(histogramOf(row.attempt_ms)),
+  };
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : url;
+}

@@ -1,0 +1,91 @@
+import { bucketOf } from "./latency-histogram.ts";
+
+/** What is counted, apart from reasons and latencies. */
+export const COUNTERS = [
+  "published",
+  "requests",
+  "rate_limited",
+  "succeeded",
+  "failed",
+  "duration_ms",
+  "delivered",
+  "dead_lettered",
+  "cancelled",
+  "disabled",
+] as const;
+
+export type Counter = (typeof COUNTERS)[number];
+
+/** What a row of activity is about. The service as a whole has the id of nothing. */
+export type ActivityKind = "service" | "organization" | "subscription";
+export const SERVICE_SCOPE = "00000000-0000-0000-0000-000000000000";
+
+/** What one process counted of one scope in one minute. */
+export class ActivityCounts {
+  readonly counters: Record<Counter, number> = {
+    published: 0,
+    requests: 0,
+    rate_limited: 0,
+    succeeded: 0,
+    failed: 0,
+    duration_ms: 0,
+    delivered: 0,
+    dead_lettered: 0,
+    cancelled: 0,
+    disabled: 0,
+  };
+  readonly reasons = new Map<string, number>();
+  readonly attemptMs = new Map<number, number>();
+  readonly endToEndMs = new Map<number, number>();
+
+  add(counter: Counter, count = 1): void {
+    this.counters[counter] += count;
+  }
+
+  /** `reason`: null of a success. */
+  addAttempt(ms: number, reason: string | null): void {
+    this.counters.duration_ms += ms;
+    count(this.attemptMs, bucketOf(ms));
+    if (reason === null) {
+      this.counters.succeeded++;
+      return;
+    }
+    this.counters.failed++;
+    const isRoom = this.reasons.size < REASONS_MAX || this.reasons.has(reason);
+    count(this.reasons, isRoom ? reason : OTHER_REASONS);
+  }
+
+  addEndToEnd(ms: number): void {
+    count(this.endToEndMs, bucketOf(ms));
+  }
+}
+
+/** Different reasons in one row: a receiver may answer any of 900 statuses. Further ones are counted together. */
+const REASONS_MAX = 50;
+export const OTHER_REASONS = "other";
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+export const MINUTE_MS = 60_000;
+
+/** Minutes become hours once they are so old. */
+export const MINUTES_KEPT_MS = 48 * 60 * MINUTE_MS;
+
+/** How much time a point of activity covers. */
+export const STEPS_MS = {
+  "1m": MINUTE_MS,
+  "5m": 5 * MINUTE_MS,
+  "1h": 60 * MINUTE_MS,
+  "1d": 1_440 * MINUTE_MS,
+} as const;
+
+export type Step = keyof typeof STEPS_MS;
+
+export const POINTS_MAX = 1_000;
+
+/** The start of the period that a moment lies in. Days are UTC's. */
+export function periodAt(moment: Date, ms: number): Date {
+  return new Date(Math.floor(moment.getTime() / ms) * ms);
+}

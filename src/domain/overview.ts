@@ -1,0 +1,65 @@
+/** Whether the service does its work; `down`: nothing is accepted or nothing is delivered. */
+export const SERVICE_STATUSES = ["ok", "degraded", "down"] as const;
+export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
+
+/** Why the service is not well. `since` is ISO 8601. */
+export interface Problem {
+  code: string;
+  detail: string;
+  since: string;
+}
+
+/** Problems with which nothing is accepted or nothing is delivered. */
+const FATAL = new Set(["database", "no_dispatcher"]);
+
+/** Nothing that is due should wait so long. */
+export const LAG_MAX_SECONDS = 60;
+
+export function statusOf(problems: readonly Problem[]): ServiceStatus {
+  if (problems.length === 0) return "ok";
+  return problems.some(({ code }) => FATAL.has(code)) ? "down" : "degraded";
+}
+
+/** A readiness check, as `/readyz` reports it. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  detail?: string;
+}
+
+/** Remembers since when each problem has been there. Faults do not say. */
+export class ProblemLog {
+  #since = new Map<string, string>();
+
+  /** The problems with the time at which this log first saw them without a break. */
+  date(found: readonly Omit<Problem, "since">[], now: Date): Problem[] {
+    const before = this.#since;
+    const problems = found.map((one) => ({
+      ...one,
+      since: before.get(one.code) ?? now.toISOString(),
+    }));
+    this.#since = new Map(problems.map(({ code, since }) => [code, since]));
+    return problems;
+  }
+}
+
+/** The checks that failed. */
+export function problemsOf(checks: readonly Check[]): Omit<Problem, "since">[] {
+  return checks
+    .filter(({ ok }) => !ok)
+    .map(({ name, detail }) => ({
+      code: name,
+      detail: `${name}${detail === undefined ? "" : `: ${detail}`}`,
+    }));
+}
+
+/** Each code once, with the earliest time. */
+export function mergeProblems(problems: readonly Problem[]): Problem[] {
+  const byCode = new Map<string, Problem>();
+  for (const one of problems) {
+    const known = byCode.get(one.code);
+    if (known === undefined) byCode.set(one.code, one);
+    else if (one.since < known.since) byCode.set(one.code, { ...known, since: one.since });
+  }
+  return [...byCode.values()].sort((a, b) => (a.since < b.since ? -1 : 1));
+}

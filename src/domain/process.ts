@@ -1,0 +1,55 @@
+export const PROCESS_ROLES = ["all", "api", "dispatcher"] as const;
+export type ProcessRole = (typeof PROCESS_ROLES)[number];
+
+export const PROCESS_STATES = ["running", "stopping", "gone"] as const;
+export type ProcessState = (typeof PROCESS_STATES)[number];
+
+/** A process that is silent for so long is gone. */
+export const SILENT_MS = 15_000;
+/** A process that is gone leaves the list after this time. */
+export const GONE_KEPT_MS = 86_400_000;
+/** How often a process reports. */
+export const REPORT_MS = 5_000;
+
+/** Maxima of what a process reports. */
+export const ORGANIZATIONS_REPORTED = 10;
+export const SLOWED_REPORTED = 100;
+
+/** What a process last said of itself. */
+export interface Seen {
+  role: ProcessRole;
+  started_at: Date;
+  last_seen_at: Date;
+  is_stopping: boolean;
+  /** Null unless the process said that it ends. */
+  ended_at: Date | null;
+}
+
+export function processStateAt(now: Date, seen: Seen): ProcessState {
+  const isSilent = now.getTime() - seen.last_seen_at.getTime() >= SILENT_MS;
+  if (seen.ended_at !== null || isSilent) return "gone";
+  return seen.is_stopping ? "stopping" : "running";
+}
+
+/**
+ * The processes that went silent without a word and that nobody has replaced. Each process that starts afterwards in the
+ * same role takes the place of one.
+ */
+export function missedAt<Process extends Seen>(
+  now: Date,
+  processes: readonly Process[],
+): Process[] {
+  const lost = processes
+    .filter((one) => one.ended_at === null && processStateAt(now, one) === "gone")
+    .sort((a, b) => a.last_seen_at.getTime() - b.last_seen_at.getTime());
+  const starters = processes
+    .filter((one) => !lost.includes(one))
+    .sort((a, b) => a.started_at.getTime() - b.started_at.getTime());
+  return lost.filter((one) => {
+    const place = starters.findIndex(
+      ({ role, started_at }) => role === one.role && started_at > one.last_seen_at,
+    );
+    if (place !== -1) starters.splice(place, 1);
+    return place === -1;
+  });
+}

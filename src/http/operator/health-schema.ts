@@ -1,0 +1,22 @@
+import { Type } from "typebox";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { Latency, nullable, SuccessShare, Waiting } from "./latency-schema.ts";
+
+export const Health = Type.Object(
+  {
+    success_share: SuccessShare,
+    attempt_ms: Latency,
+    recent: Type.Array(
+      Type.Object({
+        at: Timestamp,
+        http_status: Type.Integer({ description: "0 if the receiver returned none." }),
+        reason: nullable(Type.String({ description: "Null of a success." })),
+        duration_ms: Type.Integer(),
+      }),
+      { description: "The last 100 attempts, oldest first." },
+    ),
+    waiting: Waiting,
+    next_due_at: NullableTimestamp,
+  },
+  { description: "How deliveries fare. Share and latency are of the last 24 hours." },
+);

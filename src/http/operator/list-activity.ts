@@ -1,0 +1,67 @@
+import { Type } from "typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { getActivity } from "../../actions/list-activity.ts";
+import { STEPS_MS } from "../../domain/activity.ts";
+import type { App } from "../app.ts";
+import { readByHand } from "../page-schema.ts";
+import { Timestamp } from "../timestamp-schema.ts";
+import { Latency } from "./latency-schema.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
+import { OrganizationFilter } from "./organization-schema.ts";
+
+const FILTERS = ["organization", "subscription", "since", "until", "step"] as const;
+
+const Query = Type.Object({
+  organization: OrganizationFilter,
+  subscription: Type.Optional(Type.String({ description: "Only this one's: `wh_<uuid>`." })),
+  since: Type.Optional(
+    Type.String({ format: "date-time", description: "Default: an hour before `until`." }),
+  ),
+  until: Type.Optional(Type.String({ format: "date-time", description: "Default: now." })),
+  step: Type.Optional(
+    Type.String({ enum: Object.keys(STEPS_MS), default: "1m", description: "Time of a point." }),
+  ),
+});
+
+const Point = Type.Object({
+  at: Timestamp,
+  published: Type.Integer({ description: "Events; of a subscription, deliveries." }),
+  attempts: Type.Integer(),
+  succeeded: Type.Integer(),
+  failed: Type.Integer(),
+  by_reason: Type.Record(Type.String(), Type.Integer(), {
+    description: "Failed attempts by reason. Rare reasons of one minute are counted as `other`.",
+  }),
+  attempt_ms: Latency,
+  end_to_end_ms: Latency,
+  requests: Type.Optional(
+    Type.Integer({ description: "Of an organization: authenticated requests." }),
+  ),
+  rate_limited: Type.Optional(
+    Type.Integer({ description: "Of an organization: how many of them were answered 429." }),
+  ),
+});
+
+const Activity = Type.Object(
+  { items: Type.Array(Point) },
+  { description: "At most 1,000 points, the earliest first, also where nothing happened." },
+);
+
+export function listActivityRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/activity",
+    {
+      schema: {
+        operationId: "listActivity",
+        summary: "Show activity over time",
+        description:
+          "Of the service, an organization or a subscription. It is written every 5 s. After 48 hours minutes become " +
+          "hours: what an hour held is then in its first minute. End-to-end latency runs from publishing to delivery.",
+        querystring: Query,
+        response: { 200: Activity, ...operatorProblems("not_found", "invalid_request") },
+      },
+      validatorCompiler: readByHand,
+    },
+    async ({ query }) => getActivity(deps, readFilters(query, FILTERS)),
+  );
+}

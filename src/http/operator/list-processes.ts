@@ -1,0 +1,20 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { viewProcesses } from "../../actions/processes.ts";
+import type { App } from "../app.ts";
+import { operatorProblems } from "./operation.ts";
+import { ProcessList } from "./process-schema.ts";
+
+export function listProcessesRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/processes",
+    {
+      schema: {
+        operationId: "listProcesses",
+        summary: "List the processes of the service",
+        description: "Each reports itself every 5 s. One that is gone leaves the list after a day.",
+        response: { 200: ProcessList, ...operatorProblems() },
+      },
+    },
+    async () => viewProcesses(deps),
+  );
+}

@@ -1,0 +1,70 @@
+import { Type } from "typebox";
+import { SERVICE_STATUSES } from "../../domain/overview.ts";
+import { Timestamp } from "../timestamp-schema.ts";
+import { Latency, nullable, SuccessShare, Waiting } from "./latency-schema.ts";
+import { Process } from "./process-schema.ts";
+
+const Ranked = Type.Object({
+  id: Type.String({ description: "`wh_<uuid>`" }),
+  organization: Type.Object({ id: Type.String(), slug: Type.String() }),
+  url: Type.String(),
+  host: Type.String(),
+  active: Type.Boolean(),
+  consecutive_failures: Type.Integer(),
+  attempts: Type.Integer(),
+  failed: Type.Integer(),
+  success_share: SuccessShare,
+  attempt_ms: Latency,
+});
+
+const Count = nullable(Type.Integer());
+
+export const Overview = Type.Object(
+  {
+    status: Type.String({
+      enum: [...SERVICE_STATUSES],
+      description: "`down`: nothing is accepted, or nothing is delivered.",
+    }),
+    problems: Type.Array(
+      Type.Object({
+        code: Type.String({
+          description:
+            "A check of `/readyz` such as `database` or `clock`, an internal fault, `lag`, `process_gone`, `no_dispatcher` or `event_types`.",
+        }),
+        detail: Type.String(),
+        since: Timestamp,
+      }),
+      { description: "Why the status is not `ok`, the longest one first." },
+    ),
+    now: Type.Object(
+      {
+        deliveries_per_second: nullable(Type.Number()),
+        success_share: SuccessShare,
+        attempt_ms: Latency,
+        waiting: Waiting,
+        oldest_due_seconds: nullable(Type.Integer({ description: "0 if nothing is due." })),
+        attempts_under_way: Count,
+      },
+      { description: "Over the current minute and the one before." },
+    ),
+    last_24h: Type.Object({
+      published: Count,
+      delivered: Count,
+      dead_lettered: Count,
+      cancelled: Count,
+      disabled: nullable(Type.Integer({ description: "Subscriptions that were auto-disabled." })),
+    }),
+    failing: Type.Array(Ranked, {
+      description: "The ten subscriptions with the most failed attempts of the last hour.",
+    }),
+    slowest: Type.Array(Ranked, {
+      description:
+        "The ten subscriptions whose attempts took longest in the last hour, by their mean.",
+    }),
+    processes: Type.Array(Process),
+  },
+  {
+    description:
+      "How the service is. Numbers are null and lists empty while the database is away: `status` is `down` then.",
+  },
+);

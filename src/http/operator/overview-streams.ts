@@ -1,0 +1,127 @@
+import { Readable } from "node:stream";
+import type { Overview } from "../../actions/overview.ts";
+
+/** Streams that are open at once in one process. */
+const STREAMS_MAX = 100;
+/** An overview that a client has not read within so many turns: it is gone, or it does not read. */
+const UNREAD_TURNS_MAX = 15;
+
+const TURN_MS = 1_000;
+/** Every second turn says how the service is, the others only a change of status. */
+const TURNS_OF_EVENT = 2;
+/** How often a session is looked at. */
+const TURNS_OF_ADMISSION = 5;
+
+interface Stream {
+  readable: Readable;
+  isAdmittedStill: () => Promise<boolean>;
+  isReading: boolean;
+  unreadTurns: number;
+}
+
+/** Sends one overview to all streams. Nothing is asked while none is open. */
+export class OverviewStreams {
+  readonly #read: () => Promise<Overview>;
+  readonly #max: number;
+  readonly #streams = new Set<Stream>();
+  #timer: NodeJS.Timeout | undefined;
+  #turning = false;
+  #turns = 0;
+  #status: Overview["status"] | undefined;
+  #isClosed = false;
+
+  constructor(read: () => Promise<Overview>, max = STREAMS_MAX) {
+    this.#read = read;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** A stream of server-sent events, the first at once. Null if too many are open. */
+  open(isAdmittedStill: () => Promise<boolean>): Readable | null {
+    if (this.#isClosed || this.#streams.size >= this.#max) return null;
+    const readable = new Readable({
+      read: () => {
+        stream.isReading = true;
+      },
+    });
+    const stream = { readable, isAdmittedStill, isReading: true, unreadTurns: 0 };
+    this.#streams.add(stream);
+    readable.once("close", () => {
+      this.#streams.delete(stream);
+      if (this.#streams.size === 0) this.#rest();
+    });
+    void this.#begin(stream);
+    this.#timer ??= setInterval(() => void this.turn(), TURN_MS).unref();
+    return readable;
+  }
+
+  /** Ends all streams: a stop does not wait for them. */
+  close(): void {
+    this.#isClosed = true;
+    for (const stream of [...this.#streams]) this.#end(stream);
+  }
+
+  /** What the timer does. */
+  async turn(): Promise<void> {
+    if (this.#turning) return;
+    this.#turning = true;
+    try {
+      this.#turns++;
+      if (this.#turns % TURNS_OF_ADMISSION === 0) await this.#endUnadmitted();
+      const overview = await this.#read();
+      const isChanged = overview.status !== this.#status;
+      this.#status = overview.status;
+      if (this.#turns % TURNS_OF_EVENT !== 0 && !isChanged) return;
+      for (const stream of this.#streams) send(stream, overview);
+    } catch {
+      // An overview that could not be read is read again at the next turn.
+    } finally {
+      this.#turning = false;
+    }
+  }
+
+  async #endUnadmitted(): Promise<void> {
+    const check = async (stream: Stream) => {
+      const isAdmitted = await stream.isAdmittedStill().catch(() => true); // The database is away.
+      if (!isAdmitted) this.#end(stream);
+    };
+    await Promise.all([...this.#streams].map(check));
+  }
+
+  async #begin(stream: Stream): Promise<void> {
+    try {
+      const overview = await this.#read();
+      this.#status ??= overview.status;
+      if (this.#streams.has(stream)) send(stream, overview);
+    } catch {
+      // The next turn reads it again.
+    }
+  }
+
+  #end(stream: Stream): void {
+    if (!this.#streams.delete(stream)) return;
+    stream.readable.push(null);
+    if (this.#streams.size === 0) this.#rest();
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#status = undefined;
+  }
+}
+
+/** To a client that has not read the last one, nothing is sent. After a while it is sent away. */
+function send(stream: Stream, overview: Overview): void {
+  const { readable } = stream;
+  if (!stream.isReading) {
+    if (++stream.unreadTurns >= UNREAD_TURNS_MAX) readable.destroy();
+    return;
+  }
+  stream.unreadTurns = 0;
+  stream.isReading = false;
+  readable.push(`event: overview\ndata: ${JSON.stringify(overview)}\n\n`);
+}

@@ -1,0 +1,38 @@
+import { Type } from "typebox";
+import { PROCESS_ROLES, PROCESS_STATES } from "../../domain/process.ts";
+import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+
+export const Process = Type.Object(
+  {
+    id: Type.String({ description: "`prc_<uuid>`" }),
+    role: Type.String({ enum: [...PROCESS_ROLES] }),
+    version: Type.String(),
+    host: Type.String(),
+    pid: Type.Integer(),
+    started_at: Timestamp,
+    last_seen_at: Timestamp,
+    state: Type.String({
+      enum: [...PROCESS_STATES],
+      description:
+        "`gone`: it has ended, or it was silent for 15 s. It leaves the list after a day.",
+    }),
+    attempts_under_way: Type.Integer(),
+    last_recorded_at: {
+      ...NullableTimestamp,
+      description: "When it last recorded an outcome; null if it has not yet.",
+    } as typeof NullableTimestamp,
+    organizations: Type.Array(Type.Object({ slug: Type.String(), slots: Type.Integer() }), {
+      description: "The ten organizations that hold most of its slots.",
+    }),
+    slowed: Type.Array(Type.Object({ subscription: Type.String(), limit: Type.Integer() }), {
+      description:
+        "The hundred subscriptions with the lowest concurrency limits, of those that are below the initial one.",
+    }),
+  },
+  { description: "A process of the service, as it reported itself last." },
+);
+
+export const ProcessList = Type.Object(
+  { items: Type.Array(Process) },
+  { description: "Processes, the one that started last first." },
+);

@@ -1,0 +1,28 @@
+import { Type } from "typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { getOrganizationHealth } from "../../actions/health.ts";
+import type { App } from "../app.ts";
+import { Health } from "./health-schema.ts";
+import { operatorProblems } from "./operation.ts";
+import { Organization, OrganizationParams } from "./organization-schema.ts";
+
+const OrganizationDetail = Type.Object(
+  { ...Organization.properties, health: Health },
+  { description: "An organization, and how its deliveries fare." },
+);
+
+export function showOrganizationRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/organizations/:id",
+    {
+      schema: {
+        operationId: "getOrganization",
+        summary: "Show an organization",
+        description: "With the health of all its subscriptions together.",
+        params: OrganizationParams,
+        response: { 200: OrganizationDetail, ...operatorProblems("not_found") },
+      },
+    },
+    async ({ params }) => getOrganizationHealth(deps, params.id),
+  );
+}

@@ -1,0 +1,30 @@
+import { Type } from "typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { getSubscriptionHealth } from "../../actions/health.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { SubscriptionParams } from "../subscription-schema.ts";
+import { Health } from "./health-schema.ts";
+import { operatorProblems } from "./operation.ts";
+import { OperatedSubscription } from "./subscription-schema.ts";
+
+const SubscriptionDetail = Type.Object(
+  { ...OperatedSubscription.properties, health: Health },
+  { description: "A subscription, and how its deliveries fare." },
+);
+
+export function showSubscriptionRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/subscriptions/:id",
+    {
+      schema: {
+        operationId: "getSubscription",
+        summary: "Show a subscription of any organization",
+        description: "With its health.",
+        params: SubscriptionParams,
+        response: { 200: SubscriptionDetail, ...operatorProblems("not_found") },
+      },
+    },
+    async ({ params }) => getSubscriptionHealth(deps, parseId("wh", params.id)),
+  );
+}

@@ -1,0 +1,51 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import type { OverviewReader } from "../../actions/overview-reader.ts";
+import { wasEnded } from "../../actions/sessions.ts";
+import { Busy } from "../../domain/errors.ts";
+import type { Session } from "../../domain/session.ts";
+import type { App } from "../app.ts";
+import { operatorProblems } from "./operation.ts";
+import { OverviewStreams } from "./overview-streams.ts";
+
+const EVENTS: object = {
+  description: "The events.",
+  content: { "text/event-stream": { schema: { type: "string" } } },
+};
+
+export function streamOverviewRoute(app: App, deps: Dependencies, overviews: OverviewReader): void {
+  const streams = new OverviewStreams(() => overviews.read());
+  app.addHook("preClose", (done) => {
+    streams.close();
+    done();
+  });
+
+  app.get(
+    "/overview/live",
+    {
+      config: { answersWithoutDatabase: true },
+      schema: {
+        operationId: "streamOverview",
+        summary: "Follow how the service is",
+        description:
+          "Server-sent events: `overview`, with the data of `GET /overview`, every 2 s and at each change of `status`. " +
+          "The stream ends with the session or token, and when the process stops.",
+        response: {
+          200: EVENTS,
+          ...operatorProblems(),
+        },
+      },
+    },
+    async (request, reply) => {
+      const stream = streams.open(() => isOpenStill(deps, request.session));
+      if (stream === null) throw new Busy("Too many streams are open: try again.", 10);
+      reply.raw.once("close", () => stream.destroy());
+      return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream);
+    },
+  );
+}
+
+/** Tokens last as long as the process. A session has an end, or is ended by a sign-out. */
+async function isOpenStill(deps: Dependencies, session: Session | null): Promise<boolean> {
+  if (session === null) return true;
+  return deps.clock() < session.endsAt && !(await wasEnded(deps, session));
+}

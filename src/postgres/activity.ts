@@ -1,0 +1,180 @@
+import {
+  type ActivityCounts,
+  type ActivityKind,
+  type Counter,
+  COUNTERS,
+} from "../domain/activity.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { arrayText } from "./array-text.ts";
+import type { Queryable } from "./database.ts";
+
+/** What one process counted of one scope in one period. */
+export interface ActivityRow {
+  kind: ActivityKind;
+  scope: string;
+  at: Date;
+  counts: ActivityCounts;
+}
+
+/** Rows in one statement. */
+export const ROWS_MAX = 1_000;
+
+/** Writes what a process has counted. A row that is there already is written over: it holds less of the same. */
+export async function upsertMinutes(
+  db: Queryable,
+  rows: readonly ActivityRow[],
+  processId: string,
+): Promise<void> {
+  const sorted = rows.toSorted((a, b) => (a.scope < b.scope ? -1 : 1));
+  const counter = (name: Counter) => arrayText(sorted.map(({ counts }) => counts.counters[name]));
+  const json = (pick: (counts: ActivityCounts) => ReadonlyMap<string | number, number>) =>
+    arrayText(sorted.map(({ counts }) => JSON.stringify(Object.fromEntries(pick(counts)))));
+  await db`
+    insert into activity_minutes
+           (process_id, scope, kind, at, published, requests, rate_limited, succeeded, failed, duration_ms,
+            delivered, dead_lettered, cancelled, disabled, reasons, attempt_ms, end_to_end_ms)
+    select ${processId}::uuid, *
+      from unnest(${arrayText(sorted.map((row) => row.scope))}::text::uuid[],
+                  ${arrayText(sorted.map((row) => row.kind))}::text::text[],
+                  ${arrayText(sorted.map((row) => row.at))}::text::timestamptz[],
+                  ${counter("published")}::text::int[], ${counter("requests")}::text::int[],
+                  ${counter("rate_limited")}::text::int[], ${counter("succeeded")}::text::int[],
+                  ${counter("failed")}::text::int[], ${counter("duration_ms")}::text::bigint[],
+                  ${counter("delivered")}::text::int[], ${counter("dead_lettered")}::text::int[],
+                  ${counter("cancelled")}::text::int[], ${counter("disabled")}::text::int[],
+                  ${json((c) => c.reasons)}::text::jsonb[], ${json((c) => c.attemptMs)}::text::jsonb[],
+                  ${json((c) => c.endToEndMs)}::text::jsonb[])
+        on conflict (scope, at, process_id) do update
+       set published = excluded.published, requests = excluded.requests, rate_limited = excluded.rate_limited,
+           succeeded = excluded.succeeded, failed = excluded.failed, duration_ms = excluded.duration_ms,
+           delivered = excluded.delivered, dead_lettered = excluded.dead_lettered, cancelled = excluded.cancelled,
+           disabled = excluded.disabled, reasons = excluded.reasons, attempt_ms = excluded.attempt_ms,
+           end_to_end_ms = excluded.end_to_end_ms`;
+}
+
+/** Whose activity, and when: from `since`, before `until`. */
+export interface ActivitySpan {
+  scope: string;
+  since: Date;
+  until: Date;
+}
+
+/** The sums of one period, and the merged counts of each reason and bucket. */
+export interface ActivityPoint extends Record<Counter, number> {
+  at: Date;
+  reasons: Record<string, number>;
+  attempt_ms: Record<string, number>;
+  end_to_end_ms: Record<string, number>;
+}
+
+/** The periods of the span in which anything was counted, in their order. */
+export async function listActivity(
+  db: Queryable,
+  { scope, since, until }: ActivitySpan,
+  stepMs: number,
+): Promise<ActivityPoint[]> {
+  const columns = db([...COUNTERS, "reasons", "attempt_ms", "end_to_end_ms"]);
+  const part = (table: string) => db`
+    select date_bin(${stepMs} * interval '1 ms', at, 'epoch') as at, ${columns}
+      from ${db(table)}
+     where scope = ${scope} and at >= ${since} and at < ${until}`;
+  const sums = COUNTERS.map((name) => `sum(${name})::float8 as ${name}`).join(", ");
+  return db<ActivityPoint[]>`
+    with counted as materialized (${part("activity_minutes")} union all ${part("activity_hours")}),
+    sums as (
+      select at, ${db.unsafe(sums)} from counted group by at
+    ),
+    merged as (
+      select at, what, json_object_agg(name, total) as totals
+        from (
+          select at, what, name, sum(n::bigint) as total
+            from counted
+           cross join lateral (
+             select 'reasons' as what, key as name, value as n from jsonb_each_text(reasons)
+             union all select 'attempt_ms', key, value from jsonb_each_text(attempt_ms)
+             union all select 'end_to_end_ms', key, value from jsonb_each_text(end_to_end_ms)
+           ) each
+           group by at, what, name
+        ) totals
+       group by at, what
+    )
+    select s.*, coalesce(r.totals, '{}') as reasons, coalesce(a.totals, '{}') as attempt_ms,
+           coalesce(e.totals, '{}') as end_to_end_ms
+      from sums s
+      left join merged r on r.at = s.at and r.what = 'reasons'
+      left join merged a on a.at = s.at and a.what = 'attempt_ms'
+      left join merged e on e.at = s.at and e.what = 'end_to_end_ms'
+     order by s.at`;
+}
+
+/** The sums of the whole span. */
+export async function sumActivity(
+  db: Queryable,
+  { scope, since, until }: ActivitySpan,
+): Promise<Record<Counter, number>> {
+  const sums = COUNTERS.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`).join(", ");
+  const part = (table: string) => db`
+    select ${db([...COUNTERS])} from ${db(table)}
+     where scope = ${scope} and at >= ${since} and at < ${until}`;
+  const [row] = await db<[Record<Counter, number>]>`
+    select ${db.unsafe(sums)} from (${part("activity_minutes")} union all ${part("activity_hours")}) counted`;
+  return row;
+}
+
+/** How a subscription did lately, whose it is, and where it sends. */
+export interface RankedRow {
+  id: SubscriptionId;
+  organization_id: OrganizationId;
+  slug: string;
+  url: string;
+  auto_disabled_at: Date | null;
+  consecutive_failures: number;
+  succeeded: number;
+  failed: number;
+  attempt_ms: Record<string, number>;
+}
+
+/** What subscriptions are ranked by: the number of failures, or the mean duration of an attempt. */
+export type Ranking = "failing" | "slowest";
+
+/** The subscriptions that come first, since a moment of the last 48 hours; deleted ones are left out. */
+export async function rankSubscriptions(
+  db: Queryable,
+  ranking: Ranking,
+  { since, limit }: { since: Date; limit: number },
+): Promise<RankedRow[]> {
+  const [measure, fits] =
+    ranking === "failing"
+      ? [db`sum(failed)`, db`and failed > 0`]
+      : [db`sum(duration_ms) / sum(succeeded + failed)`, db`and succeeded + failed > 0`];
+  return db<RankedRow[]>`
+    with ranked as materialized (
+      select scope, ${measure} as measure
+        from activity_minutes
+       where at >= ${since} and kind = 'subscription' ${fits}
+       group by scope
+       order by measure desc, scope
+       limit ${2 * limit} -- Some may be deleted.
+    )
+    select s.id, s.organization_id, o.slug, s.url, s.auto_disabled_at, s.consecutive_failures,
+           t.succeeded, t.failed, t.attempt_ms
+      from ranked r
+      join subscriptions s on s.id = r.scope and s.deleted_at is null
+      join organizations o on o.id = s.organization_id
+     cross join lateral (
+       select coalesce(sum(succeeded) filter (where bucket is null), 0)::float8 as succeeded,
+              coalesce(sum(failed) filter (where bucket is null), 0)::float8 as failed,
+              coalesce(json_object_agg(bucket, n) filter (where bucket is not null), '{}') as attempt_ms
+         from (
+           select null as bucket, null::bigint as n, sum(succeeded) as succeeded, sum(failed) as failed
+             from activity_minutes where scope = s.id and at >= ${since}
+           union all
+           select key, sum(value::bigint), null, null
+             from activity_minutes, jsonb_each_text(attempt_ms)
+            where scope = s.id and at >= ${since}
+            group by key
+         ) pieces
+     ) t
+     order by r.measure desc, s.id
+     limit ${limit}`;
+}

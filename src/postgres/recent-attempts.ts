@@ -1,0 +1,80 @@
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+import type { Statement } from "./driver/statement.ts";
+
+export interface RecentAttemptRow {
+  attempted_at: Date;
+  http_status: number;
+  /** Null of a success. */
+  reason: string | null;
+  duration_ms: number;
+}
+
+/** Finished deliveries of a subscription that are searched for the newest successes. */
+const SEARCHED_MAX = 1_000;
+
+/** Subscriptions of an organization whose attempts are searched, the newest ones. */
+const SUBSCRIPTIONS_SEARCHED = 1_000;
+
+/** The newest attempts of a subscription, or of an organization's subscriptions, newest first. */
+export async function listRecentAttempts(
+  db: Queryable,
+  owner:
+    { kind: "organization"; id: OrganizationId } | { kind: "subscription"; id: SubscriptionId },
+  limit: number,
+): Promise<RecentAttemptRow[]> {
+  if (owner.kind === "subscription") return newestOf(db, db`${owner.id}::uuid`, limit);
+  return db<RecentAttemptRow[]>`
+    select a.*
+      from (
+        select id from subscriptions
+         where organization_id = ${owner.id} and deleted_at is null
+         order by created_at desc
+         limit ${SUBSCRIPTIONS_SEARCHED}
+      ) s
+     cross join lateral (${newestOf(db, db`s.id`, limit)}) a
+     order by a.attempted_at desc
+     limit ${limit}`;
+}
+
+/**
+ * Failures have an index of their own. Successes are in the rows of their deliveries: those of the newest deliveries, and
+ * those of deliveries that are among the newest failures.
+ */
+function newestOf(
+  db: Queryable,
+  id: Statement<unknown>,
+  limit: number,
+): Statement<RecentAttemptRow[]> {
+  return db<RecentAttemptRow[]>`
+    with failed as (
+      select id, delivery_id, attempted_at, http_status, reason, duration_ms
+        from attempts
+       where subscription_id = ${id} and reason is not null
+       order by id desc
+       limit ${limit}
+    ),
+    finished as (
+      select id, state, success_id, success_http_status, success_duration_ms
+        from finished_deliveries
+       where subscription_id = ${id}
+       order by id desc
+       limit ${SEARCHED_MAX}
+    ),
+    succeeded as (
+      select success_id, success_http_status, success_duration_ms from finished where state = 'delivered'
+      union
+      select f.success_id, f.success_http_status, f.success_duration_ms
+        from (select distinct delivery_id from failed) d
+        join finished_deliveries f on f.id = d.delivery_id
+       where f.state = 'delivered'
+    )
+    select attempted_at, http_status, reason, duration_ms
+      from (
+        select id, attempted_at, http_status, reason, duration_ms from failed
+        union all
+        select success_id, moment_of(success_id), success_http_status, null, success_duration_ms from succeeded
+      ) either
+     order by id desc
+     limit ${limit}`;
+}

@@ -1,0 +1,98 @@
+import { hostname } from "node:os";
+import { countSlots, type Slotted } from "../delivery/reported-slots.ts";
+import type { Clock } from "../domain/clock.ts";
+import { after } from "../domain/clock.ts";
+import { type Check, type Problem, ProblemLog, problemsOf } from "../domain/overview.ts";
+import { GONE_KEPT_MS, type ProcessRole, REPORT_MS } from "../domain/process.ts";
+import { randomId } from "../domain/ids.ts";
+import type { Database } from "../postgres/database.ts";
+import {
+  deleteProcesses,
+  type ProcessIdentity,
+  recordProcess,
+  recordProcessEnded,
+} from "../postgres/processes.ts";
+import { VERSION } from "./product.ts";
+import { repeat } from "./repeat.ts";
+
+/** How long one statement may take. */
+const PATIENCE_MS = 5_000;
+const HOST_LENGTH_MAX = 255;
+
+export function identify(role: ProcessRole, clock: Clock): ProcessIdentity {
+  return {
+    id: randomId(),
+    role,
+    version: VERSION,
+    host: hostname().slice(0, HOST_LENGTH_MAX),
+    pid: process.pid,
+    started_at: clock(),
+  };
+}
+
+/** What is wrong with this process, since when it has been so. */
+export function datedProblems(
+  ready: () => Promise<Check[]>,
+  clock: Clock,
+): () => Promise<Problem[]> {
+  const log = new ProblemLog();
+  return async () => {
+    const checks = await ready();
+    return log.date(problemsOf(checks), clock());
+  };
+}
+
+export interface Reporting {
+  /** From now on the process says that it stops. */
+  noteStopping(): void;
+  stop(): Promise<void>;
+}
+
+/** Reports this process every 5 s, as long as it runs, and says at the end that it ended. */
+export function startReporting(
+  { db, clock }: { db: Database; clock: Clock },
+  identity: ProcessIdentity,
+  {
+    dispatcher,
+    lastRecorded,
+    ownProblems,
+    onError,
+  }: {
+    dispatcher: Slotted | null;
+    /** When an outcome was last recorded. */
+    lastRecorded: () => Date | null;
+    ownProblems: () => Promise<Problem[]>;
+    onError: (error: unknown) => void;
+  },
+): Reporting {
+  let isStopping = false;
+
+  const report = async () => {
+    const problems = await ownProblems();
+    const now = clock();
+    await recordProcess(
+      db.within(PATIENCE_MS),
+      identity,
+      {
+        is_stopping: isStopping,
+        last_recorded_at: lastRecorded(),
+        problems,
+        ...countSlots(dispatcher),
+      },
+      now,
+    );
+    await deleteProcesses(db.within(PATIENCE_MS), after(now, -GONE_KEPT_MS));
+  };
+  void report().catch(onError);
+  const end = repeat(REPORT_MS, report, onError);
+  return {
+    noteStopping: () => {
+      isStopping = true;
+      void report().catch(onError);
+    },
+    stop: async () => {
+      await end();
+      await recordProcessEnded(db.within(PATIENCE_MS), identity.id, clock()).catch(onError);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { countRecorded, countRequest } from "../../../src/actions/counted-activity.ts";
+import { createOrganization } from "../../../src/actions/organizations.ts";
+import type { ActivityView } from "../../../src/actions/views/activity.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import { writeActivity } from "../../../src/wiring/activity-writer.ts";
+import { createDatabase } from "../../support/database.ts";
+import {
+  acknowledged,
+  attemptAll,
+  aSubscription,
+  claimAll,
+  createEngine,
+  publish,
+  refused,
+} from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+import type { Problem } from "../../../src/http/problem.ts";
+
+const db = await createDatabase();
+const { deps, clock } = await createEngine(db);
+const start = clock();
+const organization = await createOrganization(deps, { slug: "acme" });
+const subscription = await aSubscription(deps, organization.id);
+const another = await aSubscription(deps, organization.id);
+const PASSED = { passed: true, limit: 600, remaining: 1, resetSeconds: 1 };
+
+// Two events in the first minute, of which each is delivered to one subscription and refused by the other; nothing in the
+// second; in the third the retries are delivered.
+await publish(deps, organization.id, 2);
+for (let i = 0; i < 2; i++) {
+  deps.activity.notePublished(organization.id, [subscription.id, another.id]);
+}
+for (let i = 0; i < 3; i++) countRequest(deps.activity, organization.id, PASSED);
+countRequest(deps.activity, organization.id, { ...PASSED, passed: false });
+const attempt = async (isGood: boolean) => {
+  const claims = await claimAll(deps);
+  const failing = claims.filter((claim) => claim.subscription_id === subscription.id);
+  const rest = claims.filter((claim) => claim.subscription_id !== subscription.id);
+  countRecorded(
+    deps.activity,
+    await attemptAll(deps, failing, () => (isGood ? acknowledged : refused)),
+  );
+  countRecorded(deps.activity, await attemptAll(deps, rest, () => acknowledged));
+};
+await attempt(false);
+clock.advance(120_000);
+await attempt(true);
+await writeActivity(db, deps.activity, randomUUID());
+
+const until = new Date(start.getTime() + 180_000).toISOString();
+const span = `since=${start.toISOString()}&until=${until}`;
+
+const NOTHING = {
+  published: 0,
+  attempts: 0,
+  succeeded: 0,
+  failed: 0,
+  by_reason: {},
+  attempt_ms: { p50: null, p99: null },
+  end_to_end_ms: { p50: null, p99: null },
+};
+const AT_ONCE = { p50: 1, p99: 1 };
+const at = (minute: number) => new Date(start.getTime() + minute * 60_000).toISOString();
+
+test("a subscription's activity has a point for each step, also where nothing happened", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const id = publicId("wh", subscription.id);
+  const { body } = await ask({ url: `activity?${span}&subscription=${id}` });
+  const { items } = body as { items: ActivityView[] };
+  const [, , third] = items;
+  const { p50 } = third?.end_to_end_ms ?? {};
+  assert.ok(p50 && Math.abs(p50 - 120_000) / 120_000 < 0.08, "two minutes passed to the delivery");
+  assert.deepEqual(items, [
+    {
+      ...NOTHING,
+      at: at(0),
+      published: 2,
+      attempts: 2,
+      failed: 2,
+      by_reason: { http_503: 2 },
+      attempt_ms: AT_ONCE,
+    },
+    { ...NOTHING, at: at(1) },
+    {
+      ...NOTHING,
+      at: at(2),
+      attempts: 2,
+      succeeded: 2,
+      attempt_ms: AT_ONCE,
+      end_to_end_ms: { p50, p99: p50 },
+    },
+  ]);
+});
+
+test("an organization's activity counts each event once, and its requests", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const { body } = await ask({ url: `activity?${span}&organization=acme&step=1h` });
+  const [item, ...more] = (body as { items: ActivityView[] }).items;
+  const { attempt_ms, end_to_end_ms, ...counts } = item ?? NOTHING;
+  assert.deepEqual(more, []);
+  assert.deepEqual(counts, {
+    at: at(0),
+    published: 2,
+    attempts: 6,
+    succeeded: 4,
+    failed: 2,
+    by_reason: { http_503: 2 },
+    requests: 4,
+    rate_limited: 1,
+  });
+  assert.deepEqual(attempt_ms, AT_ONCE);
+  assert.equal(end_to_end_ms.p50, 1);
+  assert.ok((end_to_end_ms.p99 ?? 0) > 110_000);
+});
+
+test("without a filter it is the service's, and of the last hour", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const { items } = (await ask({ url: "activity" })).body as { items: ActivityView[] };
+  assert.equal(items.length, 60);
+  assert.deepEqual(
+    items.filter(({ attempts }) => attempts > 0).map(({ attempts }) => attempts),
+    [4],
+    "the third minute has just begun",
+  );
+  assert.equal(items[0] && "requests" in items[0], false);
+});
+
+test("a thousand points are answered, and one more is refused", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const many = async (minutes: number) => {
+    const since = new Date(start.getTime() - (minutes - 3) * 60_000).toISOString();
+    return ask({ url: `activity?since=${since}&until=${until}` });
+  };
+  const full = await many(1_000);
+  assert.equal((full.body as { items: unknown[] }).items.length, 1_000);
+  const refusal = await many(1_001);
+  assert.equal(refusal.status, 422);
+  assert.deepEqual(
+    (refusal.body as Problem).errors?.map(({ pointer }) => pointer),
+    ["/step"],
+  );
+});
+
+test("every fault of the query is named at once, and what does not exist is not found", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const wrong = "activity?organization=acme&subscription=wh_1&since=x&until=y&step=2m";
+  const { status, body } = await ask({ url: wrong });
+  assert.equal(status, 422);
+  assert.deepEqual(
+    (body as Problem).errors?.map(({ pointer }) => pointer),
+    ["/step", "/until", "/since", "/subscription"],
+  );
+  assert.equal((await ask({ url: "activity?organization=nobody" })).status, 404);
+  const nobody = publicId("wh", randomUUID());
+  assert.equal((await ask({ url: `activity?subscription=${nobody}` })).status, 404);
+  assert.equal((await ask({ url: `activity?${span}&since=${until}&step=1m` })).status, 422);
+});

@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { test } from "node:test";
+import type { Overview } from "../../../src/actions/overview.ts";
+import { OverviewReader } from "../../../src/actions/overview-reader.ts";
+import { OverviewStreams } from "../../../src/http/operator/overview-streams.ts";
+import { recordProcess } from "../../../src/postgres/processes.ts";
+import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
+import { createDatabase } from "../../support/database.ts";
+import { OPERATORS, startOperatorApi } from "../../support/operator-api.ts";
+
+const db = await createDatabase();
+const always = () => Promise.resolve(true);
+const anOverview = (status: Overview["status"]) => ({ status }) as Overview;
+const forThatTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Streams of an overview that is set by hand, turn by turn. */
+function aBroadcast(max?: number) {
+  const now = { status: "ok" as Overview["status"], reads: 0 };
+  const streams = new OverviewStreams(() => {
+    now.reads++;
+    return Promise.resolve(anOverview(now.status));
+  }, max);
+  return { now, streams };
+}
+
+/** What arrives on a stream, event by event. */
+function reading(streams: OverviewStreams, isAdmittedStill = always) {
+  const stream = streams.open(isAdmittedStill);
+  assert.ok(stream);
+  const events: string[] = [];
+  stream.on("data", (bytes: Buffer) => events.push(bytes.toString()));
+  return { stream, events, ended: once(stream, "end") };
+}
+
+const event = (status: string) => `event: overview\ndata: {"status":"${status}"}\n\n`;
+
+test("a stream begins at once, goes on every second turn, and tells a change of status in between", async () => {
+  const { now, streams } = aBroadcast();
+  const { stream, events } = reading(streams);
+  await forThatTurn();
+  assert.deepEqual(events, [event("ok")]);
+  const turn = async () => {
+    await streams.turn();
+    await forThatTurn();
+    return events.length;
+  };
+  assert.deepEqual([await turn(), await turn(), await turn(), await turn()], [1, 2, 2, 3]);
+  now.status = "down";
+  assert.equal(await turn(), 4);
+  assert.equal(events.at(-1), event("down"));
+  stream.destroy();
+});
+
+test("one computation serves all streams", async () => {
+  const { now, streams } = aBroadcast();
+  const all = Array.from({ length: 10 }, () => reading(streams));
+  await forThatTurn();
+  const before = now.reads;
+  await streams.turn();
+  await streams.turn();
+  await forThatTurn();
+  assert.equal(now.reads - before, 2);
+  for (const { events, stream } of all) {
+    assert.equal(events.length, 2);
+    stream.destroy();
+  }
+});
+
+test("no more streams are opened than may be, and a closed one leaves its place", async () => {
+  const { streams } = aBroadcast(2);
+  const [first] = [reading(streams), reading(streams)];
+  assert.equal(streams.open(always), null);
+  first.stream.destroy();
+  await once(first.stream, "close");
+  assert.ok(streams.open(always));
+  streams.close();
+  assert.equal(streams.open(always), null, "nothing is opened while the process stops");
+});
+
+test("a stream ends within five turns of its session, and others go on", async () => {
+  const { streams } = aBroadcast();
+  const session = { isOver: false };
+  const ending = reading(streams, () => Promise.resolve(!session.isOver));
+  const unsure = reading(streams, () => Promise.reject(new Error("the database is away")));
+  for (let i = 0; i < 5; i++) await streams.turn();
+  assert.equal(streams.size, 2);
+  session.isOver = true;
+  for (let i = 0; i < 5; i++) await streams.turn();
+  await ending.ended;
+  assert.equal(streams.size, 1);
+  unsure.stream.destroy();
+});
+
+test("a client that does not read is sent nothing more, and then away", async () => {
+  const { streams } = aBroadcast();
+  const stream = streams.open(always);
+  assert.ok(stream);
+  for (let i = 0; i < 2_000 && streams.size > 0; i++) {
+    await streams.turn();
+    await forThatTurn();
+  }
+  assert.ok(stream.readableLength <= stream.readableHighWaterMark + event("ok").length);
+  assert.equal(streams.size, 0);
+  assert.ok(stream.destroyed);
+});
+
+test("over HTTP: events of the same shape as the overview, until the process stops", async (t) => {
+  const { deps, clock } = await aCountedEngine(db);
+  await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
+  const { app, ask } = startOperatorApi(t, deps);
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  const response = await fetch(`${base}/api/v1/admin/overview/live`, {
+    headers: { authorization: `Bearer ${OPERATORS[0]?.token ?? ""}` },
+  });
+  assert.equal(response.headers.get("content-type"), "text/event-stream");
+  assert.equal(response.headers.get("cache-control"), "no-store");
+  assert.ok(response.body);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await reader.read();
+  const [, data = ""] = /^event: overview\ndata: (.*)\n\n$/.exec(value) ?? [];
+  assert.deepEqual(JSON.parse(data), (await ask({ url: "overview" })).body);
+
+  await app.close(); // Does not wait for the stream, and ends it.
+  for (;;) if ((await reader.read()).done) break;
+});
+
+test("the overview is computed once for all who ask within a second", async () => {
+  const { deps } = await aCountedEngine(db);
+  const time = { ms: 0 };
+  let asked = 0;
+  const counting = () => {
+    asked++;
+    return Promise.resolve([]);
+  };
+  const reader = new OverviewReader(deps, counting, () => time.ms);
+  const [first, second] = await Promise.all([reader.read(), reader.read()]);
+  assert.equal(first, second);
+  time.ms = 999;
+  await reader.read();
+  assert.equal(asked, 1);
+  time.ms = 1_000;
+  await reader.read();
+  assert.equal(asked, 2);
+});
+
+test("a session that was signed out, or is over, ends its stream", async (t) => {
+  const { deps, clock } = await aCountedEngine(db);
+  await recordProcess(db, { ...identity, id: randomUUID(), started_at: clock() }, REPORT, clock());
+  const { app, ask } = startOperatorApi(t, deps);
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  const open = async () => {
+    const { headers } = await ask({
+      method: "POST",
+      url: "session",
+      authorization: null,
+      body: { token: OPERATORS[0]?.token },
+    });
+    const [cookie = ""] = String(headers["set-cookie"]).split(";");
+    const { status, body } = await fetch(`${base}/api/v1/admin/overview/live`, {
+      headers: { cookie },
+    });
+    assert.equal(status, 200);
+    assert.ok(body);
+    return { cookie, reader: body.getReader() };
+  };
+  const signedOut = await open();
+  await fetch(`${base}/api/v1/admin/session`, {
+    method: "DELETE",
+    headers: { cookie: signedOut.cookie, "x-requested-with": "console" },
+  });
+  for (;;) if ((await signedOut.reader.read()).done) break;
+
+  const over = await open();
+  clock.advance(12 * 3_600_000);
+  for (;;) if ((await over.reader.read()).done) break;
+});

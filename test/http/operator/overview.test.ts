@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Overview } from "../../../src/actions/overview.ts";
+import { createOrganization } from "../../../src/actions/organizations.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import { recordProcess } from "../../../src/postgres/processes.ts";
+import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
+import { createDatabase } from "../../support/database.ts";
+import { acknowledged, aSubscription, publish, refused } from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+
+const db = await createDatabase();
+
+test("an overview tells every number, and that all is well", async (t) => {
+  const { deps, clock, attempt } = await aCountedEngine(db);
+  const { id: organization } = await createOrganization(deps, { slug: "acme" });
+  const good = await aSubscription(deps, organization, "https://good.example/hooks");
+  const bad = await aSubscription(deps, organization, "https://bad.example/hooks?key=1");
+  await publish(deps, organization, 2);
+  deps.activity.notePublished(organization, [good.id, bad.id]);
+  const startedAt = clock();
+  clock.advance(10_000);
+  await attempt(({ url }) => {
+    clock.advance(100);
+    return url.includes("bad.example") ? refused : acknowledged;
+  });
+  await recordProcess(
+    db,
+    { ...identity, started_at: startedAt },
+    {
+      ...REPORT,
+      attempts_under_way: 3,
+      last_recorded_at: clock(),
+      organizations: [{ id: organization, slots: 2 }],
+      slowed: [{ id: bad.id, limit: 1 }],
+    },
+    clock(),
+  );
+
+  const { ask } = startOperatorApi(t, deps);
+  const overview = (await ask({ url: "overview" })).body as Overview;
+  const ranked = {
+    organization: { id: publicId("org", organization), slug: "acme" },
+    active: true,
+    attempts: 2,
+    attempt_ms: { p50: 100, p99: 100 },
+  };
+  const near = (ms: number | null) => (ms !== null && Math.abs(ms - 100) <= 8 ? 100 : ms);
+  for (const one of [...overview.failing, ...overview.slowest, overview.now]) {
+    one.attempt_ms = { p50: near(one.attempt_ms.p50), p99: near(one.attempt_ms.p99) };
+  }
+  const failing = {
+    ...ranked,
+    id: publicId("wh", bad.id),
+    url: bad.url,
+    host: "bad.example",
+    consecutive_failures: 2,
+    failed: 2,
+    success_share: 0,
+  };
+  const succeeding = {
+    ...ranked,
+    id: publicId("wh", good.id),
+    url: good.url,
+    host: "good.example",
+    consecutive_failures: 0,
+    failed: 0,
+    success_share: 1,
+  };
+  const { slowest, ...others } = overview;
+  assert.deepEqual(new Set(slowest.map(({ id }) => id)), new Set([failing.id, succeeding.id]));
+  assert.deepEqual(
+    slowest.find(({ id }) => id === succeeding.id),
+    succeeding,
+  );
+  assert.deepEqual(others, {
+    status: "ok",
+    problems: [],
+    now: {
+      deliveries_per_second: 0, // Two of them in 70 s.
+      success_share: 0.5,
+      attempt_ms: { p50: 100, p99: 100 },
+      waiting: { due: 0, scheduled: 2, estimated: false },
+      oldest_due_seconds: 0,
+      attempts_under_way: 3,
+    },
+    last_24h: { published: 1, delivered: 2, dead_lettered: 0, cancelled: 0, disabled: 0 },
+    failing: [failing],
+    processes: [
+      {
+        id: publicId("prc", identity.id),
+        role: "all",
+        version: "1.0.0",
+        host: "one",
+        pid: 1,
+        started_at: startedAt.toISOString(),
+        last_seen_at: clock().toISOString(),
+        state: "running",
+        attempts_under_way: 3,
+        last_recorded_at: clock().toISOString(),
+        organizations: [{ slug: "acme", slots: 2 }],
+        slowed: [{ subscription: publicId("wh", bad.id), limit: 1 }],
+      },
+    ],
+  });
+  assert.deepEqual((await ask({ url: "processes" })).body, { items: overview.processes });
+});
+
+test("failures, dead letters, cancelled deliveries and disabled subscriptions of the day are counted", async (t) => {
+  const { deps, attempt, clock } = await aCountedEngine(db, {
+    rules: { retryDelaysMs: [0], autoDisableAfter: 3, maxSubscriptions: 10, leaseMs: 30_000 },
+  });
+  const { organization_id, id } = await aSubscription(deps);
+  await publish(deps, organization_id);
+  await attempt(() => refused);
+  await attempt(() => refused);
+  await publish(deps, organization_id);
+  await attempt(() => refused);
+  const { ask } = startOperatorApi(t, deps);
+  const { last_24h } = (await ask({ url: "overview" })).body as Overview;
+  assert.deepEqual(last_24h, {
+    published: 0,
+    delivered: 0,
+    dead_lettered: 1,
+    cancelled: 1,
+    disabled: 1,
+  });
+  clock.advance(86_400_000);
+  const query = `organization=${publicId("org", organization_id)}&step=1d&since=${clock().toISOString()}`;
+  assert.equal((await ask({ url: `activity?${query}` })).status, 200);
+  assert.equal((await ask({ url: `subscriptions/${publicId("wh", id)}` })).status, 200);
+});

@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import { countRecorded } from "../../src/actions/counted-activity.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { writeActivity } from "../../src/wiring/activity-writer.ts";
+import { attemptAll, claimAll, createEngine } from "./engine.ts";
+
+/** An engine whose activity is counted and written, as one process would. */
+export async function aCountedEngine(
+  db: Database,
+  overrides: Parameters<typeof createEngine>[1] = {},
+) {
+  const engine = await createEngine(db, overrides);
+  await db`delete from processes`;
+  await db`delete from activity_minutes`;
+  const { deps } = engine;
+  const processId = randomUUID();
+  return {
+    ...engine,
+    attempt: async (answer: Parameters<typeof attemptAll>[2]) => {
+      countRecorded(deps.activity, await attemptAll(deps, await claimAll(deps), answer));
+      await writeActivity(db, deps.activity, processId);
+    },
+  };
+}
+
+/** A process as it reports itself. */
+export const identity = {
+  id: randomUUID(),
+  role: "all",
+  version: "1.0.0",
+  host: "one",
+  pid: 1,
+} as const;
+
+export const REPORT = {
+  is_stopping: false,
+  attempts_under_way: 0,
+  last_recorded_at: null,
+  organizations: [],
+  slowed: [],
+  problems: [],
+};
