@@ -72,6 +72,28 @@ test("a scan that finds only what is known has found nothing", async (t) => {
   assert.equal(looks(), 2);
 });
 
+test("a scan that is cut short goes on at once if it found anything new, else after twice its time", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  let scans = 0;
+  const listDue = () => {
+    scans++;
+    now += 100;
+    return Promise.resolve({ due: dueOf("a"), upTo: "a" });
+  };
+  const due = new Due({ listDue, pollIntervalMs: 0 });
+  assert.equal(await due.scan(false), true);
+  assert.equal(await due.scan(false), false);
+  assert.equal(scans, 2, "the first one found something new");
+
+  now = 200 + 99;
+  await due.scan(false);
+  assert.equal(scans, 2, "the second one did not");
+  now = 200 + 100;
+  await due.scan(false);
+  assert.equal(scans, 3);
+});
+
 test("organizations take turns, whatever each has due", () => {
   const { due } = aDue();
   const of = (organization_id: string, ...ids: string[]) =>
