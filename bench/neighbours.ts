@@ -41,6 +41,11 @@ const HOSTILE: Hostile[] = [
     urls: ({ receivers }) =>
       Array.from({ length: 500 }, (_, i) => `${receivers.urls(1, "/hang/0")[0] ?? ""}/${i}`),
   },
+  {
+    what: "have a silent name server",
+    organizations: 1,
+    urls: ({ receivers }) => receivers.silentUrls(64),
+  },
 ];
 
 interface Served {

@@ -1,4 +1,5 @@
 import { accept } from "./accept.ts";
+import { accepting } from "./accepting.ts";
 import { audit } from "./audit.ts";
 import { claimCost } from "./claim-cost.ts";
 import { drainHundred, drainThousands } from "./drain.ts";
@@ -9,6 +10,9 @@ import { idleLatency } from "./idle-latency.ts";
 import { keys } from "./keys.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { plot } from "./plot.ts";
+import { slots } from "./slots.ts";
+import { slowReceivers } from "./slow-receivers.ts";
 import { statements } from "./statements.ts";
 import { neighbours } from "./neighbours.ts";
 import { publish } from "./publish.ts";
@@ -27,10 +31,14 @@ export const SCENARIOS: Scenario[] = [
   claimCost,
   fairness,
   neighbours,
+  slowReceivers,
+  accepting,
+  plot,
   audit,
   publish,
   statements,
   memory,
+  slots,
   growth,
   steady,
 ];

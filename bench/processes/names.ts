@@ -12,7 +12,13 @@ const server = createSocket("udp4");
 let record: Buffer = Buffer.alloc(0);
 let asked = 0;
 
-/** A name server with one IPv4 address for every name, and a time to live of 0. */
+/** The beginning of names that get no answer. Its length comes first. */
+const SILENT = Buffer.from("\u0006silent");
+
+/**
+ * A name server with one IPv4 address for every name, and a time to live of 0. It is silent about names that begin with
+ * `silent.`.
+ */
 const questions = {
   start: async ({ address }: { address: string }): Promise<{ server: string }> => {
     record = addressRecord(address);
@@ -31,6 +37,7 @@ answer(questions);
 // second.
 function respond(query: Buffer, { port, address }: RemoteInfo): void {
   asked++;
+  if (query.subarray(HEAD_BYTES, HEAD_BYTES + SILENT.length).equals(SILENT)) return;
   const end = query.indexOf(0, HEAD_BYTES) + 5; // A name ends with an empty label. Type and class follow.
   const answers = query.readUInt16BE(end - 4) === TYPE_A ? [record] : [];
 

@@ -10,6 +10,7 @@ import type { Service } from "./service.ts";
 const CONNECTIONS_MAX = 64;
 /** After this time, an event counts as lost. */
 const ARRIVAL_LIMIT_MS = 15_000;
+const ANSWER_LIMIT_MS = 60_000;
 const POLL_MS = 100;
 
 export interface Offer {
@@ -28,23 +29,39 @@ export async function latenciesOf(
   subscriptions: readonly Subscription[],
   offer: Offer,
 ): Promise<number[]> {
+  return (await timelineOf(rig, service, subscriptions, offer)).map(({ tookMs }) => tookMs);
+}
+
+/** The same, each with when its request was sent, in ms since the first one. */
+export async function timelineOf(
+  rig: Rig,
+  service: Service,
+  subscriptions: readonly Subscription[],
+  offer: Offer,
+): Promise<{ sinceMs: number; tookMs: number }[]> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", { note: true });
   const load = rig.child<Load>("load");
-  const { sent, ...answered } = await load.ask("pace", {
+  const plan = {
     url: service.partnerUrl,
-    connections: Math.min(CONNECTIONS_MAX, offer.perSecond),
+    connections: Math.min(CONNECTIONS_MAX, Math.ceil(offer.perSecond)),
     requests: testRequests(subscriptions),
     note: true,
     ...offer,
-  });
+  };
+  const limitMs = offer.warmUpMs + offer.ms + ANSWER_LIMIT_MS;
+  const { sent, ...answered } = await load.ask("pace", plan, limitMs);
   await load.end();
   requireAnswered(answered);
   const arrived = await arrivals(
     rig,
     sent.map(({ eventId }) => eventId),
   );
-  return sent.map(({ eventId, at }) => (arrived.get(eventId) ?? Infinity) - at);
+  const began = sent[0]?.at ?? 0;
+  return sent.map(({ eventId, at }) => ({
+    sinceMs: at - began,
+    tookMs: (arrived.get(eventId) ?? Infinity) - at,
+  }));
 }
 
 /** Resolves to the arrival time of each event when all have arrived. */

@@ -9,7 +9,7 @@ export interface PacePlan extends Target {
   /** Requests of this time are not recorded. */
   warmUpMs: number;
   ms: number;
-  /** True to record when each event was sent. */
+  /** True to record each request. */
   note: boolean;
 }
 
@@ -18,9 +18,11 @@ export interface Paced extends Answered {
 }
 
 export interface Sent {
-  /** From the service's response. */
+  /** From the service's response. Empty if that names none. */
   eventId: string;
   at: number;
+  /** From when the request was due until its answer was complete. */
+  tookMs: number;
 }
 
 /**
@@ -76,7 +78,9 @@ function offer(
     const at = dueAt[nth] ?? NaN;
     wire.onAnswer = (status, text) => {
       noteStatus(paced, status);
-      if (note && at >= began + warmUpMs) paced.sent.push({ eventId: eventIdIn(text), at });
+      if (note && at >= began + warmUpMs) {
+        paced.sent.push({ eventId: eventIdIn(text), at, tookMs: monotonicMs() - at });
+      }
       free.push(wire);
       sendDue();
     };

@@ -22,6 +22,8 @@ export interface Receivers {
   ca: string;
   /** Each with the next name and its own path under `folder`. */
   urls: (count: number, folder?: string) => string[];
+  /** Each with a name that the name server does not answer. */
+  silentUrls: (count: number) => string[];
 }
 
 export async function openReceivers(opened: Resources, folder: string): Promise<Receivers> {
@@ -54,5 +56,7 @@ export async function openReceivers(opened: Resources, folder: string): Promise<
     ca,
     urls: (count, pathFolder = "/hooks") =>
       Array.from({ length: count }, (_, i) => `${origin(i % NAMES)}${pathFolder}/${i}`),
+    silentUrls: (count) =>
+      Array.from({ length: count }, (_, i) => `https://silent.r${i}.${DOMAIN}:${port}/hooks/${i}`),
   };
 }

@@ -18,6 +18,20 @@ export function testRequests(subscriptions: readonly Subscription[]): string[] {
   });
 }
 
+/** A raw request that subscribes the URL. */
+export function creationRequest(token: string, url: string): string {
+  const json = JSON.stringify({ url, events: ["vc.test.ping"] });
+  return text("POST /api/v1/partner/webhooks HTTP/1.1", token, json);
+}
+
+/** A raw request of an operator that publishes this many events. */
+export function publishRequest(token: string, organization: string, count: number): string {
+  const data = { order_id: "ord_1042", total: 1_999, currency: "EUR", lines: [] };
+  const event = { organization, type: "order.created", data };
+  const json = JSON.stringify({ events: Array.from({ length: count }, () => event) });
+  return text("POST /api/v1/admin/events HTTP/1.1", token, json);
+}
+
 /** A raw request for a page of the failures audit. */
 export function failuresRequest({ id, partner }: Subscription, query: string): string {
   return text(

@@ -16,6 +16,7 @@ export interface Service {
   pid: number;
   /** Empty if it is only a dispatcher. */
   partnerUrl: string;
+  operatorUrl: string;
   /** Stops the process until `resume`. */
   pause: () => void;
   resume: () => void;
@@ -39,6 +40,7 @@ export async function startService(
     return {
       pid: child.pid ?? 0,
       partnerUrl: ready.partners ?? "",
+      operatorUrl: ready.operators,
       pause: () => child.kill("SIGSTOP"),
       resume: () => child.kill("SIGCONT"),
       stop: async () => {
@@ -61,12 +63,14 @@ async function startOptions(): Promise<string[]> {
 async function readyLine(
   child: ChildProcess,
   logFile: string,
-): Promise<{ partners: string | null }> {
+): Promise<{ partners: string | null; operators: string }> {
   for (let waitedMs = 0; waitedMs < START_LIMIT_MS; waitedMs += POLL_MS) {
     await sleep(POLL_MS);
     const text = await readFile(logFile, "utf8");
     const line = text.split("\n").find((one) => one.endsWith('"msg":"ready"}'));
-    if (line !== undefined) return JSON.parse(line) as { partners: string | null };
+    if (line !== undefined) {
+      return JSON.parse(line) as { partners: string | null; operators: string };
+    }
     if (hasEnded(child)) throw new Error(`the service ended during its start: ${text}`);
   }
   throw new Error("the service was not ready in time");

@@ -1,0 +1,145 @@
+import { fileURLToPath } from "node:url";
+import type { Load } from "./processes/load.ts";
+import type { Subscription } from "./support/partners.ts";
+import { inMs } from "./support/report.ts";
+import {
+  creationRequest,
+  identityRequest,
+  identityRequests,
+  publishRequest,
+  testRequests,
+} from "./support/requests.ts";
+import type { Rig, Stage } from "./support/rig.ts";
+import { atMost, type Row } from "./support/row.ts";
+import type { Target } from "./support/saturate.ts";
+import type { Scenario } from "./support/scenario.ts";
+import type { Service } from "./support/service.ts";
+import { middleOf, percentile } from "./support/statistics.ts";
+
+const ADMIN_TOKEN = "bench-token-of-more-than-thirty-two-letters";
+const EVENT_TYPES = fileURLToPath(new URL("../../examples/event-types", import.meta.url));
+const ROUNDS = 5;
+/** Identity checks of the other organizations. */
+const PER_SECOND = 100;
+const MS = 3_000;
+/** The default rate limit, 600 a minute. */
+const LIMIT_PER_SECOND = 10;
+const OFFER_MS = 60_000;
+
+/** What one organization does beside the others. */
+interface Busy {
+  what: string;
+  perSecond: number;
+  target: (service: Service, own: Subscription[], rig: Rig) => Target;
+}
+
+const BUSY: Busy[] = [
+  {
+    what: "creations whose look-ups hang",
+    perSecond: LIMIT_PER_SECOND,
+    target: ({ partnerUrl: url }, [one], { receivers }) => ({
+      ...{ url, connections: 60 },
+      requests: receivers.silentUrls(100).map((to) => creationRequest(tokenOf(one), to)),
+    }),
+  },
+  {
+    what: "test calls",
+    perSecond: LIMIT_PER_SECOND,
+    target: ({ partnerUrl: url }, own) => ({ url, connections: 20, requests: testRequests(own) }),
+  },
+  {
+    what: "requests beyond the limit",
+    perSecond: 10 * LIMIT_PER_SECOND,
+    target: ({ partnerUrl: url }, [one]) => ({
+      ...{ url, connections: 20 },
+      requests: [identityRequest(tokenOf(one))],
+    }),
+  },
+  {
+    what: "batches of 100 events",
+    perSecond: LIMIT_PER_SECOND,
+    target: ({ operatorUrl: url }, [one]) => ({
+      ...{ url, connections: 4 },
+      requests: [publishRequest(ADMIN_TOKEN, `org_${one?.partner.organizationId ?? ""}`, 100)],
+    }),
+  },
+];
+
+/**
+ * Do the requests of one organization at its rate limit delay those of others? The others' identity checks are timed with
+ * and without them, in turn. The round with the median ratio counts.
+ */
+export const accepting: Scenario = {
+  name: "accepting",
+  isLong: true,
+  run: async (rig) => {
+    const stage = await rig.stage(rig.receivers.urls(100));
+    const own = await stage.add(1, "busy", rig.receivers.urls(20));
+    await limit(stage, own);
+    const service = await rig.service(stage, { ADMIN_TOKEN, EVENT_TYPES });
+    const rows: Row[] = [];
+    for (const busy of BUSY) rows.push(await rowOf(rig, { stage, service, own }, busy));
+    return rows;
+  },
+};
+
+async function rowOf(
+  rig: Rig,
+  { stage, service, own }: { stage: Stage; service: Service; own: Subscription[] },
+  { what, perSecond, target }: Busy,
+): Promise<Row> {
+  const requests = identityRequests(stage.subscriptions);
+  const others = { url: service.partnerUrl, connections: 20, requests };
+  await p99Of(rig, others); // Warm.
+  const rounds: { without: number; beside: number; ratio: number }[] = [];
+  while (rounds.length < ROUNDS) {
+    const without = await p99Of(rig, others);
+    const load = rig.child<Load>("load");
+    const plan = {
+      ...target(service, own, rig),
+      perSecond,
+      warmUpMs: 0,
+      ms: OFFER_MS,
+      note: false,
+    };
+    const offered = load.ask("pace", plan, 2 * OFFER_MS).catch(() => undefined);
+    const beside = await p99Of(rig, others);
+    await load.end();
+    await offered;
+    rounds.push({ without, beside, ratio: beside / without });
+  }
+  const { without, beside, ratio } = middleOf(rounds);
+  const measured = `p99 of the others' identity checks ${inMs(beside)}, without them ${inMs(without)}`;
+  return atMost(
+    `accepting, beside ${what}`,
+    { must: 1.5, aim: 1.3, unit: "×" },
+    { value: ratio, measured },
+  );
+}
+
+async function p99Of(rig: Rig, target: Target): Promise<number> {
+  const load = rig.child<Load>("load");
+  const time = { warmUpMs: rig.size(500, 100), ms: rig.size(MS, 300) };
+  const { sent } = await load.ask("pace", {
+    ...target,
+    ...time,
+    perSecond: PER_SECOND,
+    note: true,
+  });
+  await load.end();
+  return percentile(
+    sent.map(({ tookMs }) => tookMs),
+    0.99,
+  );
+}
+
+/** Gives the organization the default rate limit. */
+async function limit({ db }: Stage, [one]: Subscription[]): Promise<void> {
+  await db`
+    update organizations set rate_limit_per_minute = ${60 * LIMIT_PER_SECOND}
+     where id = ${one?.partner.organizationId ?? null}`;
+}
+
+function tokenOf(subscription: Subscription | undefined): string {
+  return subscription?.partner.token ?? "";
+}
