@@ -94,7 +94,7 @@ export function configurationNames(): string[] {
 }
 
 function read(env: Environment): Settings {
-  const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 256);
+  const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 512);
 
   return {
     databaseUrl: env.value("DATABASE_URL", postgresUrl, null),
