@@ -10,7 +10,8 @@ const DESCRIPTORS = 1_024;
 const STRANGERS = 1_200;
 
 test("more strangers than there are descriptors keep nobody out, and stop no delivery", async (t) => {
-  const program = await startProgram(t, await aRig(t), { descriptors: DESCRIPTORS });
+  const rig = await aRig(t, { DISPATCH_CONCURRENCY: "256" });
+  const program = await startProgram(t, rig, { descriptors: DESCRIPTORS });
   const told = program.log.find(({ msg }) => msg === "connections at most");
   assert.equal(told?.["descriptors"], DESCRIPTORS);
   const partner = await aPartner(program, "acme");

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { shareDescriptors } from "../../src/wiring/descriptors.ts";
 
-const all = { role: "all", dispatchConcurrency: 256 } as const;
+const all = { role: "all", dispatchConcurrency: 512 } as const;
 const PLENTY = { partners: 20_000, operators: 20_000 };
 
 test("with descriptors in plenty every part gets what it can use", () => {
-  assert.deepEqual(shareDescriptors(1_000_000, all), { ...PLENTY, receivers: 3_384 });
-  assert.deepEqual(shareDescriptors(Infinity, all), { ...PLENTY, receivers: 3_384 });
+  assert.deepEqual(shareDescriptors(1_000_000, all), { ...PLENTY, receivers: 3_640 });
+  assert.deepEqual(shareDescriptors(Infinity, all), { ...PLENTY, receivers: 3_640 });
 });
 
 for (const descriptors of [256, 1_024, 4_096, 65_536]) {
@@ -23,6 +23,6 @@ for (const descriptors of [256, 1_024, 4_096, 65_536]) {
   }
 }
 
-test("a thousand descriptors are enough for every attempt of the default", () => {
-  assert.deepEqual(shareDescriptors(1_024, all), { partners: 405, operators: 57, receivers: 462 });
+test("1,400 descriptors are enough for every attempt of the default", () => {
+  assert.deepEqual(shareDescriptors(1_400, all), { partners: 569, operators: 81, receivers: 650 });
 });
