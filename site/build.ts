@@ -1,10 +1,19 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { SiteManifest } from "../src/http/docs/manifest.ts";
+import { bundleScript } from "./bundle.ts";
 import { consoleFiles } from "./console.ts";
 import { downloads } from "./downloads.ts";
 import { layout } from "./layout.ts";
 import { digestOf, ICON, type Output, TYPES } from "./output.ts";
-import { EVENT_TYPE, NOT_FOUND, PAGES } from "./pages.ts";
+import { llmsText } from "./llms-text.ts";
+import {
+  EVENT_TYPE,
+  markdownPath,
+  NOT_FOUND,
+  OPERATOR_ERRORS,
+  PAGES,
+  type PageSource,
+} from "./pages.ts";
 import { renderPage } from "./page.ts";
 import { searchIndex } from "./search-index.ts";
 import { readSource } from "./source.ts";
@@ -23,20 +32,22 @@ export async function buildSite(folder: URL): Promise<void> {
 }
 
 /** In no list and in no search. */
-const HIDDEN = [NOT_FOUND, EVENT_TYPE];
+const HIDDEN = [NOT_FOUND, EVENT_TYPE, OPERATOR_ERRORS];
 
 async function render(): Promise<Output[]> {
   const pages = await Promise.all([...PAGES, ...HIDDEN].map(renderPage));
   const index = JSON.stringify(searchIndex(pages.slice(0, PAGES.length)));
   const assets = {
     style: asset("docs.css", TYPES.css, readSource("site/assets/docs.css")),
-    script: asset("docs.js", TYPES.js, readSource("site/assets/docs.js")),
+    script: asset("docs.js", TYPES.js, bundleScript("site/assets/docs.js")),
+    appearance: asset("appearance.js", TYPES.js, bundleScript("site/assets/appearance.js")),
     icon: asset("icon.svg", TYPES.svg, ICON),
     index: asset("search.json", TYPES.json, index),
   };
   const paths = {
     style: assets.style.path,
     script: assets.script.path,
+    appearance: assets.appearance.path,
     icon: assets.icon.path,
     index: assets.index.path,
   };
@@ -48,6 +59,13 @@ async function render(): Promise<Output[]> {
       type: TYPES.html,
       content: layout(page, paths),
     })),
+    ...pages.filter(hasMarkdown).map((page) => ({
+      path: markdownPath(page),
+      file: `markdown.${page.name}`,
+      type: TYPES.markdown,
+      content: page.markdown,
+    })),
+    { path: "/docs/llms.txt", file: "markdown.llms", type: TYPES.text, content: llmsText() },
     ...Object.values(assets),
     ...downloads().map(({ name, content }) => ({
       path: `/docs/files/${name}`,
@@ -56,6 +74,11 @@ async function render(): Promise<Output[]> {
       content,
     })),
   ];
+}
+
+/** The service writes the others itself. */
+function hasMarkdown({ name }: PageSource): boolean {
+  return name !== NOT_FOUND.name && name !== EVENT_TYPE.name;
 }
 
 /** A file with a digest of its content in its name. */

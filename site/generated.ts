@@ -1,5 +1,5 @@
 import { changelog } from "./generated/changelog.ts";
-import { errors } from "./generated/errors.ts";
+import { errors, operatorErrors } from "./generated/errors.ts";
 import { events } from "./generated/events.ts";
 import { reference } from "./generated/reference.ts";
 import { retryPicture } from "./generated/retry-picture.ts";
@@ -10,6 +10,7 @@ export const GENERATED: Record<string, () => string | Promise<string>> = {
   changelog,
   errors,
   events,
+  "operator-errors": operatorErrors,
   reference,
   "retry-picture": retryPicture,
   "retry-table": retryTable,

@@ -1,11 +1,12 @@
 import { escapeHtml } from "./html.ts";
 import type { Heading } from "./markdown.ts";
 import type { Page } from "./page.ts";
-import { PAGES, type PageSource } from "./pages.ts";
+import { markdownPath, NOT_FOUND, PAGES, type PageSource } from "./pages.ts";
 
 export interface AssetPaths {
   style: string;
   script: string;
+  appearance: string;
   icon: string;
   index: string;
 }
@@ -23,6 +24,7 @@ export function layout(page: Page, assets: AssetPaths): string {
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style}">
+${alternate(page)}<script src="${assets.appearance}"></script>
 <script src="${assets.script}" defer></script>
 </head>
 <body>
@@ -34,6 +36,7 @@ export function layout(page: Page, assets: AssetPaths): string {
 <div id="results" hidden></div>
 <p id="found" class="unseen" role="status"></p>
 </search>
+<button class="appearance" type="button">System</button>
 <button class="menu" type="button" aria-expanded="false" aria-controls="pages">Menu</button>
 </header>
 <div class="frame">
@@ -45,7 +48,7 @@ ${navigation(page)}
 <p class="summary">${escapeHtml(page.summary)}</p>
 ${page.html}
 ${neighbours(page)}
-</main>
+${source(page)}</main>
 ${contents(page.headings)}
 </div>
 </body>
@@ -83,4 +86,15 @@ function neighbours({ name }: PageSource): string {
       ? `<a rel="${rel}" href="${page.path}"><small>${label}</small> ${escapeHtml(page.title)}</a>`
       : "";
   return `<nav class="neighbours" aria-label="Previous and next page">${link(PAGES[at - 1], "prev", "Previous")}${link(PAGES[at + 1], "next", "Next")}</nav>`;
+}
+
+/** The same text for tools. A page that is not there has none. */
+function alternate(page: Page): string {
+  if (page.name === NOT_FOUND.name) return "";
+  return `<link rel="alternate" href="${markdownPath(page)}" type="text/markdown">\n`;
+}
+
+function source(page: Page): string {
+  if (page.name === NOT_FOUND.name) return "";
+  return `<p class="source"><a href="${markdownPath(page)}">This page as Markdown</a></p>\n`;
 }

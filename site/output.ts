@@ -13,6 +13,7 @@ export const TYPES = {
   js: "text/javascript; charset=utf-8",
   svg: "image/svg+xml",
   json: "application/json",
+  markdown: "text/markdown; charset=utf-8",
   text: "text/plain; charset=utf-8",
 } as const;
 

@@ -1,11 +1,14 @@
 import { GENERATED } from "./generated.ts";
 import { type Heading, renderMarkdown } from "./markdown.ts";
 import type { PageSource } from "./pages.ts";
+import { plainMarkdown } from "./plain-markdown.ts";
 import { readSource } from "./source.ts";
 
 export interface Page extends PageSource {
   /** The content below the title. */
   html: string;
+  /** The same as Markdown. */
+  markdown: string;
   headings: Heading[];
 }
 
@@ -15,7 +18,7 @@ export async function renderPage(source: PageSource): Promise<Page> {
   const parts = written.split(/^\{\{([a-z-]+)\}\}$/m); // Text and names alternate.
   let markdown = "";
   for (const [i, part] of parts.entries()) markdown += i % 2 === 0 ? part : await generate(part);
-  return { ...source, ...renderMarkdown(markdown) };
+  return { ...source, ...renderMarkdown(markdown), markdown: plainMarkdown(source, markdown) };
 }
 
 async function generate(name: string): Promise<string> {

@@ -11,6 +11,11 @@ export interface PageSource {
   group: string;
 }
 
+/** The path of a page's text as Markdown. */
+export function markdownPath({ name, path }: PageSource): string {
+  return name === "index" ? "/docs/index.md" : `${path}.md`;
+}
+
 const page = (group: string, name: string, title: string, summary: string): PageSource => ({
   group,
   name,
@@ -68,6 +73,14 @@ export const EVENT_TYPE: PageSource = {
   ...page("", "event-type", EVENT_TEMPLATE.title, EVENT_TEMPLATE.summary),
   path: EVENT_TEMPLATE.path,
 };
+
+/** Linked from the errors page, and not for partners. */
+export const OPERATOR_ERRORS: PageSource = page(
+  "",
+  "operator-errors",
+  "Errors of the operators' API",
+  "Error codes that only operators of the service get.",
+);
 
 /** Shown for a page that does not exist. */
 export const NOT_FOUND: PageSource = {

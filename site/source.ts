@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** The checkout, relative to dist/site. */
-const ROOT = new URL("../../", import.meta.url);
+export const ROOT = new URL("../../", import.meta.url);
 
 /** Reads a file of the checkout. */
 export function readSource(path: string): string {

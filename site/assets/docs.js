@@ -1,120 +1,10 @@
 // Enhances the pages. They work without it.
+import { appearanceButton } from "./docs/appearance.js";
+import { element } from "./docs/element.js";
+import { searchBox } from "./docs/search-box.js";
 
-for (const build of [searchBox, menu, copyButtons, languageTabs, scrollers]) build();
-
-/** Searches sections while the reader types. Fetches the index at the first focus. */
-function searchBox() {
-  const input = document.getElementById("search");
-  const results = document.getElementById("results");
-  const found = document.getElementById("found");
-  const home = new URL("..", new URL(input.dataset.index, location)).pathname.replace(/\/$/, "");
-  let sections = null;
-
-  input.addEventListener("focus", load, { once: true });
-  input.addEventListener("input", async () => show(await load()));
-  input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") results.querySelector("a")?.click();
-    if (event.key === "ArrowDown") move(event, results.querySelector("a"));
-  });
-  results.addEventListener("keydown", (event) => {
-    const at = event.target.closest("a");
-    if (event.key === "ArrowDown") move(event, at.nextElementSibling);
-    if (event.key === "ArrowUp") move(event, at.previousElementSibling ?? input);
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !event.target.closest("input")) move(event, input);
-    if (event.key === "Escape" && !results.hidden) {
-      move(event, input);
-      results.hidden = true;
-    }
-  });
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest("search") || event.target.closest("#results a"))
-      results.hidden = true;
-  });
-  results.parentElement.addEventListener("focusout", (event) => {
-    if (event.relatedTarget && !event.relatedTarget.closest("search")) results.hidden = true;
-  });
-
-  function load() {
-    sections ??= fetch(input.dataset.index)
-      .then((answer) => (answer.ok ? answer.json() : forget()))
-      .catch(forget);
-    return sections;
-  }
-
-  /** After an error, the next letter fetches the index again. */
-  function forget() {
-    sections = null;
-    return [];
-  }
-
-  function move(event, to) {
-    event.preventDefault();
-    to?.focus();
-  }
-
-  function show(all) {
-    const words = wordsOf(input.value);
-    const best = words.length === 0 ? [] : ranked(all, words).slice(0, 8);
-    results.replaceChildren(...best.map((section) => entry(section, words)));
-    if (words.length > 0 && best.length === 0) results.append(element("p", "Nothing found."));
-    results.hidden = words.length === 0;
-    found.textContent = words.length === 0 ? "" : `${best.length} found`;
-  }
-
-  function entry({ href, page, title, text }, words) {
-    const link = element("a", "");
-    link.href = home + href;
-    link.append(element("strong", title), element("small", page === title ? "" : page));
-    link.append(snippet(text, words));
-    return link;
-  }
-}
-
-/** The typed words without endings, so that "retries" finds "retry". */
-function wordsOf(typed) {
-  const words = typed
-    .toLowerCase()
-    .split(/[^a-z0-9_]+/)
-    .filter(Boolean);
-  return words.map((word) => word.replace(/(?<=...)(ies|ing|ied|es|ed|s|y)$/, ""));
-}
-
-/** Sections that contain every word, matches in titles first. */
-function ranked(sections, words) {
-  return sections
-    .map((section) => ({ section, score: scoreOf(section, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .map(({ section }) => section);
-}
-
-function scoreOf({ title, page, text }, words) {
-  const [inTitle, inPage, inText] = [title, page, text].map((part) => part.toLowerCase());
-  let score = 0;
-  for (const word of words) {
-    const hit =
-      (inTitle === word ? 40 : 0) +
-      (inTitle.includes(word) ? 20 : 0) +
-      (inText.startsWith(word) ? 10 : 0) + // The status of an error.
-      (inPage.includes(word) ? 2 : 0) +
-      (inText.includes(word) ? 3 : 0);
-    if (hit === 0) return 0;
-    score += hit;
-  }
-  return score;
-}
-
-function snippet(text, words) {
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-  const rest = text.slice(at).replace(/^\S*\s/, at > 0 ? "…" : "$&"); // Start at a whole word.
-  const cut = rest.length > 130 ? rest.slice(0, 130).replace(/\s\S*$/, "…") : rest;
-  const line = element("span", "");
-  const parts = cut.split(new RegExp(`((?:${words.join("|")})\\w*)`, "i")); // Text and matches alternate.
-  line.append(...parts.map((part, i) => (i % 2 === 0 ? part : element("mark", part))));
-  return line;
-}
+for (const build of [searchBox, appearanceButton, menu, copyButtons, languageTabs, scrollers])
+  build();
 
 function menu() {
   const button = document.querySelector(".menu");
@@ -210,10 +100,4 @@ function scrollers() {
     };
     new ResizeObserver(update).observe(box);
   }
-}
-
-function element(name, text) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
 }

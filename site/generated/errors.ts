@@ -159,21 +159,17 @@ const EXPLANATIONS = {
   },
 } as const satisfies Record<ErrorCode, Explanation>;
 
-/** Lists every code with cause and solution, under the anchor that `type` links to. */
-export function errors(): string {
-  const codes = Object.entries<Explanation>(EXPLANATIONS);
-  const section = (wanted: boolean) =>
-    codes
-      .filter(([, { isOperators = false }]) => isOperators === wanted)
-      .map(([code, explanation]) => entry(code as ErrorCode, explanation))
-      .join("\n\n");
-  return [
-    "## Partners' API",
-    section(false),
-    "## Operators' API",
-    "Only operators of the service get these errors.",
-    section(true),
-  ].join("\n\n");
+/** Lists the codes of the partners' API with cause and solution, each under the anchor that `type` links to. */
+export const errors = () => sections(false);
+
+/** The same for the operators' API. */
+export const operatorErrors = () => sections(true);
+
+function sections(wanted: boolean): string {
+  return Object.entries<Explanation>(EXPLANATIONS)
+    .filter(([, { isOperators = false }]) => isOperators === wanted)
+    .map(([code, explanation]) => entry(code as ErrorCode, explanation))
+    .join("\n\n");
 }
 
 function entry(code: ErrorCode, { cause, solution }: Explanation): string {

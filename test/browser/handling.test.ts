@@ -47,11 +47,12 @@ describe("in a browser", { skip }, async () => {
     await page.goto("/docs/events");
     assert.deepEqual(await tabThrough(page), [
       ...["Skip to content", "Partner API", "Search the documentation"],
+      "Appearance: system",
       ...["Overview", "Quickstart", "Test on your laptop", "Going live"],
       ...["Authentication", "Subscriptions", "Deliveries and retries", "Verifying deliveries"],
       ...["API reference", "Events", "Errors", "Limits", "Changelog"],
       ...["envelope", "Copy"],
-      ...["Previous API reference", "Next Errors"],
+      ...["Previous API reference", "Next Errors", "This page as Markdown"],
     ]);
   });
 
@@ -110,11 +111,37 @@ describe("in a browser", { skip }, async () => {
       ["rotation", "Rotate the signing secret"],
       ["unsubscribe", "Delete"],
       ["sdk", "API reference"],
+      ["resend", "Send deliveries again"],
+      ["410", "What counts as success"],
     ] as const) {
       await page.locator("#search").fill(typed);
       const first = page.locator("#results strong").first();
       await first.getByText(title, { exact: true }).waitFor();
     }
+  });
+
+  test("the appearance that a reader chooses stays on the next page", async (t) => {
+    const page = await open(t, { ...DESKTOP, colorScheme: "light" });
+    const paper = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    await page.goto("/docs");
+    const light = await paper();
+    const button = page.locator(".appearance");
+    await button.click();
+    assert.equal(await button.textContent(), "Light");
+    await button.click();
+    const dark = await paper();
+    assert.notEqual(dark, light);
+    await page.goto("/docs/errors");
+    assert.equal(await paper(), dark);
+    await button.click();
+    assert.deepEqual([await button.textContent(), await paper()], ["System", light]);
+  });
+
+  test("the search finds no match inside of words", async (t) => {
+    const page = await open(t, DESKTOP);
+    await page.goto("/docs");
+    await page.locator("#search").fill("ubscription");
+    await page.locator("#results p", { hasText: "Nothing found." }).waitFor();
   });
 
   test("on a phone, the list of pages opens and closes", async (t) => {

@@ -4,11 +4,12 @@ import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import { downloads } from "../../site/downloads.ts";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
+import { llmsText } from "../../site/llms-text.ts";
 import { renderPage } from "../../site/page.ts";
-import { NOT_FOUND, PAGES } from "../../site/pages.ts";
+import { NOT_FOUND, OPERATOR_ERRORS, PAGES } from "../../site/pages.ts";
 import { searchIndex } from "../../site/search-index.ts";
 
-const pages = await Promise.all([...PAGES, NOT_FOUND].map(renderPage));
+const pages = await Promise.all([...PAGES, OPERATOR_ERRORS, NOT_FOUND].map(renderPage));
 const page = (name: string) => {
   const found = pages.find((each) => each.name === name);
   assert.ok(found, name);
@@ -16,11 +17,22 @@ const page = (name: string) => {
 };
 const ids = (name: string) => page(name).headings.map(({ id }) => id);
 
-test("the errors page explains exactly the existing codes, each under its anchor", () => {
-  const explained = page("errors").headings.filter(({ depth }) => depth === 3);
-  assert.deepEqual(explained.map(({ id }) => id).sort(), Object.keys(PROBLEMS).sort());
+test("two pages explain exactly the existing codes, partners' and operators', each under its anchor", async () => {
+  const codesOf = (name: string) =>
+    page(name)
+      .headings.filter(({ depth }) => depth === 3)
+      .map(({ id }) => id);
+  const [partners, operators] = [codesOf("errors"), codesOf("operator-errors")];
+  assert.deepEqual([...partners, ...operators].sort(), Object.keys(PROBLEMS).sort());
+
+  const { paths } = await openApiDocument();
+  const documented = JSON.stringify(paths);
+  const strangers = operators.filter((code) => documented.includes(`(\`${code}\`)`));
+  assert.deepEqual(strangers, [], "no partner gets a code that the errors page lacks");
+
   for (const [code, { status, title }] of Object.entries(PROBLEMS)) {
-    const section = page("errors").html.split(`<h3 id="${code}">`)[1]?.split("<h3")[0] ?? "";
+    const name = partners.includes(code) ? "errors" : "operator-errors";
+    const section = page(name).html.split(`<h3 id="${code}">`)[1]?.split("<h3")[0] ?? "";
     assert.ok(section.includes(`<strong>${status} ${title}.</strong>`), code);
     assert.ok(section.includes("<strong>Solution.</strong>"), code);
   }
@@ -100,4 +112,21 @@ test("the search index has every section of every page", () => {
   assert.deepEqual(raw, [], "text, not HTML");
   const headers = index.filter(({ text }) => text.includes("X-VC-Signature"));
   assert.ok(headers.length > 1, "code is searchable");
+});
+
+test("each page is there as Markdown: with files in place, whole addresses and no HTML", () => {
+  for (const { markdown, title, path } of pages) {
+    assert.ok(markdown.startsWith(`# ${title}\n\n`), path);
+    assert.doesNotMatch(markdown, / file=|^:::|^<\w|\]\(\/docs/m, path);
+  }
+  assert.match(page("verifying").markdown, /\*\*Go\*\*\n\n```go\npackage webhook\n/);
+});
+
+test("the list for language models has every page with its summary", () => {
+  const text = llmsText();
+  for (const { title, summary, name } of PAGES) {
+    assert.ok(
+      text.includes(`[${title}](https://partners.example.com/docs/${name}.md): ${summary}`),
+    );
+  }
 });

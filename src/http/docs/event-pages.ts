@@ -1,9 +1,9 @@
 import type { EventType, EventTypes } from "../../domain/event-types.ts";
-import { EXAMPLE, exampleBody } from "../../domain/example-event.ts";
-import { publicId } from "../../domain/ids.ts";
-import { signatureHeaders } from "../../webhook/sign.ts";
+import { EXAMPLE } from "../../domain/example-event.ts";
 import { fieldsOf } from "./event-fields.ts";
+import { eventMarkdown, listMarkdown, sentence } from "./event-markdown.ts";
 import { EVENT_TEMPLATE } from "./event-template.ts";
+import { envelope, exampleRequest } from "./example-request.ts";
 import { codeBlock, escapeHtml, heading, highlightJson, span, table } from "./markup.ts";
 
 const PAGE = "/docs/events";
@@ -17,6 +17,8 @@ export function createFill(types: EventTypes): Fill {
   return async (path, written) => {
     if (path === PAGE)
       return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? list(types) : ""));
+    if (path === `${PAGE}.md`)
+      return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? listMarkdown(types) : ""));
     if (hasOwn && path.startsWith("/docs/assets/search.")) return extendIndex(written, types);
     const type = typeAt(path, types);
     return type ? fillPage(written, type, types) : written;
@@ -26,6 +28,13 @@ export function createFill(types: EventTypes): Fill {
 /** The path of the page that the build made for this one: a template for a type's. */
 export function builtPath(path: string, types: EventTypes): string {
   return typeAt(path, types) ? EVENT_TEMPLATE.path : path;
+}
+
+/** The text of a type's page as Markdown; null for every other path. */
+export function markdownAt(path: string, types: EventTypes): string | null {
+  if (!path.endsWith(".md")) return null;
+  const type = typeAt(path.slice(0, -".md".length), types);
+  return type ? eventMarkdown(type, types) : null;
 }
 
 /** Types have pages once there are several. */
@@ -55,6 +64,7 @@ async function fillPage(written: string, type: EventType, types: EventTypes): Pr
     codeBlock("http", request(type)),
   ].join("");
   return written
+    .replaceAll(`${EVENT_TEMPLATE.path}.md`, () => `${PAGE}/${type.name}.md`)
     .replaceAll(EVENT_TEMPLATE.title, () => escapeHtml(type.name))
     .replaceAll(EVENT_TEMPLATE.summary, () => escapeHtml(sentence(type.summary)))
     .replace(EVENT_TEMPLATE.content, () => content)
@@ -76,22 +86,8 @@ function inlineCode(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
-function envelope({ name, example }: EventType): string {
-  return JSON.stringify(JSON.parse(exampleBody(name, example).toString("utf8")), null, 2);
-}
-
-function request({ name, example }: EventType): string {
-  const body = exampleBody(name, example);
-  const headers = {
-    Host: "partner.example",
-    "Content-Type": "application/json",
-    ...signatureHeaders({
-      signingSecret: EXAMPLE.signingSecret,
-      eventId: publicId("evt", EXAMPLE.eventId),
-      timestampMs: EXAMPLE.time.getTime() + 123,
-      body,
-    }),
-  };
+function request(type: EventType): string {
+  const { headers, body } = exampleRequest(type);
   const lines = Object.entries(headers).map(
     ([key, value]) => `${span("attribute", key)}: ${escapeHtml(value)}`,
   );
@@ -99,7 +95,7 @@ function request({ name, example }: EventType): string {
     `${span("keyword", "POST")} ${span("string", "/hooks")} ${span("meta", "HTTP/1.1")}`,
     ...lines,
     "",
-    highlightJson(body.toString("utf8")),
+    highlightJson(body),
   ].join("\n");
 }
 
@@ -131,8 +127,4 @@ function extendIndex(written: string, types: EventTypes): string {
     ].join(" "),
   }));
   return JSON.stringify([...(JSON.parse(written) as unknown[]), ...sections]);
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { PartnerError } from "../../domain/errors.ts";
 import type { EventTypes } from "../../domain/event-types.ts";
 import type { App } from "../app.ts";
-import { builtPath, createFill } from "./event-pages.ts";
+import { builtPath, createFill, markdownAt } from "./event-pages.ts";
 import { EVENT_TEMPLATE } from "./event-template.ts";
 import { DOCS_BASE_URL } from "./manifest.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { PAGE_HEADERS, sendFile } from "./send-file.ts";
 import { Site } from "./site.ts";
 
+const MARKDOWN = "text/markdown; charset=utf-8";
 const NOT_FOUND = "/docs/not-found";
 /** What the build makes for the service and not for readers. */
 const HIDDEN = [NOT_FOUND, EVENT_TEMPLATE.path];
@@ -25,7 +26,15 @@ export function docsRoutes(
     atHome: async (written, path) => atHome(await fill(path, written), baseUrl()),
   });
 
+  app.get("/", { schema: { hide: true } }, async (request, reply) => {
+    if (!wantsHtml(request)) throw new PartnerError("not_found", "The documentation is at /docs.");
+    return reply.header("vary", "Accept").redirect(`${pathOf(baseUrl())}/docs`);
+  });
+
   pageRoutes(app, "/docs", async (path, request, reply) => {
+    const markdown = markdownAt(path, eventTypes);
+    if (markdown !== null) return reply.headers(PAGE_HEADERS).type(MARKDOWN).send(markdown);
+
     const file = HIDDEN.includes(path) ? null : await site.at(path);
     return file ? sendFile(file, reply) : sendNotFound(request, reply);
   });
@@ -45,8 +54,12 @@ function wantsHtml({ headers }: FastifyRequest): boolean {
 
 /** With our own address in the samples, and below its path in the links, behind a proxy that adds one. */
 function atHome(written: string, baseUrl: string): string {
-  const prefix = new URL(baseUrl).pathname.replace(/\/$/, "");
+  const prefix = pathOf(baseUrl);
   return written
     .replaceAll('="/docs', `="${prefix}/docs`)
     .replaceAll(DOCS_BASE_URL, baseUrl.replaceAll("&", "&amp;"));
+}
+
+function pathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, "");
 }

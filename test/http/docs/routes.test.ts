@@ -66,7 +66,11 @@ test("no page holds a script, a style or a picture from elsewhere, or any in its
       path,
     );
     assert.doesNotMatch(body, /<(img|iframe|object|embed|form|base)\b/, path);
-    assert.doesNotMatch(body, /<link [^>]*href="(?!\/docs\/assets\/)/, path);
+    assert.doesNotMatch(
+      body,
+      /<link (?!rel="alternate" href="\/docs\/[\w-]+\.md")[^>]*href="(?!\/docs\/assets\/)/,
+      path,
+    );
   }
 });
 
@@ -161,4 +165,23 @@ test("the type of an error leads to its explanation", async (t) => {
   const { pathname, hash } = new URL(type);
   const { body } = await api.inject({ url: pathname });
   assert.ok(body.includes(`id="${hash.slice(1)}"`));
+});
+
+test("the root leads browsers to the documentation, below the address of the service", async (t) => {
+  const api = startWithDocs(t, { options: { baseUrl: () => "https://api.example.org/partners" } });
+  const browser = await api.inject({ url: "/", headers: { accept: "text/html" } });
+  assert.deepEqual([browser.statusCode, browser.headers.location], [302, "/partners/docs"]);
+  assert.equal(browser.headers.vary, "Accept");
+
+  const program = await api.inject({ url: "/" });
+  assert.deepEqual([program.statusCode, program.json<{ code: string }>().code], [404, "not_found"]);
+});
+
+test("pages are served as Markdown, with the address at which the service is reached", async (t) => {
+  const api = startWithDocs(t);
+  const { headers, body } = await api.inject({ url: "/docs/quickstart.md" });
+  assert.equal(headers["content-type"], "text/markdown; charset=utf-8");
+  assert.ok(body.includes(`](${BASE_URL}/docs/errors#unauthenticated)`));
+  const list = await api.inject({ url: "/docs/llms.txt" });
+  assert.ok(list.body.includes(`](${BASE_URL}/docs/quickstart.md)`));
 });

@@ -1,0 +1,3 @@
+import { applyAppearance } from "./docs/appearance.js";
+
+applyAppearance();

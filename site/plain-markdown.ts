@@ -1,0 +1,24 @@
+import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
+import { infoOf } from "./info.ts";
+import type { PageSource } from "./pages.ts";
+import { readSource } from "./source.ts";
+
+/** A page's text for tools: files shown in place, tabs as paragraphs, addresses in full, no HTML. */
+export function plainMarkdown({ title, summary }: PageSource, markdown: string): string {
+  const text = markdown
+    .replace(/^<figure[\s\S]*?<\/figure>\n/gm, "")
+    .replace(/^<a href="(.+?)"><strong>(.+?)<\/strong> (.*)<\/a>$/gm, "- [$2]($1): $3")
+    .replace(/^<\/?div.*>\n/gm, "")
+    .replace(/^:::.*\n/gm, "")
+    .replace(/^```(\S+ .+)\n([\s\S]*?)```$/gm, (_, lang: string, written: string) =>
+      fence(lang, written),
+    )
+    .replaceAll("](/docs", `](${DOCS_BASE_URL}/docs`);
+  return `# ${title}\n\n${summary}\n\n${text.trim()}\n`;
+}
+
+function fence(lang: string, written: string): string {
+  const { language, title, file } = infoOf({ lang });
+  const code = file === undefined ? written : `${readSource(file).trimEnd()}\n`;
+  return `${title === undefined ? "" : `**${title}**\n\n`}\`\`\`${language}\n${code}\`\`\``;
+}

@@ -1,0 +1,54 @@
+import type { EventType, EventTypes } from "../../domain/event-types.ts";
+import { EXAMPLE } from "../../domain/example-event.ts";
+import { fieldsOf } from "./event-fields.ts";
+import { envelope, exampleRequest } from "./example-request.ts";
+import { DOCS_BASE_URL } from "./manifest.ts";
+
+/** The list of all event types, for the Markdown of the page of events. */
+export function listMarkdown(types: EventTypes): string {
+  const rows = [...types].map(
+    ({ name, summary }) =>
+      `| [${name}](${DOCS_BASE_URL}/docs/events/${name}.md) | ${cell(summary)} |`,
+  );
+  return ["## All event types", "", "| type | meaning |", "|---|---|", ...rows].join("\n");
+}
+
+/** The page of an event type as Markdown. */
+export function eventMarkdown(type: EventType, types: EventTypes): string {
+  const { headers, body } = exampleRequest(type);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const request = ["POST /hooks HTTP/1.1", ...lines, "", body].join("\n");
+  return [
+    `# ${type.name}`,
+    sentence(type.summary),
+    ...(type.description ? [type.description] : []),
+    "## Data",
+    fieldTable(type, types),
+    "## Example",
+    fence("json", envelope(type)),
+    "## Request",
+    `This request is signed with the secret \`${EXAMPLE.signingSecret}\`.`,
+    fence("http", request),
+  ].join("\n\n");
+}
+
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function fieldTable(type: EventType, types: EventTypes): string {
+  const rows = fieldsOf(type, types).map(
+    ({ name, type, required, description }) =>
+      `| \`${name}\` | ${cell(type)}${required ? ", required" : ""} | ${cell(description)} |`,
+  );
+  if (rows.length === 0) return "The schema lists no members.";
+  return ["| name | type | meaning |", "|---|---|---|", ...rows].join("\n");
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
+}
+
+function fence(language: string, code: string): string {
+  return `\`\`\`${language}\n${code}\n\`\`\``;
+}
