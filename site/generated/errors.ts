@@ -51,7 +51,7 @@ const EXPLANATIONS = {
   not_found: {
     cause:
       "The path does not exist, or you have no subscription with this id. A malformed id, a deleted subscription and " +
-      "one of another organization get the same response.",
+      "one of another organization get the same response. So does an `Idempotency-Key` whose subscription was deleted.",
     solution:
       "Check the path, then compare the id with [your list](/docs/reference#list-subscriptions).",
   },
@@ -96,6 +96,12 @@ const EXPLANATIONS = {
     solution: "Wait until one is finished, or cancel one.",
     isOperators: true,
   },
+  request_in_progress: {
+    cause:
+      "Another request with the same `Idempotency-Key` is being answered, and was not done within a second.",
+    solution:
+      "Send the same request again in a few seconds. You then get the answer of the first one.",
+  },
   payload_too_large: {
     cause: "The body is larger than 64 KiB.",
     solution: "Check what your program sends. Valid requests are much smaller.",
@@ -115,6 +121,13 @@ const EXPLANATIONS = {
       "The JSON or the query is well-formed but invalid. `errors` lists up to 20 faults: `pointer` is a JSON pointer " +
       "to the place, `detail` explains the fault.",
     solution: "Fix the listed faults. The [API reference](/docs/reference) has the schema.",
+  },
+  idempotency_key_reused: {
+    cause:
+      "A request with this `Idempotency-Key` succeeded in the last 24 hours, and its path or body was different.",
+    solution:
+      "Use a new key for each new request, and the same key only to repeat one. See " +
+      "[Repeat a request safely](/docs/subscriptions#repeat-a-request-safely).",
   },
   url_rejected: {
     cause:
@@ -148,8 +161,8 @@ const EXPLANATIONS = {
   internal: {
     cause: "An unexpected error on our side. We logged it with the `request_id`.",
     solution:
-      "Try again. After a `POST` that creates a subscription, check your list first: it may have worked. If the " +
-      "error persists, send us the `request_id`.",
+      "Try again. With an [`Idempotency-Key`](/docs/subscriptions#repeat-a-request-safely), a `POST` that has worked " +
+      "after all is not done twice. If the error persists, send us the `request_id`.",
   },
   unavailable: {
     cause:

@@ -1,11 +1,17 @@
 import { publicId } from "../domain/ids.ts";
 import { keyIdOf, open, seal } from "../domain/sealed-secret.ts";
 import {
+  listSealedAnswers,
+  replaceSealedAnswer,
+  type SealedAnswerRow,
+} from "../postgres/kept-answers.ts";
+import {
   listSealedSecrets,
   replaceSealedSecret,
   type SealedSecretRow,
 } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { placeOf } from "./kept-answers.ts";
 
 const BATCH = 100;
 const NAMED_MAX = 100;
@@ -15,18 +21,20 @@ type Sealing = Pick<Dependencies, "db" | "ring">;
 export interface Resealed {
   /** The key that seals everything now, but for what is unreadable. */
   sealing_key: string;
+  /** Signing secrets and kept answers. */
   resealed: number;
   /** Were under the newest key already. */
   unchanged: number;
-  /** How many secrets no key of the ring opens. Left as they were: another ring may open them. */
+  /** How many signing secrets no key of the ring opens. Left as they were: another ring may open them. */
   unreadable: number;
   /** The first hundred subscriptions that have those. */
   unreadable_subscriptions: string[];
 }
 
 /**
- * Seals every secret under the newest key of the ring, while the service runs, each in a transaction of its own. A
- * secret that is replaced or erased meanwhile is left alone. Broken off, it goes on where it was when it is called again.
+ * Seals every signing secret and every kept answer under the newest key of the ring, while the service runs, each in a
+ * transaction of its own. What is replaced or erased meanwhile is left alone. Broken off, it goes on where it was when it
+ * is called again. A kept answer that no key opens is left to expire.
  */
 export async function reseal({ db, ring }: Sealing): Promise<Resealed> {
   const done = { resealed: 0, unchanged: 0, unreadable: 0, gone: 0 };
@@ -37,7 +45,12 @@ export async function reseal({ db, ring }: Sealing): Promise<Resealed> {
     const lost = batch.filter((_, index) => results[index] === "unreadable");
     named.push(...lost.slice(0, NAMED_MAX - named.length).map(({ id }) => publicId("wh", id)));
   }
-  const { resealed, unchanged, unreadable } = done;
+  const { unreadable } = done;
+  for await (const batch of sealedAnswers({ db, ring })) {
+    const results = await Promise.all(batch.map((row) => resealAnswer({ db, ring }, row)));
+    for (const result of results) done[result]++;
+  }
+  const { resealed, unchanged } = done;
   return {
     sealing_key: ring[0].id,
     resealed,
@@ -62,7 +75,20 @@ async function resealOne(
   return isReplaced ? "resealed" : "gone";
 }
 
-/** How many signing secrets each key of the ring seals, the newest first, and how many none of them opens. */
+async function resealAnswer(
+  { db, ring }: Sealing,
+  { answer, ...row }: SealedAnswerRow & { answer: string | null },
+): Promise<"resealed" | "unchanged" | "unreadable" | "gone"> {
+  if (answer === null) return "unreadable";
+  if (keyIdOf(row.sealed_answer) === ring[0].id) return "unchanged";
+  const change = { from: row.sealed_answer, to: seal(ring, placeOf(row), answer) };
+  return (await replaceSealedAnswer(db, row, change)) ? "resealed" : "gone";
+}
+
+/**
+ * How many signing secrets and kept answers each key of the ring seals, the newest first, and how many secrets none of
+ * them opens.
+ */
 export async function surveySecrets({ db, ring }: Sealing) {
   const byKey = new Map(ring.map(({ id }) => [id, 0]));
   let unreadable = 0;
@@ -71,6 +97,12 @@ export async function surveySecrets({ db, ring }: Sealing) {
       const keyId = keyIdOf(sealed_secret);
       if (secret === null || keyId === null) unreadable++;
       else byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
+    }
+  }
+  for await (const batch of sealedAnswers({ db, ring })) {
+    for (const { sealed_answer, answer } of batch) {
+      const keyId = keyIdOf(sealed_answer);
+      if (answer !== null && keyId !== null) byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
     }
   }
   return { byKey, unreadable };
@@ -94,5 +126,14 @@ async function* sealedSecrets({ db, ring }: Sealing): AsyncGenerator<Sealed[]> {
     after = batch.at(-1)?.id ?? null;
     if (after === null) return;
     yield batch.map((row) => ({ ...row, secret: open(ring, row.id, row.sealed_secret) }));
+  }
+}
+
+async function* sealedAnswers({ db, ring }: Sealing) {
+  for (let after: SealedAnswerRow | null = null; ;) {
+    const batch: SealedAnswerRow[] = await listSealedAnswers(db, { after, limit: BATCH });
+    after = batch.at(-1) ?? null;
+    if (after === null) return;
+    yield batch.map((row) => ({ ...row, answer: open(ring, placeOf(row), row.sealed_answer) }));
   }
 }

@@ -20,12 +20,19 @@ import type { Dependencies } from "./dependencies.ts";
 import type { Refusal } from "./destination.ts";
 import { openOnce } from "./opened-secrets.ts";
 
-/** Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. */
+/** A subscription and its signing secret. */
+export type NewSubscription = SubscriptionRow & { secret: string };
+
+/**
+ * Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. `keep` writes
+ * in the same transaction, before anything is locked.
+ */
 export async function createSubscription(
   { db, clock, ring, checkDestination, rules }: Dependencies,
   organizationId: OrganizationId,
   { url, events }: { url: string; events: string[] },
-): Promise<SubscriptionRow & { secret: string }> {
+  keep?: (tx: Queryable, created: NewSubscription) => Promise<void>,
+): Promise<NewSubscription> {
   requireFewEvents(events);
   await requireRoom(db, organizationId, rules.maxSubscriptions);
 
@@ -42,17 +49,20 @@ export async function createSubscription(
 
   const id = randomId();
   const secret = mintSigningSecret();
-  const subscription = await db.begin(async (tx) => {
+  const subscription = {
+    id,
+    organization_id: organizationId,
+    url,
+    events,
+    consecutive_failures: 0,
+    created_at: clock(),
+    auto_disabled_at: null,
+  };
+  await db.begin(async (tx) => {
+    await keep?.(tx, { ...subscription, secret });
     await lockOrganization(tx, organizationId);
     await requireRoom(tx, organizationId, rules.maxSubscriptions);
-    return insertSubscription(tx, {
-      id,
-      organization_id: organizationId,
-      url,
-      events,
-      sealed_secret: seal(ring, id, secret),
-      created_at: clock(),
-    });
+    await insertSubscription(tx, { ...subscription, sealed_secret: seal(ring, id, secret) });
   });
   return { ...subscription, secret };
 }

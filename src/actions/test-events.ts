@@ -1,36 +1,67 @@
 import { PartnerError } from "../domain/errors.ts";
 import { TEST_EVENT, TEST_EVENT_DATA } from "../domain/event.ts";
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
+import type { NewEvent, Published } from "./new-event.ts";
+import { publish } from "./publish.ts";
 import { getSubscription, requireSecret } from "./subscriptions.ts";
+
+/** A test call: a subscription, and a secret as proof of possession. */
+export interface TestCall {
+  id: SubscriptionId | null;
+  secret: string;
+}
+
+/** Writes in the transaction that publishes an event. */
+type Keep = (tx: Queryable, subscriptionId: SubscriptionId, eventId: EventId) => Promise<void>;
 
 /** Publishes a test event to one subscription and returns the event's id once the event is durable. */
 export async function sendTestEvent(
   deps: Dependencies,
   organizationId: OrganizationId,
-  { id, secret }: { id: SubscriptionId | null; secret: string },
-): Promise<string> {
-  const subscriptionId = await requireProof(deps, organizationId, { id, secret });
+  call: TestCall,
+  keep?: Keep,
+): Promise<EventId> {
+  const subscriptionId = await requireProof(deps, organizationId, call);
+  const event = { organizationId, subscriptionId, type: TEST_EVENT, data: TEST_EVENT_DATA };
 
-  const { eventId, subscriptionIds } = await deps.gathered.publish({
-    organizationId,
-    subscriptionId,
-    type: TEST_EVENT,
-    data: TEST_EVENT_DATA,
-  });
+  const { eventId, subscriptionIds } = keep
+    ? await publishAndKeep(deps, event, keep)
+    : await deps.gathered.publish(event);
   if (subscriptionIds.length === 0) {
-    await getSubscription(deps, organizationId, id); // Absent if it was deleted meanwhile.
+    await getSubscription(deps, organizationId, call.id); // Absent if it was deleted meanwhile.
     throw inactive();
   }
   return eventId;
+}
+
+async function publishAndKeep(
+  deps: Dependencies,
+  event: NewEvent & { subscriptionId: SubscriptionId },
+  keep: Keep,
+): Promise<Published> {
+  const published = await deps.db.begin(async (tx) => {
+    const [one] = await publish(deps, tx, [event]);
+    if (!one) throw new Error("publishing one event returned nothing");
+    if (one.subscriptionIds.length > 0) await keep(tx, event.subscriptionId, one.eventId);
+    return one;
+  });
+  deps.nudge(
+    published.subscriptionIds.map((id) => ({
+      subscription_id: id,
+      organization_id: event.organizationId,
+    })),
+  );
+  return published;
 }
 
 /** Returns the subscription's id if the secret is right. A secret that was right before needs no look-up. */
 async function requireProof(
   deps: Dependencies,
   organizationId: OrganizationId,
-  { id, secret }: { id: SubscriptionId | null; secret: string },
-): Promise<string> {
+  { id, secret }: TestCall,
+): Promise<SubscriptionId> {
   if (id && deps.proofs.holds({ organizationId, subscriptionId: id, secret })) return id;
 
   const subscription = await getSubscription(deps, organizationId, id);

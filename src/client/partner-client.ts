@@ -27,6 +27,14 @@ export type SubscriptionRequest = Omit<Requested, "events"> & {
 type Page = NonNullable<operations["listFailures"]["parameters"]["query"]>;
 export type PageRequest = { [Name in keyof Page]: Page[Name] | undefined };
 
+export interface KeyedOptions {
+  /**
+   * Makes the call safe to repeat for 24 hours, after a timeout for example: 1 to 255 visible ASCII characters, such as a
+   * UUID. The same key with the same arguments gets the first response again.
+   */
+  idempotencyKey?: string | undefined;
+}
+
 export interface PartnerClientOptions {
   /** The address of the service, without `/api/v1/partner`. */
   baseUrl: string;
@@ -46,11 +54,16 @@ export interface PartnerClient {
   getIdentity(): Promise<Result<Identity, "getIdentity">>;
   createSubscription(
     request: SubscriptionRequest,
+    options?: KeyedOptions,
   ): Promise<Result<NewSubscription, "createSubscription">>;
   listSubscriptions(): Promise<Result<Subscription[], "listSubscriptions">>;
   deleteSubscription(id: string): Promise<Result<undefined, "deleteSubscription">>;
   /** `secret` is the subscription's secret, as proof of possession. */
-  sendTestEvent(id: string, secret: string): Promise<Result<AcceptedEvent, "sendTestEvent">>;
+  sendTestEvent(
+    id: string,
+    secret: string,
+    options?: KeyedOptions,
+  ): Promise<Result<AcceptedEvent, "sendTestEvent">>;
   /** One page of the failures audit. */
   listFailures(id: string, page?: PageRequest): Promise<Result<FailuresPage, "listFailures">>;
   /** Iterates over all failures, newest first, and fetches pages as needed. Throws a `PartnerApiError`. */
@@ -68,10 +81,10 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
   const client: PartnerClient = {
     getIdentity: () =>
       toResult("getIdentity", (signal) => http.GET("/api/v1/partner/me", { signal })),
-    createSubscription: (request) =>
+    createSubscription: (request, options) =>
       toResult("createSubscription", (signal) => {
-        const body = request as Requested;
-        return http.POST("/api/v1/partner/webhooks", { body, signal });
+        const [params, body] = [{ header: keyHeader(options) }, request as Requested];
+        return http.POST("/api/v1/partner/webhooks", { params, body, signal });
       }),
     listSubscriptions: () =>
       toResult("listSubscriptions", (signal) => http.GET("/api/v1/partner/webhooks", { signal })),
@@ -80,9 +93,9 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
         const params = { path: { id } };
         return http.DELETE("/api/v1/partner/webhooks/{id}", { params, signal });
       }),
-    sendTestEvent: (id, secret) =>
+    sendTestEvent: (id, secret, options) =>
       toResult("sendTestEvent", (signal) => {
-        const [params, body] = [{ path: { id } }, { secret }];
+        const [params, body] = [{ path: { id }, header: keyHeader(options) }, { secret }];
         return http.POST("/api/v1/partner/webhooks/{id}/test", { params, body, signal });
       }),
     listFailures: (id, page = {}) =>
@@ -111,6 +124,10 @@ export function createPartnerClient(options: PartnerClientOptions): PartnerClien
     if (response.ok && hasData(operation, data)) return { data: data as Data, error: null };
     return { data: null, error: readProblem(operation, response, error) };
   }
+}
+
+function keyHeader({ idempotencyKey }: KeyedOptions = {}): { "Idempotency-Key"?: string } {
+  return idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey };
 }
 
 /** Without this check, `fetch` would throw errors that contain the invalid token. */

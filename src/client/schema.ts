@@ -245,7 +245,10 @@ export interface operations {
   createSubscription: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key with the same body gets the first answer again. */
+        "Idempotency-Key"?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -271,6 +274,8 @@ export interface operations {
       /** @description The subscription, with its signing secret. */
       201: {
         headers: {
+          /** @description `true` on an answer that was kept for the Idempotency-Key. */
+          "Idempotent-Replayed"?: string;
           [name: string]: unknown;
         };
         content: {
@@ -343,7 +348,10 @@ export interface operations {
   sendTestEvent: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key with the same body gets the first answer again. */
+        "Idempotency-Key"?: string;
+      };
       path: {
         /** @description `wh_<uuid>` */
         id: string;
@@ -367,6 +375,8 @@ export interface operations {
       /** @description The event is stored and on its way. */
       200: {
         headers: {
+          /** @description `true` on an answer that was kept for the Idempotency-Key. */
+          "Idempotent-Replayed"?: string;
           [name: string]: unknown;
         };
         content: {
@@ -457,10 +467,13 @@ export const codes = {
     "malformed_request",
     "unauthenticated",
     "insufficient_scope",
+    "not_found",
     "subscription_limit",
+    "request_in_progress",
     "payload_too_large",
     "unsupported_media_type",
     "invalid_request",
+    "idempotency_key_reused",
     "url_rejected",
     "rate_limited",
     "internal",
@@ -488,9 +501,11 @@ export const codes = {
     "secret_mismatch",
     "not_found",
     "subscription_inactive",
+    "request_in_progress",
     "payload_too_large",
     "unsupported_media_type",
     "invalid_request",
+    "idempotency_key_reused",
     "rate_limited",
     "internal",
     "unavailable",

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import type { SubscriptionId } from "./ids.ts";
 
 export interface SealingKey {
   /** 1 to 255 bytes of UTF-8. Stands unencrypted in front of every secret that this key sealed. */
@@ -17,17 +16,17 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a signing secret for one subscription.
+ * Encrypts a secret for one row.
  *
  *     version (1) | length of key id (1) | key id | nonce (12) | ciphertext | tag (16)
  *
- * The subscription's id is the associated data, so bytes copied to another row do not open.
+ * What identifies the row is the associated data, so bytes copied to another row do not open.
  */
-export function seal(ring: KeyRing, subscriptionId: SubscriptionId, secret: string): Buffer {
+export function seal(ring: KeyRing, row: string, secret: string): Buffer {
   const [newest] = ring;
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, newest.key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(Buffer.from(subscriptionId));
+  cipher.setAAD(Buffer.from(row));
   const ciphertext = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
   return Buffer.concat([headOf(newest), nonce, ciphertext, cipher.getAuthTag()]);
 }
@@ -42,7 +41,7 @@ export function headOf({ id }: SealingKey): Buffer {
 }
 
 /** The secret, or null if the key is not on the ring, the bytes belong to another row, or they were altered. */
-export function open(ring: KeyRing, subscriptionId: SubscriptionId, sealed: Buffer): string | null {
+export function open(ring: KeyRing, row: string, sealed: Buffer): string | null {
   const keyId = keyIdOf(sealed);
   const key = ring.find(({ id }) => id === keyId)?.key;
   if (keyId === null || key === undefined) return null;
@@ -52,7 +51,7 @@ export function open(ring: KeyRing, subscriptionId: SubscriptionId, sealed: Buff
   const ciphertext = sealed.subarray(start + NONCE_BYTES, -TAG_BYTES);
 
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(subscriptionId));
+  decipher.setAAD(Buffer.from(row));
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
   try {
     return decipher.update(ciphertext, undefined, "utf8") + decipher.final("utf8");

@@ -6,7 +6,7 @@ import { pointerOf, ruleOf } from "../domain/violation.ts";
 const FAULTS_MAX = 20;
 
 /** A fault as the validator reports it in verbose mode, with the schema that was broken. */
-type Violation = FastifySchemaValidationError & { parentSchema?: Described };
+export type Violation = FastifySchemaValidationError & { parentSchema?: Described };
 
 interface Described {
   description?: string;

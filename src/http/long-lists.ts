@@ -1,3 +1,4 @@
+import type { preValidationHookHandler } from "fastify";
 import type { App } from "./app.ts";
 
 /**
@@ -9,13 +10,14 @@ export function cutLongLists(app: App): void {
     const { properties = {} } = (route.schema?.body ?? {}) as Described;
     const lists = Object.entries(properties).filter(([, { maxItems }]) => maxItems !== undefined);
     if (lists.length === 0) return;
-    route.preValidation = ({ body }, _reply, done) => {
+    const cut: preValidationHookHandler = ({ body }, _reply, done) => {
       for (const [name, { maxItems = Infinity }] of lists) {
         const list = (body as Body)?.[name];
         if (Array.isArray(list)) list.splice(maxItems + 1);
       }
       done();
     };
+    route.preValidation = [cut, route.preValidation ?? []].flat();
   });
 }
 

@@ -15,6 +15,7 @@ const RIGHTS: Record<string, string> = {
   subscription_ceilings: "select, insert, update (max_per_second, burst, full_at), delete",
   events: "select, insert",
   dedupe_keys: "select, insert, update (event_id, at), delete",
+  kept_answers: "select, insert, update (request_hash, subscription_id, at, sealed_answer), delete",
   waiting_deliveries: "select, insert, update, delete",
   finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
   attempts: "select, insert",

@@ -127,17 +127,27 @@ export async function findStanding(db: Queryable, id: SubscriptionId): Promise<S
   return row ?? null;
 }
 
-/** Marks the subscription deleted and erases its secret. False if absent, or not `organizationId`'s where that is given. */
+/**
+ * Marks the subscription deleted and erases its secret, from kept answers, too. False if absent, or not `organizationId`'s
+ * where that is given.
+ */
 export async function deleteSubscription(
   db: Queryable,
   id: SubscriptionId,
   { organizationId, now }: { organizationId: OrganizationId | null; now: Date },
 ): Promise<boolean> {
-  const { count } = await db`
-    update subscriptions
-       set deleted_at = ${now}, sealed_secret = null
-     where id = ${id} and deleted_at is null
-       ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}`;
+  const [{ count }] = await db<[{ count: number }]>`
+    with deleted as (
+      update subscriptions
+         set deleted_at = ${now}, sealed_secret = null
+       where id = ${id} and deleted_at is null
+         ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
+      returning id
+    ),
+    erased as (
+      update kept_answers set sealed_answer = null where subscription_id in (select id from deleted)
+    )
+    select count(*)::int as count from deleted`;
   return count === 1;
 }
 

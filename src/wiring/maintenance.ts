@@ -3,8 +3,10 @@ import type { Dependencies } from "../actions/dependencies.ts";
 import { forgetEndedSessions } from "../actions/sessions.ts";
 import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
+import { ANSWER_KEPT_MS } from "../domain/idempotency-key.ts";
 import { isInUse, isTimedOut } from "../postgres/database.ts";
 import { deleteOldKeys } from "../postgres/dedupe-keys.ts";
+import { deleteOldAnswers } from "../postgres/kept-answers.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
 import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -12,8 +14,8 @@ import { repeat } from "./repeat.ts";
 
 const KEYS_USED_MS = 10_000;
 const CLOCK_MS = 10_000;
-const DEDUPE_KEYS_MS = 60_000;
 const SESSIONS_MS = 600_000;
+const EXPIRED_KEYS_MS = 60_000;
 const PARTITIONS_MAX_MS = 600_000;
 
 /**
@@ -43,8 +45,8 @@ export function startMaintenance(
   const repeated = [
     every(turnMs, () => turnPartitions(deps, onInUse, stopping.signal)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
-    every(DEDUPE_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
     every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
+    every(EXPIRED_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
       const sessions = await endStalled(deps.db, standstillMs);
@@ -87,13 +89,18 @@ export async function turnPartitions(
 }
 
 /** No clock of ours is so far off that a key which another process still knows is deleted. */
-const DEDUPE_MARGIN_MS = 60_000;
+const EXPIRY_MARGIN_MS = 60_000;
 
-/** Deletes expired dedupe keys, one short statement after another, until there are none or `signal` aborts. */
+/**
+ * Deletes expired dedupe keys and kept answers, one short statement after another, until there are none or `signal`
+ * aborts.
+ */
 export async function deleteExpiredKeys(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   signal?: AbortSignal,
 ): Promise<void> {
-  const horizon = after(clock(), -DEDUPE_MS - DEDUPE_MARGIN_MS);
-  while (!signal?.aborted && (await deleteOldKeys(db, horizon)));
+  const kept = after(clock(), -ANSWER_KEPT_MS - EXPIRY_MARGIN_MS);
+  const taken = after(clock(), -DEDUPE_MS - EXPIRY_MARGIN_MS);
+  while (!signal?.aborted && (await deleteOldKeys(db, taken)));
+  while (!signal?.aborted && (await deleteOldAnswers(db, kept)));
 }

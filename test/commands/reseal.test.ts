@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { type KeyRing, keyIdOf, open } from "../../src/domain/sealed-secret.ts";
+import { answerOnce } from "../../src/actions/kept-answers.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
 import { createCommandLine } from "../support/command-line.ts";
@@ -48,6 +49,28 @@ test("every secret is resealed under the newest key and stays the same", async (
     unreadable: 0,
     unreadable_subscriptions: [],
   });
+});
+
+test("kept answers are resealed, too, and stay the same", async () => {
+  const organizationId = await anOrganization(deps);
+  const ask = { organizationId, route: "createSubscription", hash: randomBytes(32) } as const;
+  const keys = Array.from({ length: 101 }, (_, i) => `key-${i}`);
+  const { id } = await aSubscription({ ...deps, ring: [newKey] }, organizationId);
+  for (const key of keys) {
+    await answerOnce(deps, { ...ask, key }, async (keep) => {
+      await deps.db.begin((tx) => keep(tx, id, `answer to ${key}`));
+      return "";
+    });
+  }
+  const { stdout } = await resealUnder([newKey, oldKey]).run("reseal");
+  assert.match(stdout, /^101 secrets resealed under key new; /);
+  for (const key of keys) {
+    const kept = await answerOnce({ ...deps, ring: [newKey] }, { ...ask, key }, () =>
+      Promise.reject(new Error("it is kept")),
+    );
+    assert.deepEqual(kept, { body: `answer to ${key}`, isReplayed: true });
+  }
+  await deleteSubscription(deps, organizationId, id);
 });
 
 test("a secret that no key opens is reported and left unchanged", async () => {

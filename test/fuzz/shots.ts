@@ -54,6 +54,11 @@ function headersOf(takesBody: boolean): fc.Arbitrary<Shot["headers"]> {
 const ODD: [string, string][] = [
   ["X-Request-Id", MARK],
   ["X-Request-Id", `${MARK}\tand more`],
+  ["Idempotency-Key", "k"],
+  ["Idempotency-Key", MARK],
+  ["Idempotency-Key", `${MARK} and more`],
+  ["Idempotency-Key", ""],
+  ["Idempotency-Key", `${MARK}${"k".repeat(255)}`],
   ["X-HTTP-Method-Override", "DELETE"],
   ["X-Forwarded-For", MARK],
   ["X-Forwarded-Host", `${MARK}.example.com`],

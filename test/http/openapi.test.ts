@@ -53,7 +53,7 @@ test("the document holds the six operations, with every status that each may ans
   ]);
   assert.deepEqual(Object.fromEntries(statuses), {
     "GET /api/v1/partner/me": ["200", ...ALWAYS].sort(),
-    "POST /api/v1/partner/webhooks": ["201", "409", ...BODY, ...ALWAYS].sort(),
+    "POST /api/v1/partner/webhooks": ["201", "404", "409", ...BODY, ...ALWAYS].sort(),
     "GET /api/v1/partner/webhooks": ["200", ...ALWAYS].sort(),
     "DELETE /api/v1/partner/webhooks/{id}": ["204", "404", ...ALWAYS].sort(),
     "POST /api/v1/partner/webhooks/{id}/test": ["200", "404", "409", ...BODY, ...ALWAYS].sort(),

@@ -57,6 +57,7 @@ test("what happened can be neither rewritten nor erased by the service, and noth
     "dedupe_keys",
     "ended_sessions",
     "event_type_nodes",
+    "kept_answers",
     "subscription_ceilings",
     "waiting_deliveries",
   ]);
@@ -88,6 +89,10 @@ test("a column that never changes cannot be changed by the service", async () =>
       "finished_deliveries.attempts",
       "finished_deliveries.last_reason",
       "finished_deliveries.lease_id",
+      "kept_answers.at",
+      "kept_answers.request_hash",
+      "kept_answers.sealed_answer",
+      "kept_answers.subscription_id",
       "organizations.rate_limit_per_minute",
       "readiness.writes",
       "subscription_ceilings.burst",

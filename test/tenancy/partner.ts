@@ -29,16 +29,23 @@ export class Partner {
     const request = this.#requestFor(step, other);
     const { statusCode, headers, body } = await this.#api.inject({
       ...request,
-      headers: { authorization: this.key.authorization, "x-request-id": "same" },
+      headers: {
+        authorization: this.key.authorization,
+        "x-request-id": "same",
+        ...("key" in step && step.key !== null ? { "idempotency-key": step.key } : {}),
+      },
     });
     const found: unknown = body === "" ? null : JSON.parse(body);
-    if (step.ask === "subscribe" && statusCode === 201) this.made.push(found as Known);
+    const isReplayed = headers["idempotent-replayed"] !== undefined;
+    if (step.ask === "subscribe" && statusCode === 201 && !isReplayed)
+      this.made.push(found as Known);
     if (step.ask === "failures" && statusCode === 200) {
       this.#cursors[request.url.split("?")[0] ?? ""] = (
         found as { next_cursor: string | null }
       ).next_cursor;
     }
-    this.answers.push([step.ask, statusCode, headers["ratelimit"], headers["retry-after"], found]);
+    const { ratelimit, "retry-after": retryAfter } = headers;
+    this.answers.push([step.ask, statusCode, isReplayed, ratelimit, retryAfter, found]);
   }
 
   #requestFor(step: Ask, other: Partner | null): InjectOptions & { url: string } {

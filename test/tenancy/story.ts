@@ -3,10 +3,13 @@ import fc from "fast-check";
 /** A request of a partner. Numbers select one of the existing things, modulo their number. */
 export type Ask =
   | { ask: "me" | "list" }
-  | { ask: "subscribe"; path: number }
-  | { ask: "ping"; of: Whose; pick: number; knowsSecret: boolean }
+  | { ask: "subscribe"; path: number; key: Key }
+  | { ask: "ping"; of: Whose; pick: number; knowsSecret: boolean; key: Key }
   | { ask: "failures"; of: Whose; pick: number; limit: number }
   | { ask: "delete"; of: Whose; pick: number };
+
+/** Both partners choose the same few Idempotency-Keys. */
+export type Key = "a" | "b" | null;
 
 /** A partner may also try the other's ids. */
 export type Whose = "mine" | "theirs";
@@ -21,12 +24,13 @@ export interface Moment {
 
 const of = fc.constantFrom<Whose>("mine", "mine", "theirs");
 const pick = fc.nat({ max: 5 });
+const key = fc.constantFrom<Key>("a", "b", null, null);
 
 const ask: fc.Arbitrary<Ask> = fc.oneof(
   fc.record({ ask: fc.constantFrom("me" as const, "list" as const) }),
-  fc.record({ ask: fc.constant("subscribe" as const), path: fc.nat({ max: 2 }) }),
-  fc.record({ ask: fc.constant("ping" as const), of, pick, knowsSecret: fc.boolean() }),
-  fc.record({ ask: fc.constant("ping" as const), of, pick, knowsSecret: fc.constant(true) }),
+  fc.record({ ask: fc.constant("subscribe" as const), path: fc.nat({ max: 2 }), key }),
+  fc.record({ ask: fc.constant("ping" as const), of, pick, knowsSecret: fc.boolean(), key }),
+  fc.record({ ask: fc.constant("ping" as const), of, pick, knowsSecret: fc.constant(true), key }),
   fc.record({
     ask: fc.constant("failures" as const),
     of,

@@ -1,34 +1,69 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
-import { createSubscription } from "../../actions/subscriptions.ts";
+import { answerOnce } from "../../actions/kept-answers.ts";
+import {
+  createSubscription,
+  type NewSubscription as Created,
+} from "../../actions/subscriptions.ts";
 import { viewSubscription } from "../../actions/views/subscription.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
+import {
+  KeyHeader,
+  keyedRequestOf,
+  REPLAYED_HEADER,
+  requireGoodKey,
+  sendAnswer,
+  serialize,
+} from "./idempotency.ts";
 
 export function createSubscriptionRoute(app: App, deps: Dependencies): void {
   app.post(
     "/webhooks",
     {
       config: { scope: "webhooks:manage" },
+      preValidation: requireGoodKey,
       schema: {
         operationId: "createSubscription",
         summary: "Subscribe a URL to events",
         description:
           "Deliveries go to the URL from now on. The answer holds the signing secret, which is shown this once. " +
           "The same URL may be subscribed twice: that is how a secret is rotated.",
+        headers: KeyHeader,
         body: subscriptionRequest(deps.eventTypes),
         response: {
-          201: NewSubscription,
-          ...partnerProblems("subscription_limit", ...BODY_PROBLEMS, "url_rejected"),
+          201: { ...NewSubscription, ...REPLAYED_HEADER },
+          ...partnerProblems(
+            "not_found",
+            "subscription_limit",
+            "request_in_progress",
+            ...BODY_PROBLEMS,
+            "idempotency_key_reused",
+            "url_rejected",
+          ),
         },
       },
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      const created = await createSubscription(deps, organizationId, request.body);
-      return reply.code(201).send({ ...viewSubscription(created), secret: created.secret });
+      const keyed = keyedRequestOf(request, "createSubscription");
+      reply.code(201);
+      if (!keyed) return view(await createSubscription(deps, organizationId, request.body));
+
+      const bodyOf = (created: Created) => serialize(reply, view(created));
+      const answer = await answerOnce(deps, keyed, async (keep) => {
+        const created = await createSubscription(deps, organizationId, request.body, (tx, one) =>
+          keep(tx, one.id, bodyOf(one)),
+        );
+        return bodyOf(created);
+      });
+      return sendAnswer(reply, answer);
     },
   );
+}
+
+function view(created: Created) {
+  return { ...viewSubscription(created), secret: created.secret };
 }

@@ -1,12 +1,21 @@
 import { Type } from "typebox";
 import type { Dependencies } from "../../actions/dependencies.ts";
+import { answerOnce } from "../../actions/kept-answers.ts";
 import { sendTestEvent } from "../../actions/test-events.ts";
-import { parseId, publicId } from "../../domain/ids.ts";
+import { type EventId, parseId, publicId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
+import {
+  KeyHeader,
+  keyedRequestOf,
+  REPLAYED_HEADER,
+  requireGoodKey,
+  sendAnswer,
+  serialize,
+} from "./idempotency.ts";
 
 const Proof = Type.Object(
   { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },
@@ -29,6 +38,7 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
     "/webhooks/:id/test",
     {
       config: { scope: "webhooks:manage" },
+      preValidation: requireGoodKey,
       schema: {
         operationId: "sendTestEvent",
         summary: "Send a test event",
@@ -36,26 +46,39 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
           "Puts a `vc.test.ping` event through the same pipeline as every other event: signed, retried on the " +
           "schedule, and in the failures audit if it fails.",
         params: SubscriptionParams,
+        headers: KeyHeader,
         body: Proof,
         response: {
-          200: Accepted,
+          200: { ...Accepted, ...REPLAYED_HEADER },
           ...partnerProblems(
             "secret_mismatch",
             "not_found",
             "subscription_inactive",
+            "request_in_progress",
             ...BODY_PROBLEMS,
+            "idempotency_key_reused",
           ),
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { organizationId } = callerOf(request);
-      const id = parseId("wh", request.params.id);
-      const eventId = await sendTestEvent(deps, organizationId, {
-        id,
-        secret: request.body.secret,
+      const call = { id: parseId("wh", request.params.id), secret: request.body.secret };
+      const keyed = keyedRequestOf(request, "sendTestEvent");
+      if (!keyed) return view(await sendTestEvent(deps, organizationId, call));
+
+      const bodyOf = (eventId: EventId) => serialize(reply.code(200), view(eventId));
+      const answer = await answerOnce(deps, keyed, async (keep) => {
+        const eventId = await sendTestEvent(deps, organizationId, call, (tx, to, event) =>
+          keep(tx, to, bodyOf(event)),
+        );
+        return bodyOf(eventId);
       });
-      return { event_id: publicId("evt", eventId), enqueued: true };
+      return sendAnswer(reply, answer);
     },
   );
+}
+
+function view(eventId: EventId) {
+  return { event_id: publicId("evt", eventId), enqueued: true };
 }

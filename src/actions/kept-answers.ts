@@ -1,0 +1,108 @@
+import { after } from "../domain/clock.ts";
+import { PartnerError } from "../domain/errors.ts";
+import { ANSWER_KEPT_MS, type KeyedRoute } from "../domain/idempotency-key.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { open, seal, whySealed } from "../domain/sealed-secret.ts";
+import { isInUse, type Queryable } from "../postgres/database.ts";
+import { type AnswerKey, findKeptAnswer, insertKeptAnswer } from "../postgres/kept-answers.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** A request with an Idempotency-Key. */
+export interface KeyedRequest {
+  organizationId: OrganizationId;
+  route: KeyedRoute;
+  key: string;
+  /** SHA-256 of what the request asks for. */
+  hash: Buffer;
+}
+
+export interface Answer {
+  /** As it is sent, byte for byte. */
+  body: string;
+  isReplayed: boolean;
+}
+
+/** Keeps the answer to a request in the transaction of what the request does. */
+export type Keep = (tx: Queryable, subscriptionId: SubscriptionId, body: string) => Promise<void>;
+
+type Deps = Pick<Dependencies, "db" | "clock" | "ring">;
+
+/** How long a request waits for another one with its key to commit. */
+const WINNER_WAIT_MS = 1_000;
+
+/**
+ * Answers a request with the answer that is kept for its key. If there is none, `work` does the request, keeps the answer
+ * and returns it. Of several requests at a time with one key, over all processes, one does what it asks for; the others
+ * get its answer.
+ */
+export async function answerOnce(
+  deps: Deps,
+  request: KeyedRequest,
+  work: (keep: Keep) => Promise<string>,
+): Promise<Answer> {
+  const kept = await findAnswer(deps, request);
+  if (kept !== null) return { body: kept, isReplayed: true };
+  try {
+    return { body: await work(keeper(deps, request)), isReplayed: false };
+  } catch (error) {
+    if (!(error instanceof PartnerError)) throw error;
+    // Another request with the key may have been first, and this one refused because of that.
+    const winners = await findAnswer(deps, request);
+    if (winners === null) throw error;
+    return { body: winners, isReplayed: true };
+  }
+}
+
+async function findAnswer(
+  { db, clock, ring }: Deps,
+  request: KeyedRequest,
+): Promise<string | null> {
+  const kept = await findKeptAnswer(db, keyOf(request), after(clock(), -ANSWER_KEPT_MS));
+  if (kept === null) return null;
+  if (!kept.request_hash.equals(request.hash)) {
+    throw new PartnerError(
+      "idempotency_key_reused",
+      "The Idempotency-Key was used for a different request.",
+    );
+  }
+  if (kept.sealed_answer === null) {
+    throw new PartnerError("not_found", "There is no such resource.");
+  }
+  const answer = open(ring, placeOf(kept), kept.sealed_answer);
+  if (answer === null) throw new Error(`a kept answer ${whySealed(ring, kept.sealed_answer)}`);
+  return answer;
+}
+
+function keeper({ clock, ring }: Deps, request: KeyedRequest): Keep {
+  return async (tx, subscriptionId, body) => {
+    const now = clock();
+    const row = {
+      ...keyOf(request),
+      request_hash: request.hash,
+      subscription_id: subscriptionId,
+      sealed_answer: seal(ring, placeOf(keyOf(request)), body),
+      at: now,
+    };
+    const times = { expired: after(now, -ANSWER_KEPT_MS), waitMs: WINNER_WAIT_MS };
+    const isKept = await insertKeptAnswer(tx, row, times).catch((error: unknown) => {
+      throw isInUse(error) ? inProgress() : error;
+    });
+    if (!isKept) throw inProgress();
+  };
+}
+
+function keyOf({ organizationId, route, key }: KeyedRequest): AnswerKey {
+  return { organization_id: organizationId, route, key };
+}
+
+/** The row that a sealed answer opens in. */
+export function placeOf({ organization_id, route, key }: AnswerKey): string {
+  return `${organization_id} ${route} ${key}`;
+}
+
+function inProgress(): PartnerError {
+  return new PartnerError(
+    "request_in_progress",
+    "Another request with this Idempotency-Key is in progress.",
+  );
+}

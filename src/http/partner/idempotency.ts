@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import type { FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
+import { Type } from "typebox";
+import type { Answer, KeyedRequest } from "../../actions/kept-answers.ts";
+import { invalidRequest } from "../../domain/errors.ts";
+import {
+  IDEMPOTENCY_KEY_RULE,
+  isIdempotencyKey,
+  type KeyedRoute,
+} from "../../domain/idempotency-key.ts";
+import { faultsOf, type Violation } from "../faults.ts";
+import { callerOf } from "./caller.ts";
+
+const NAME = "idempotency-key";
+
+/** The header as the OpenAPI document has it. `requireGoodKey` checks it. */
+export const KeyHeader = Type.Object({
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      description:
+        "Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key " +
+        "with the same body gets the first answer again.",
+    }),
+  ),
+});
+
+/** What a success tells beside its body. */
+export const REPLAYED_HEADER = {
+  headers: {
+    "Idempotent-Replayed": {
+      type: "string",
+      description: "`true` on an answer that was kept for the Idempotency-Key.",
+    },
+  },
+};
+
+/** Refuses a malformed key, together with every fault of the body. Runs before the body alone would be refused. */
+export const requireGoodKey: preValidationHookHandler = (request, _reply, done) => {
+  const key = request.headers[NAME];
+  if (key === undefined || isIdempotencyKey(String(key)) || request.body === undefined) {
+    done();
+    return;
+  }
+  const isValid = request.getValidationFunction("body");
+  const ofBody =
+    isValid?.(request.body) === false ? faultsOf((isValid.errors ?? []) as Violation[]) : [];
+  done(invalidRequest([{ pointer: "/Idempotency-Key", detail: IDEMPOTENCY_KEY_RULE }, ...ofBody]));
+};
+
+/** The request and its key, or null without a key. What a request asks for is its path and its body. */
+export function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): KeyedRequest | null {
+  const key = request.headers[NAME];
+  if (key === undefined) return null;
+  const asked = JSON.stringify([request.params, request.body]);
+  return {
+    organizationId: callerOf(request).organizationId,
+    route,
+    key: String(key),
+    hash: createHash("sha256").update(asked).digest(),
+  };
+}
+
+/** Sends an answer whose status `reply` has. */
+export function sendAnswer(reply: FastifyReply, { body, isReplayed }: Answer): FastifyReply {
+  if (isReplayed) void reply.header("idempotent-replayed", "true");
+  return reply.type("application/json; charset=utf-8").send(Buffer.from(body));
+}
+
+/** The body of an answer as the schema of its status has it. */
+export function serialize(reply: FastifyReply, answer: object): string {
+  return reply.serialize(answer) as string;
+}

@@ -1,0 +1,44 @@
+import type { TestContext } from "node:test";
+import type { Database } from "../../src/postgres/database.ts";
+import { EVENTS, startPartnerApi, type TestKey } from "./partner-api.ts";
+
+export const WEBHOOKS = "/api/v1/partner/webhooks";
+export const WANTED = { url: "https://hooks.example.com/", events: EVENTS };
+
+type Api = ReturnType<typeof startPartnerApi>;
+export type Answer = Awaited<ReturnType<Api["inject"]>>;
+
+/** Sends a request with this Idempotency-Key, or without one. */
+export const post = (
+  api: Api,
+  { authorization }: TestKey,
+  path: string,
+  payload: object,
+  key: string | null,
+) =>
+  api.inject({
+    method: "POST",
+    url: WEBHOOKS + path,
+    headers: { authorization, ...(key === null ? {} : { "idempotency-key": key }) },
+    payload,
+  });
+
+export const subscribe = (api: Api, caller: TestKey, key: string | null, wanted: object = WANTED) =>
+  post(api, caller, "", wanted, key);
+
+export const codeOf = (answer: Answer) => answer.json<{ code: string }>().code;
+export const replayed = (answer: Answer) => answer.headers["idempotent-replayed"];
+
+/** A caller that can have `max` subscriptions. */
+export async function aCaller(t: TestContext, db: Database, max = 100) {
+  const api = startPartnerApi(t, db, {
+    rules: { retryDelaysMs: [1_000], autoDisableAfter: 20, maxSubscriptions: max, leaseMs: 30_000 },
+  });
+  const caller = await api.aKeyWith("webhooks:manage");
+  const count = async (table: string) => {
+    const rows = await db`
+      select from ${db(table)} where organization_id = ${caller.organizationId}`;
+    return rows.length;
+  };
+  return { api, caller, count };
+}
