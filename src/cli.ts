@@ -5,7 +5,9 @@ import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
 import { checkEventTypes } from "./event-types/check.ts";
+import { randomId } from "./domain/ids.ts";
 import { start } from "./main.ts";
+import { writeActivity } from "./wiring/activity-writer.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
 import { openDatabase } from "./wiring/database.ts";
@@ -38,6 +40,7 @@ const context: CommandContext = {
       try {
         const result = await run(deps);
         await deps.cancelling.restCancelled();
+        await writeActivity(db, deps.activity, randomId());
         return result;
       } finally {
         destinations.close();

@@ -8,6 +8,7 @@ import { lifeCycleCommands } from "./life-cycle.ts";
 import { listenCommand } from "./listen.ts";
 import { orgCommands } from "./org.ts";
 import { resealCommand } from "./reseal.ts";
+import { statusCommand } from "./status.ts";
 import { subscriptionCommands } from "./subscription.ts";
 
 const WIDTH = 100;
@@ -28,6 +29,7 @@ function buildProgram(context: CommandContext): Command {
   if (context.version !== undefined) program.version(context.version);
 
   lifeCycleCommands(program, context);
+  statusCommand(program, context);
   listenCommand(program, context);
   orgCommands(program, context);
   keyCommands(program, context);

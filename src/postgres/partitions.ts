@@ -35,6 +35,7 @@ export async function dropExpiredPartitions(
       signal,
     );
   }
+  await untilNone(db, (tx) => tx<Count>`select drop_rolled_up_minutes(${now}) as count`, signal);
   await untilNone(db, (tx) => tx<Count>`select delete_expired_rows(${now}) as count`, signal);
   return dropped;
 }

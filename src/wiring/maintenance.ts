@@ -1,4 +1,5 @@
 import { recordKeysUsed } from "../actions/admission.ts";
+import { rollUpActivity } from "../actions/activity-rollup.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { forgetEndedSessions } from "../actions/sessions.ts";
 import { after } from "../domain/clock.ts";
@@ -47,6 +48,7 @@ export function startMaintenance(
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
     every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
     every(EXPIRED_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
+    every(turnMs, () => rollUpActivity(deps, stopping.signal)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
       const sessions = await endStalled(deps.db, standstillMs);

@@ -1,0 +1,129 @@
+import type { Overview } from "../actions/overview.ts";
+import type { Latency } from "../domain/latency-histogram.ts";
+import type { ServiceStatus } from "../domain/overview.ts";
+import { painter, type Paint } from "./paint.ts";
+import { printable } from "./printable.ts";
+import { fields, type Line, table } from "./table.ts";
+
+/** No line is longer, unless the output is no terminal's and a text of a problem is. */
+const WIDTH = 120;
+const URL_WIDTH = 50;
+
+const COLOURS = { ok: "green", degraded: "yellow", down: "red" } as const satisfies Record<
+  ServiceStatus,
+  Parameters<Paint>[0]
+>;
+
+const SENTENCES = {
+  ok: "the service is healthy",
+  degraded: "the service works, but something needs an operator",
+  down: "the service does not do its work",
+} as const satisfies Record<ServiceStatus, string>;
+
+type Screen = { isTerminal: boolean };
+
+/** The overview in at most 120 columns. */
+export function showOverview(overview: Overview, now: Date, screen: Screen): string {
+  const { status, problems } = overview;
+  const paint = painter(screen);
+  const parts = [
+    `${paint(COLOURS[status], status)}: ${SENTENCES[status]}\n`,
+    problems.map(({ code, detail, since }) =>
+      wrap(`  ${code}, since ${ageOf(since, now)}: ${printable(detail)}`),
+    ),
+    `\n${facts(overview)}`,
+    ranked("FAILING", overview.failing, screen),
+    ranked("SLOWEST", overview.slowest, screen),
+    processes(overview, now, screen),
+  ];
+  return parts.flat().join("");
+}
+
+function facts({ now, last_24h: day }: Overview): string {
+  const { waiting } = now;
+  const about = waiting.estimated ? "about " : "";
+  return fields({
+    now: [
+      `${number(now.deliveries_per_second)} deliveries/s`,
+      `${percent(now.success_share)} succeed`,
+      latency(now.attempt_ms),
+      `${number(now.attempts_under_way)} attempts under way`,
+    ].join(", "),
+    waiting: `${about}${number(waiting.due)} due, ${about}${number(waiting.scheduled)} later, the oldest due for ${number(now.oldest_due_seconds)} s`,
+    "last 24 h": [
+      `${number(day.published)} published`,
+      `${number(day.delivered)} delivered`,
+      `${number(day.dead_lettered)} dead-lettered`,
+      `${number(day.cancelled)} cancelled`,
+      `${number(day.disabled)} subscriptions disabled`,
+    ].join(", "),
+  });
+}
+
+function ranked(heading: string, items: Overview["failing"], screen: Screen): string {
+  if (items.length === 0) return "";
+  const lines = items.map(({ organization, url, attempts, success_share, attempt_ms }): Line => ({
+    cells: [
+      cut(organization.slug, 20),
+      cut(url, URL_WIDTH),
+      String(attempts),
+      percent(success_share),
+      `${number(attempt_ms.p50)} ms`,
+      `${number(attempt_ms.p99)} ms`,
+    ],
+  }));
+  return `\n${table([heading, "RECEIVER", "ATTEMPTS", "SUCCEED", "P50", "P99"], lines, screen)}`;
+}
+
+function processes({ processes: all }: Overview, now: Date, screen: Screen): string {
+  if (all.length === 0) return "\nNo process has reported itself.\n";
+  const lines = all.map((one): Line => ({
+    cells: [
+      cut(`${one.host}:${one.pid}`, 40),
+      one.role,
+      one.version,
+      one.state,
+      ageOf(one.started_at, now),
+      ageOf(one.last_seen_at, now),
+      String(one.attempts_under_way),
+    ],
+  }));
+  const headings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "UNDER WAY"];
+  return `\n${table(headings, lines, screen)}`;
+}
+
+function number(value: number | null): string {
+  return value === null ? "?" : String(value);
+}
+
+function percent(share: number | null): string {
+  return share === null ? "-" : `${Math.round(1_000 * share) / 10} %`;
+}
+
+function latency({ p50, p99 }: Latency): string {
+  return p50 === null ? "no attempts" : `p50 ${p50} ms, p99 ${number(p99)} ms`;
+}
+
+/** How long ago, in its largest unit. */
+function ageOf(iso: string, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(iso)) / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}
+
+/** Between words, with what follows indented. */
+function wrap(text: string): string {
+  const lines = [""];
+  for (const word of text.split(/(?<= )/)) {
+    const last = lines.at(-1) ?? "";
+    if (last.length + word.trimEnd().length <= WIDTH) lines[lines.length - 1] = last + word;
+    else lines.push(`    ${word}`);
+  }
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}

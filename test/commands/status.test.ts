@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countRequest } from "../../src/actions/counted-activity.ts";
+import type { Overview } from "../../src/actions/overview.ts";
+import { showOverview } from "../../src/commands/overview-text.ts";
+import { recordProcess } from "../../src/postgres/processes.ts";
+import { createCommandLine } from "../support/command-line.ts";
+import { aCountedEngine, identity, REPORT } from "../support/counted-engine.ts";
+import { createDatabase } from "../support/database.ts";
+import { aSubscription, publish, refused } from "../support/engine.ts";
+
+const db = await createDatabase();
+const { deps, clock, attempt } = await aCountedEngine(db);
+const { run, json } = createCommandLine(deps);
+
+const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
+
+test("status says how the service is in 120 columns, and --json as the API does", async () => {
+  const { organization_id } = await aSubscription(deps, undefined, "https://slow.example/hooks");
+  await publish(deps, organization_id);
+  await attempt(() => refused);
+  countRequest(deps.activity, organization_id, {
+    passed: true,
+    limit: 1,
+    remaining: 1,
+    resetSeconds: 1,
+  });
+  await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
+
+  const { status, stdout } = await run("status");
+  assert.equal(status, 0);
+  assert.match(stdout, /^ok: the service is healthy\n/);
+  assert.match(
+    stdout,
+    /FAILING +RECEIVER +ATTEMPTS +SUCCEED +P50 +P99\n\S+ +https:\/\/slow\.example/,
+  );
+  assert.match(stdout, /one:1 +all +1\.0\.0 +running/);
+  assert.ok(widest(stdout) <= 120);
+
+  const overview = await json<Overview>("status");
+  assert.equal(overview.status, "ok");
+  assert.equal(overview.failing.length, 1);
+});
+
+test("a long problem is wrapped, long names are cut, and no control character reaches the terminal", async () => {
+  const overview = await json<Overview>("status");
+  const [failing] = overview.failing;
+  assert.ok(failing);
+  const text = showOverview(
+    {
+      ...overview,
+      status: "down",
+      problems: [
+        {
+          code: "no_resolver",
+          detail: `\u001b[2J${"deliveries wait ".repeat(20)}`,
+          since: clock().toISOString(),
+        },
+      ],
+      failing: Array.from({ length: 10 }, () => ({
+        ...failing,
+        organization: { id: "", slug: "o".repeat(63) },
+        url: `https://example.com/${"a".repeat(2_000)}`,
+        attempts: 1_000_000,
+        attempt_ms: { p50: 300_000, p99: 300_000 },
+      })),
+    },
+    clock(),
+    { isTerminal: false },
+  );
+  assert.match(text, /^down: the service does not do its work\n {2}no_resolver, since 0 s ago: /);
+  assert.ok(widest(text) <= 120, String(widest(text)));
+  assert.ok(!text.includes("\u001b"));
+});

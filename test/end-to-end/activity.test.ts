@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Overview } from "../../src/actions/overview.ts";
+import type { ActivityView } from "../../src/actions/views/activity.ts";
+import type { ProcessView } from "../../src/actions/views/process.ts";
+import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { status } from "../support/receiver-scripts.ts";
+import { aPartner, aRig, call } from "../support/rig.ts";
+
+test("two processes report themselves, and what both do is in one overview; a stop waits for no stream", async (t) => {
+  const rig = await aRig(t);
+  const api = await startProgram(t, { ...rig, ROLE: "api" });
+  const dispatcher = await startProgram(t, { ...rig, ROLE: "dispatcher" });
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  receiver.answer(status(200));
+  const partner = await aPartner(api, "acme");
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  for (let i = 0; i < 5; i++) await partner.ping(subscription);
+
+  const admin = async <Body>(path: string) =>
+    (await call(`${api.operatorUrl}/api/v1/admin/${path}`, { token: ADMIN_TOKEN })).body as Body;
+  let overview: Overview;
+  do overview = await admin<Overview & Record<string, unknown>>("overview");
+  while (overview.last_24h.delivered !== 5 || overview.last_24h.published !== 5);
+  assert.equal(overview.status, "ok");
+  assert.deepEqual(overview.processes.map(({ role, state }) => `${role} ${state}`).sort(), [
+    "api running",
+    "dispatcher running",
+  ]);
+  assert.deepEqual(
+    overview.slowest.map(({ id, attempts }) => [id, attempts]),
+    [[subscription.id, 5]],
+  );
+  const day = `activity?organization=acme&step=1d&since=${new Date().toISOString()}`;
+  const { items } = await admin<{ items: ActivityView[] }>(day);
+  const [today] = items;
+  assert.deepEqual([today?.published, today?.requests, today?.rate_limited], [5, 6, 0]);
+
+  const stream = await fetch(`${api.operatorUrl}/api/v1/admin/overview/live`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  const events = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.match((await events?.read())?.value ?? "", /^event: overview\ndata: \{"status":"ok"/);
+
+  assert.equal(await dispatcher.end("SIGTERM"), 0);
+  const { items: after } = await admin<{ items: ProcessView[] }>("processes");
+  assert.deepEqual(after.map(({ role, state }) => `${role} ${state}`).sort(), [
+    "api running",
+    "dispatcher gone",
+  ]);
+  let changed = "";
+  while (!changed.includes('"status":"down"')) changed = (await events?.read())?.value ?? "";
+  assert.match(changed, /"code":"no_dispatcher"/);
+  assert.equal(await api.end("SIGTERM"), 0);
+});
