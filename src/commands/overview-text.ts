@@ -20,7 +20,9 @@ const SENTENCES = {
   down: "the service does not do its work",
 } as const satisfies Record<ServiceStatus, string>;
 
-type Screen = { isTerminal: boolean };
+interface Screen {
+  isTerminal: boolean;
+}
 
 /** The overview in at most 120 columns. */
 export function showOverview(overview: Overview, now: Date, screen: Screen): string {
