@@ -39,6 +39,7 @@ export class ActivityLog {
   /** Of earlier minutes. */
   #unwritten: ActivityEntry[] = [];
   #dropped = 0;
+  #published = 0;
 
   constructor(clock: Clock, max = ENTRIES_MAX) {
     this.#clock = clock;
@@ -48,6 +49,11 @@ export class ActivityLog {
   /** How many counts had no room for an entry of their own. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** Events that were published since the start. */
+  get published(): number {
+    return this.#published;
   }
 
   /** Calls `change` with the counts of the service, of the organization and, if there is one, of the subscription. */
@@ -66,6 +72,7 @@ export class ActivityLog {
     const change = (counts: ActivityCounts) => {
       counts.add("published");
     };
+    this.#published++;
     this.note({ organization_id }, change);
     for (const id of subscriptionIds) this.#change("subscription", id, change);
   }

@@ -5,6 +5,7 @@ import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDue } from "../postgres/due-scan.ts";
+import { measureEndToEnd, watchDeliveries } from "./delivery-metrics.ts";
 import { kept } from "./kept.ts";
 import { type Machine, watchMachine } from "./machine-metrics.ts";
 import { within } from "./within.ts";
@@ -14,6 +15,8 @@ export interface Metrics {
   watchAttempts(dispatcher: { readonly underWay: number }): void;
   /** Exposes the state of the machine. */
   watchMachine(machine: Machine): void;
+  /** Exposes what waits and what was published. */
+  watchDeliveries(deliveries: Parameters<typeof watchDeliveries>[1]): void;
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
   noteFault(fault: InternalFault): void;
@@ -59,6 +62,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     help: "Subscriptions that were disabled because of failures in a row",
     registers,
   });
+  const noteEndToEnd = measureEndToEnd(registers);
   const requests = new Histogram({
     name: "partner_api_request_duration_seconds",
     help: "From a request's arrival to the end of its answer",
@@ -95,6 +99,9 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     watchMachine(machine) {
       watchMachine(registers, machine);
     },
+    watchDeliveries(deliveries) {
+      watchDeliveries(registers, deliveries);
+    },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });
       durations.observe(Math.max(0, endedAt.getTime() - startedAt.getTime()) / 1000);
@@ -102,6 +109,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     noteRecorded(recorded) {
       deadLetters.inc(recorded.deadLettered.length);
       disabled.inc(recorded.disabled.length);
+      noteEndToEnd(recorded);
     },
     noteFault(fault) {
       faults.inc({ fault });

@@ -5,7 +5,15 @@ import type { Database } from "../../src/postgres/database.ts";
 import { createMetrics } from "../../src/wiring/metrics.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
-import { anOrganization, aSubscription, createEngine, publish } from "../support/engine.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  attemptAll,
+  claimAll,
+  createEngine,
+  publish,
+} from "../support/engine.ts";
 
 const db = await createDatabase();
 const { deps, clock } = await createEngine(db);
@@ -70,4 +78,31 @@ test("dead letters and disabled subscriptions are counted", async () => {
   const lines = await read();
   assert.ok(lines.includes("partner_api_dead_letters_total 2"));
   assert.ok(lines.includes("partner_api_subscriptions_disabled_total 1"));
+});
+
+test("what waits, what was published and what runs is told, and how long a delivery took in all", async () => {
+  const { deps: counted, clock: time } = await createEngine(db);
+  const metrics = createMetrics(db, time);
+  metrics.watchDeliveries({ db, clock: time, activity: counted.activity });
+  const { organization_id, id } = await aSubscription(counted);
+  await publish(counted, organization_id, 2);
+  counted.activity.notePublished(organization_id, [id]);
+  counted.activity.notePublished(organization_id, [id]);
+  time.advance(20_000);
+  metrics.noteRecorded(await attemptAll(counted, await claimAll(counted), () => acknowledged));
+  await publish(counted, organization_id);
+  await db`update waiting_deliveries set due_at = due_at + interval '1 hour'`;
+  await publish(counted, organization_id);
+
+  const lines = (await metrics.expose()).body.split("\n");
+  for (const line of [
+    'partner_api_backlog{state="due"} 1',
+    'partner_api_backlog{state="scheduled"} 1',
+    "partner_api_published_events_total 2",
+    "partner_api_end_to_end_seconds_sum 40",
+    "partner_api_end_to_end_seconds_count 2",
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+  assert.ok(lines.some((line) => /^partner_api_build_info\{version="[\d.]+",node="v\d/.test(line)));
 });
