@@ -13,6 +13,7 @@ import { memory } from "./memory.ts";
 import { plot } from "./plot.ts";
 import { slots } from "./slots.ts";
 import { slowReceivers } from "./slow-receivers.ts";
+import { trace } from "./trace.ts";
 import { statements } from "./statements.ts";
 import { neighbours } from "./neighbours.ts";
 import { publish } from "./publish.ts";
@@ -28,6 +29,7 @@ export const SCENARIOS: Scenario[] = [
   keys,
   latency,
   idleLatency,
+  trace,
   claimCost,
   fairness,
   neighbours,
