@@ -1,5 +1,7 @@
 import closeWithGrace from "close-with-grace";
 import type { CommandContext } from "./commands/context.ts";
+import { CommandError } from "./commands/errors.ts";
+import { OperatorApi } from "./commands/operator-api.ts";
 import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -14,6 +16,8 @@ import { openDatabase } from "./wiring/database.ts";
 import { openDependencies } from "./wiring/dependencies.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
 import { listenersOf, requireListenable } from "./wiring/listener.ts";
+import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
+import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
 import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, given without the program's name, and ends the process when it fails. */
@@ -31,8 +35,24 @@ const context: CommandContext = {
   showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
   version: VERSION,
 
+  async withOperatorApi(run, options) {
+    const { operatorApi } = loadConfig(process.env);
+    if (operatorApi !== null) return run(new OperatorApi(operatorApiOverHttp(operatorApi)));
+    return context.withDependencies(async (deps) => {
+      const { carry, close } = operatorApiInProcess(deps);
+      try {
+        return await run(new OperatorApi(carry));
+      } finally {
+        await close();
+      }
+    }, options);
+  },
+
   async withDependencies(run, { readsEventTypes = false } = {}) {
     const config = await configure();
+    if (config.operatorApi !== null) {
+      throw new CommandError("this command works on the database: unset PARTNER_API_URL");
+    }
     const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
     const { db, close } = await openDatabase(config, remark, { max: 2 });
     try {

@@ -13,7 +13,7 @@ import {
   postgresUrl,
 } from "./config/formats.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
-import { readAdminTokens, readSealingKeys } from "./config/secrets.ts";
+import { readAdminTokens, readOperatorApi, readSealingKeys } from "./config/secrets.ts";
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
@@ -48,6 +48,9 @@ export interface Config {
   readonly adminTokens: OperatorToken[] | null;
   /** Null: those kept in `dataDir`. */
   readonly sealingKeys: KeyRing | null;
+
+  /** The running service that the command line goes through. Null: it works on the database. */
+  readonly operatorApi: { url: string; token: string } | null;
 
   /** The delay after the first, second, … failed attempt; there is one attempt more than delays. */
   readonly retryDelaysMs: number[];
@@ -111,6 +114,7 @@ function read(env: Environment): Settings {
 
     adminTokens: readAdminTokens(env),
     sealingKeys: readSealingKeys(env),
+    operatorApi: readOperatorApi(env),
 
     retryDelaysMs: env.list("RETRY_DELAYS", duration("0s", "365d"), 20) ?? [...RETRY_DELAYS_MS],
     attemptTimeoutMs: env.value("ATTEMPT_TIMEOUT", duration("1ms", "5m"), 10_000),

@@ -101,6 +101,18 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       },
     ],
     ["SEALING_KEYS", `a:${base64(1).slice(0, -1)}`, { sealingKeys: [{ id: "a", key: key(1) }] }],
+    [
+      "PARTNER_API_URL",
+      "https://operators.example/",
+      { operatorApi: { url: "https://operators.example", token: token("c") } },
+      { PARTNER_API_TOKEN: token("c") },
+    ],
+    [
+      "PARTNER_API_TOKEN",
+      token("c"),
+      { operatorApi: { url: "http://localhost:8081", token: token("c") } },
+      { PARTNER_API_URL: "http://localhost:8081" },
+    ],
     ["RETRY_DELAYS", "0s,250ms, 1s", { retryDelaysMs: [0, 250, 1_000] }],
     ["RETRY_DELAYS", Array(20).fill("1s").join(), { retryDelaysMs: Array<number>(20).fill(1_000) }],
     ["ATTEMPT_TIMEOUT", "300ms", { attemptTimeoutMs: 300 }],
@@ -196,6 +208,8 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
     /one of fatal, error, warn, info, debug, trace, silent, not "verbose"/,
   ],
   ["DRAIN", ["5", "2h"], /a duration .* from 0s to 1h/],
+  ["PARTNER_API_URL", ["http://10.0.0.1:8081", "operators.example"], /the https URL of an/],
+  ["PARTNER_API_TOKEN", ["short", `alice:${token("c")}`], /a token alone/],
   ["SHUTDOWN_GRACE", ["15", "2h"], /a duration .* from 0s to 1h/],
 ];
 

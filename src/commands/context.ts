@@ -1,5 +1,6 @@
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { ListenOptions } from "./listen-options.ts";
+import type { OperatorApi } from "./operator-api.ts";
 
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {
@@ -9,6 +10,11 @@ export interface CommandContext {
    */
   withDependencies<T>(
     run: (deps: Dependencies) => Promise<T>,
+    options?: { readsEventTypes?: boolean },
+  ): Promise<T>;
+  /** The operator API: of a running service if one is configured, otherwise in this process on the database. */
+  withOperatorApi<T>(
+    run: (api: OperatorApi) => Promise<T>,
     options?: { readsEventTypes?: boolean },
   ): Promise<T>;
   /** For results only, because the output may be piped into another program. */

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import { getDelivery } from "../actions/deliveries.ts";
-import { pageOfDeliveries } from "../actions/listings.ts";
 import type { DeliveryQuery } from "../actions/queries.ts";
-import { redeliver } from "../actions/redeliver.ts";
-import { viewDelivery } from "../actions/views/delivery.ts";
+import type { DeliveryDetail, DeliveryView } from "../actions/views/delivery.ts";
 import { DELIVERY_STATES } from "../domain/delivery.ts";
-import { parseId } from "../domain/ids.ts";
+import type { Page } from "../domain/page.ts";
+import { at } from "./operator-api.ts";
 import {
   print,
   printPage,
@@ -39,9 +37,11 @@ function listCommand(delivery: Command, context: CommandContext): void {
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
-    .action(async (options: PageOptions & DeliveryQuery) => {
-      const page = await context.withDependencies((deps) => pageOfDeliveries(deps, options));
-      printPage(context, options, page, {
+    .action(async ({ json, ...query }: PageOptions & DeliveryQuery) => {
+      const page = await context.withOperatorApi((api) =>
+        api.get<Page<DeliveryView>>("/deliveries", { ...query }),
+      );
+      printPage(context, json ? { json } : {}, page, {
         headings: deliveryHeadings,
         line: deliveryLine,
         empty: "No delivery matches.",
@@ -55,7 +55,9 @@ function showCommand(delivery: Command, context: CommandContext): void {
     .description("show a delivery with its attempts")
     .addOption(jsonOption())
     .action(async (id: string, options: JsonOption) => {
-      const found = await context.withDependencies((deps) => getDelivery(deps, parseId("dlv", id)));
+      const found = await context.withOperatorApi((api) =>
+        api.get<DeliveryDetail>(at`/deliveries/${id}`),
+      );
       print(context, options, found, (detail) => showDelivery(detail, context));
     });
 }
@@ -67,14 +69,13 @@ function redeliverCommand(delivery: Command, context: CommandContext): void {
     .option("--to <subscription>", "send it to another active subscription of the organization")
     .addOption(jsonOption())
     .action(async (id: string, options: JsonOption & { to?: string }) => {
-      const to = options.to === undefined ? undefined : parseId("wh", options.to);
-      const made = await context.withDependencies((deps) =>
-        redeliver(deps, parseId("dlv", id), to),
+      const made = await context.withOperatorApi((api) =>
+        api.post<DeliveryView>(at`/deliveries/${id}/redeliver`, { to: options.to }),
       );
       print(
         context,
         options,
-        viewDelivery(made),
+        made,
         (made) => `Delivery ${made.id} is queued: ${made.event_id} to ${made.subscription_id}.\n`,
       );
     });

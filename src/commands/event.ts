@@ -1,11 +1,19 @@
 import type { Command } from "commander";
-import type { Dependencies } from "../actions/dependencies.ts";
+import type { EventTypeView } from "../actions/events.ts";
+import type { Page } from "../domain/page.ts";
 import type { CommandContext } from "./context.ts";
-import { type JsonOption, jsonOption, print } from "./output.ts";
+import {
+  cursorOption,
+  jsonOption,
+  limitOption,
+  pageOf,
+  type PageOptions,
+  print,
+  printPage,
+} from "./output.ts";
 import { publishCommand, showCommand } from "./published-event.ts";
-import { table } from "./table.ts";
 
-interface TypesOptions extends JsonOption {
+interface TypesOptions extends PageOptions {
   check?: string | true;
   against?: string;
 }
@@ -23,6 +31,8 @@ function typesCommand(event: Command, context: CommandContext): void {
     .description("list the event types, or check a folder of them")
     .option("--check [folder]", "check a folder instead (default: EVENT_TYPES)")
     .option("--against <folder>", "with --check: refuse changes that break receivers of this one")
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .addOption(jsonOption())
     .action(async ({ check, against, ...options }: TypesOptions, command: Command) => {
       if (check !== undefined) {
@@ -32,19 +42,16 @@ function typesCommand(event: Command, context: CommandContext): void {
         return;
       }
       if (against !== undefined) command.error("error: --against needs --check");
-      const items = await context.withDependencies(list, { readsEventTypes: true });
-      print(context, options, { items, next_cursor: null }, () =>
-        table(
-          ["TYPE", "SUMMARY"],
-          items.map(({ type, summary }) => ({ cells: [type, summary] })),
-          context,
-        ),
+      const page = await context.withOperatorApi(
+        (api) => api.get<Page<EventTypeView>>("/event-types", pageOf(options)),
+        { readsEventTypes: true },
       );
+      printPage(context, options, page, {
+        headings: ["TYPE", "SUMMARY"],
+        line: ({ type, summary }) => ({ cells: [type, summary] }),
+        empty: "There are no event types.",
+      });
     });
-}
-
-function list({ eventTypes }: Dependencies): Promise<{ type: string; summary: string }[]> {
-  return Promise.resolve([...eventTypes].map(({ name, summary }) => ({ type: name, summary })));
 }
 
 function count(types: number): string {

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { createApiKey, revokeApiKey } from "../actions/api-keys.ts";
-import { pageOfApiKeys } from "../actions/listings.ts";
-import { viewIssuedKey } from "../actions/views/api-key.ts";
+import type { ApiKeyView, IssuedKeyView } from "../actions/views/api-key.ts";
 import { parseKeyId } from "../domain/api-key.ts";
+import type { Page } from "../domain/page.ts";
+import { at } from "./operator-api.ts";
 import {
   print,
   printPage,
@@ -10,6 +10,7 @@ import {
   type JsonOption,
   jsonOption,
   limitOption,
+  pageOf,
   type PageOptions,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
@@ -36,13 +37,13 @@ function createCommand(key: Command, context: CommandContext): void {
         options: JsonOption & { organization: string; scope?: string[]; label?: string },
       ): Promise<void> => {
         const { organization, scope: scopes, label } = options;
-        const issued = await context.withDependencies((deps) =>
-          createApiKey(deps, { organization, scopes, label }),
+        const issued = await context.withOperatorApi((api) =>
+          api.post<IssuedKeyView>("/keys", { organization, scopes, label }),
         );
-        print(context, options, viewIssuedKey(issued), ({ token }) => `${token}\n`);
+        print(context, options, issued, ({ token }) => `${token}\n`);
         if (options.json) return;
         context.stderr(
-          `Token of key ${issued.keyId} (${issued.scopes.join(", ")}).\n` +
+          `Token of key ${issued.key_id} (${issued.scopes.join(", ")}).\n` +
             "It is shown only once and cannot be recovered: store it with your secrets.\n",
         );
       },
@@ -63,9 +64,10 @@ function listCommand(key: Command, context: CommandContext): void {
     .addOption(cursorOption())
     .addOption(jsonOption())
     .action(async (options: PageOptions & { organization?: string; includeRevoked?: true }) => {
-      const include_revoked = options.includeRevoked ? "true" : "false";
-      const page = await context.withDependencies((deps) =>
-        pageOfApiKeys(deps, { ...options, include_revoked }),
+      const { organization, includeRevoked: include_revoked } = options;
+      const query = { organization, include_revoked, ...pageOf(options) };
+      const page = await context.withOperatorApi((api) =>
+        api.get<Page<ApiKeyView>>("/keys", query),
       );
       printPage(context, options, page, {
         headings: ["KEY ID", "CREATED", "LAST USED", "REVOKED", "LABEL"],
@@ -91,8 +93,8 @@ function revokeCommand(key: Command, context: CommandContext): void {
     .addOption(jsonOption())
     .action(async (name: string, options: JsonOption) => {
       requireNoToken(name);
-      const keyId = await context.withDependencies((deps) => revokeApiKey(deps, name));
-      print(context, options, {}, () => `Key ${keyId} is revoked.\n`);
+      await context.withOperatorApi((api) => api.delete(at`/keys/${name}`));
+      print(context, options, {}, () => `Key ${parseKeyId(name) ?? name} is revoked.\n`);
     });
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { pageOfOrganizations } from "../actions/listings.ts";
-import { createOrganization, setRateLimit } from "../actions/organizations.ts";
-import { type OrganizationView, viewOrganization } from "../actions/views/organization.ts";
+import type { OrganizationView } from "../actions/views/organization.ts";
 import { RATE_LIMIT_DEFAULT } from "../domain/organization.ts";
+import type { Page } from "../domain/page.ts";
+import { at } from "./operator-api.ts";
 import {
   print,
   printPage,
@@ -10,6 +10,7 @@ import {
   type JsonOption,
   jsonOption,
   limitOption,
+  pageOf,
   type PageOptions,
   wholeNumber,
 } from "./output.ts";
@@ -25,11 +26,11 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .option("--rate-limit <n>", `requests per minute (default: ${RATE_LIMIT_DEFAULT})`, wholeNumber)
     .addOption(jsonOption())
     .action(async (slug: string, options: JsonOption & { rateLimit?: number }) => {
-      const { rateLimit: rateLimitPerMinute } = options;
-      const made = await context.withDependencies((deps) =>
-        createOrganization(deps, { slug, rateLimitPerMinute }),
+      const body = { slug, rate_limit_per_minute: options.rateLimit };
+      const made = await context.withOperatorApi((api) =>
+        api.post<OrganizationView>("/organizations", body),
       );
-      print(context, options, viewOrganization(made), sentence);
+      print(context, options, made, sentence);
     });
 
   org
@@ -39,7 +40,9 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .addOption(cursorOption())
     .addOption(jsonOption())
     .action(async (options: PageOptions) => {
-      const page = await context.withDependencies((deps) => pageOfOrganizations(deps, options));
+      const page = await context.withOperatorApi((api) =>
+        api.get<Page<OrganizationView>>("/organizations", pageOf(options)),
+      );
       printPage(context, options, page, {
         headings: ["ID", "PER MINUTE", "CREATED", "SLUG"],
         line: ({ id, slug, rate_limit_per_minute: limit, created_at }) => ({
@@ -54,10 +57,11 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .description("change the rate limit of an organization (id or slug)")
     .addOption(jsonOption())
     .action(async (name: string, limit: string, options: JsonOption) => {
-      const changed = await context.withDependencies((deps) =>
-        setRateLimit(deps, name, wholeNumber(limit)),
+      const body = { rate_limit_per_minute: wholeNumber(limit) };
+      const changed = await context.withOperatorApi((api) =>
+        api.patch<OrganizationView>(at`/organizations/${name}`, body),
       );
-      print(context, options, viewOrganization(changed), sentence);
+      print(context, options, changed, sentence);
     });
 }
 

@@ -24,6 +24,11 @@ export function limitOption(): Option {
   ).argParser(wholeNumber);
 }
 
+/** What a list asks the operator API for. */
+export function pageOf({ limit, cursor }: PageOptions) {
+  return { limit, cursor };
+}
+
 /** Returns NaN, which every range check refuses, unless the text consists of digits. */
 export function wholeNumber(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : NaN;

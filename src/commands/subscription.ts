@@ -1,9 +1,7 @@
 import type { Command } from "commander";
-import { setCeiling } from "../actions/ceilings.ts";
-import { pageOfSubscriptions } from "../actions/listings.ts";
-import { deleteSubscription } from "../actions/subscriptions.ts";
-import { viewOperatedSubscription } from "../actions/views/subscription.ts";
-import { parseId } from "../domain/ids.ts";
+import type { OperatedSubscriptionView } from "../actions/views/subscription.ts";
+import type { Page } from "../domain/page.ts";
+import { at } from "./operator-api.ts";
 import {
   print,
   printPage,
@@ -11,6 +9,7 @@ import {
   type JsonOption,
   jsonOption,
   limitOption,
+  pageOf,
   type PageOptions,
   wholeNumber,
 } from "./output.ts";
@@ -31,7 +30,11 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .addOption(cursorOption())
     .addOption(jsonOption())
     .action(async (options: PageOptions & { organization?: string; active?: string }) => {
-      const page = await context.withDependencies((deps) => pageOfSubscriptions(deps, options));
+      const { organization, active } = options;
+      const query = { organization, active, ...pageOf(options) };
+      const page = await context.withOperatorApi((api) =>
+        api.get<Page<OperatedSubscriptionView>>("/subscriptions", query),
+      );
       printPage(context, options, page, {
         headings: ["ID", "CREATED", "AUTO-DISABLED", "FAILURES"],
         line: (item) => ({
@@ -52,11 +55,11 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .description("limit the attempts for a subscription in a second; none: no limit")
     .addOption(jsonOption())
     .action(async (id: string, ceiling: string, options: JsonOption) => {
-      const maxPerSecond = ceiling === "none" ? null : wholeNumber(ceiling);
-      const changed = await context.withDependencies((deps) =>
-        setCeiling(deps, parseId("wh", id), maxPerSecond),
+      const body = { max_per_second: ceiling === "none" ? null : wholeNumber(ceiling) };
+      const changed = await context.withOperatorApi((api) =>
+        api.patch<OperatedSubscriptionView>(at`/subscriptions/${id}`, body),
       );
-      print(context, options, viewOperatedSubscription(changed), ({ max_per_second: max }) =>
+      print(context, options, changed, ({ max_per_second: max }) =>
         max === null
           ? `Subscription ${id} has no ceiling.\n`
           : `Subscription ${id}: at most ${max} attempts per second.\n`,
@@ -68,7 +71,7 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .description("delete a subscription and cancel its queued deliveries")
     .addOption(jsonOption())
     .action(async (id: string, options: JsonOption) => {
-      await context.withDependencies((deps) => deleteSubscription(deps, null, parseId("wh", id)));
+      await context.withOperatorApi((api) => api.delete(at`/subscriptions/${id}`));
       print(context, options, {}, () => `Subscription ${id} is deleted.\n`);
     });
 }

@@ -66,6 +66,21 @@ export const baseUrl: Format<string> = {
   mustBe: "an http or https URL without user, final slash, query and fragment",
 };
 
+/** The operators' listener. A token does not cross a network in the clear, so plain HTTP is for loopback alone. */
+export const operatorUrl: Format<string> = {
+  parse: (text) => {
+    const url = baseUrl.parse(text.replace(/\/$/, ""));
+    if (url === null) return null;
+    return url.startsWith("https:") || isLoopback(new URL(url).hostname) ? url : null;
+  },
+  mustBe: "the https URL of an operators' listener, or an http URL on loopback",
+};
+
+/** Whether a host is this machine and no other can listen in. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
+}
+
 /** What passes here, the driver does not choke on and quote. */
 export const postgresUrl: Format<string> = {
   parse: (text) => (parsePostgresUrl(text) === null ? null : text),

@@ -2,6 +2,7 @@ import { OPERATOR_ROLES, type OperatorRole } from "../domain/operator-role.ts";
 import type { KeyRing, SealingKey } from "../domain/sealed-secret.ts";
 import type { OperatorToken } from "../http/operator/operator-tokens.ts";
 import { Environment, type Format } from "./environment.ts";
+import { operatorUrl } from "./formats.ts";
 
 const LIST_MAX = 32;
 
@@ -35,6 +36,23 @@ export function readAdminTokens(env: Environment): OperatorToken[] | null {
     env.fault("ADMIN_TOKEN", "must not use a token twice");
   }
   return tokens;
+}
+
+const operatorToken: Format<string> = {
+  parse: (text) => (/^[!-9;-~]{32,512}$/.test(text) ? text : null),
+  mustBe: "a token alone, 32 to 512 visible ASCII characters, without name and role",
+};
+
+/** The service that commands go through, and the token that they show it. */
+export function readOperatorApi(env: Environment): { url: string; token: string } | null {
+  const url = env.value("PARTNER_API_URL", operatorUrl, null);
+  const token = env.value("PARTNER_API_TOKEN", operatorToken, null);
+  env.rule(
+    (url === null) === (token === null),
+    ["PARTNER_API_URL", "PARTNER_API_TOKEN"],
+    "and PARTNER_API_TOKEN must both be set, or neither",
+  );
+  return url === null || token === null ? null : { url, token };
 }
 
 /** The tokens as the file `admin-token` holds them, written like the variable. Null when it is damaged or empty. */

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { isWildcard } from "../config/formats.ts";
+import { isLoopback, isWildcard } from "../config/formats.ts";
 import { isWide } from "../domain/cidr.ts";
 import { formatDuration } from "../domain/duration.ts";
 
@@ -7,8 +7,6 @@ export interface Warning {
   message: string;
   facts?: Record<string, unknown>;
 }
-
-const LOOPBACK = /^(?:localhost|127\.[\d.]+|::1)$/;
 
 /** What production should not have, or should have thought of. The start logs it, and `doctor` shows it. */
 export function warningsOf(config: Config): Warning[] {
@@ -23,7 +21,7 @@ function misspelt({ misspelt }: Config): Warning[] {
 
 function* listeners(config: Config): Iterable<Warning> {
   const { role, host, baseUrl, operatorHost, allowedHosts } = config;
-  if (!LOOPBACK.test(operatorHost)) {
+  if (!isLoopback(operatorHost)) {
     yield {
       message: "other machines may reach the operators' listener, and it speaks plain HTTP",
       facts: { operatorHost },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { test } from "node:test";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import type { DeliveryDetail, DeliveryView } from "../../src/actions/views/delivery.ts";
 import { publicId } from "../../src/domain/ids.ts";
@@ -22,13 +22,8 @@ const { run, json } = createCommandLine(deps);
 const list = async (...options: string[]) =>
   (await json<Page<DeliveryView>>("delivery", "list", ...options)).items;
 
-let organizationId = "";
-let subscription = "";
-
-before(async () => {
-  organizationId = await anOrganization(deps);
-  subscription = (await aSubscription(deps, organizationId)).id;
-});
+const organizationId = await anOrganization(deps);
+const { id: subscription } = await aSubscription(deps, organizationId);
 
 /** Publishes an event and returns its only delivery. The receiver responds with `answers`. */
 async function aDelivery(...answers: (typeof refused)[]): Promise<DeliveryView> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { test } from "node:test";
 import { admit, recordKeysUsed } from "../../src/actions/admission.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import type { ApiKeyView, IssuedKeyView } from "../../src/actions/views/api-key.ts";
@@ -12,10 +12,8 @@ const { deps, clock } = await createEngine(await createDatabase());
 const { run, json } = createCommandLine(deps);
 const TOKEN = /^vck_([0-9a-z]{20})\.[A-Za-z0-9_-]{43}$/;
 
-before(async () => {
-  await createOrganization(deps, { slug: "acme" });
-  await createOrganization(deps, { slug: "globex" });
-});
+await createOrganization(deps, { slug: "acme" });
+await createOrganization(deps, { slug: "globex" });
 
 test("standard output is only the new key's token, and the token works", async () => {
   const { status, stdout, stderr } = await run(
@@ -111,7 +109,8 @@ test("revoking a whole token is explained, without repeating it", async () => {
 
 const LABEL_REFUSED =
   "error: The request does not have the expected shape.\n" +
-  "  label: must be 1 to 200 characters, none of them a control or bidirectional character\n";
+  "  label: must match the pattern ^[^\\p{Cc}\\p{Cs}\\p{Bidi_Control}]+$. What operators call it: " +
+  "1 to 200 characters, none of them a control or bidirectional character.\n";
 
 const refusals = [
   [

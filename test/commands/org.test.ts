@@ -75,20 +75,20 @@ const refusals = [
     "an invalid slug and limit, both listed",
     ["create", "Acme!", "--rate-limit", "many"],
     "error: The request does not have the expected shape.\n" +
-      "  slug: must be 2 to 63 of a-z, 0-9 and -, starting with a letter or a digit\n" +
-      "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
+      "  rate_limit_per_minute: must be an integer. Requests a minute, from 1 to 1000000; 600 for a new organization.\n" +
+      "  slug: must match the pattern ^[a-z0-9][a-z0-9-]{1,62}$. 2 to 63 of a-z, 0-9 and -, starting with a letter or a digit.\n",
   ],
   [
     "a limit of 0",
     ["set-limit", "acme", "0"],
     "error: The request does not have the expected shape.\n" +
-      "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
+      "  rate_limit_per_minute: must be at least 1. Requests a minute, from 1 to 1000000; 600 for a new organization.\n",
   ],
   [
     "a limit that is not a number",
     ["set-limit", "acme", "1e3"],
     "error: The request does not have the expected shape.\n" +
-      "  rate_limit_per_minute: must be an integer from 1 to 1000000\n",
+      "  rate_limit_per_minute: must be an integer. Requests a minute, from 1 to 1000000; 600 for a new organization.\n",
   ],
   [
     "an organization that does not exist",

@@ -9,7 +9,7 @@ const nowhere = {} as Dependencies;
 
 function failingWith(error: unknown): Partial<CommandContext> {
   return {
-    withDependencies: () => {
+    withOperatorApi: () => {
       throw error;
     },
   };

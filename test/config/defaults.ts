@@ -17,6 +17,7 @@ export const defaults: Config = {
   role: "all",
   adminTokens: null,
   sealingKeys: null,
+  operatorApi: null,
   retryDelaysMs: [1, 5, 30, 120, 360, 1440].map((minutes) => minutes * MINUTE_MS),
   attemptTimeoutMs: 10_000,
   autoDisableAfter: 20,

@@ -1,6 +1,11 @@
+import { after } from "node:test";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import type { CommandContext } from "../../src/commands/context.ts";
+import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { runCommand } from "../../src/commands/program.ts";
+import { operatorApiInProcess } from "../../src/wiring/operator-api-in-process.ts";
+import { operatorApiOverHttp } from "../../src/wiring/operator-api-over-http.ts";
+import { OPERATORS, startOperatorApi } from "./operator-api.ts";
 
 export interface Said {
   status: number;
@@ -8,8 +13,8 @@ export interface Said {
   stderr: string;
 }
 
-/** The command line on the given dependencies, with what it says caught. */
-export function createCommandLine(deps: Dependencies, overrides: Partial<CommandContext> = {}) {
+function createCommandLineInProcess(deps: Dependencies, overrides: Partial<CommandContext> = {}) {
+  let inProcess: OperatorApi | undefined;
   return { run, json };
 
   async function run(...argv: string[]): Promise<Said> {
@@ -18,6 +23,8 @@ export function createCommandLine(deps: Dependencies, overrides: Partial<Command
     const status = await runCommand(
       {
         withDependencies: (use) => use(deps),
+        withOperatorApi: (use) =>
+          use((inProcess ??= new OperatorApi(operatorApiInProcess(deps).carry))),
         stdout: (text) => (said.stdout += text),
         stderr: (text) => (said.stderr += text),
         isTerminal: false,
@@ -40,4 +47,42 @@ export function createCommandLine(deps: Dependencies, overrides: Partial<Command
     if (status !== 0) throw new Error(`status ${status}: ${stderr}`);
     return JSON.parse(stdout) as Document;
   }
+}
+
+type CommandLine = ReturnType<typeof createCommandLineInProcess>;
+
+let way: typeof createCommandLine = createCommandLineInProcess;
+
+/** From now on command lines go through a running service, in place of the database. */
+export function goThroughService(): void {
+  way = createCommandLineOverHttp;
+}
+
+/** The command line on the given dependencies, with what it says caught. Commands reach the operator API in either way. */
+export function createCommandLine(
+  deps: Dependencies,
+  overrides?: Partial<CommandContext>,
+): CommandLine {
+  return way(deps, overrides);
+}
+
+/** An error is shown with the id of its request, which is taken off here. */
+function createCommandLineOverHttp(deps: Dependencies): CommandLine {
+  const { app } = startOperatorApi({ after }, deps);
+  const [{ token } = { token: "" }] = OPERATORS;
+  let listening: Promise<string> | undefined;
+  const { run, json } = createCommandLineInProcess(deps, {
+    withDependencies: () => Promise.reject(new Error("this way leads to no database")),
+    withOperatorApi: async (use) => {
+      const url = await (listening ??= app.listen({ host: "127.0.0.1", port: 0 }));
+      return use(new OperatorApi(operatorApiOverHttp({ url, token })));
+    },
+  });
+  return {
+    run: async (...argv) => {
+      const said = await run(...argv);
+      return { ...said, stderr: said.stderr.replace(/ \(request [0-9A-Za-z_-]+\)$/m, "") };
+    },
+    json,
+  };
 }

@@ -1,0 +1,103 @@
+import { type ErrorCode, type Fault, PartnerError } from "../domain/errors.ts";
+import { CommandError } from "./errors.ts";
+
+/** A request to the operator API. `path` begins behind `/api/v1/admin`. */
+export interface OperatorRequest {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  path: string;
+  /** JSON. */
+  body?: string;
+}
+
+export interface OperatorAnswer {
+  status: number;
+  text: string;
+}
+
+/** Carries a request to the operator API and its answer back: over HTTP, or to the database within this process. */
+export type Carry = (request: OperatorRequest) => Promise<OperatorAnswer>;
+
+/** Values that are undefined are left out. */
+type Query = Record<string, string | number | boolean | undefined>;
+
+/** What every verb of the command line works with. The server's errors are thrown as `PartnerError`. */
+export class OperatorApi {
+  readonly #carry: Carry;
+
+  constructor(carry: Carry) {
+    this.#carry = carry;
+  }
+
+  get<Answer>(path: string, query: Query = {}): Promise<Answer> {
+    return this.#ask({ method: "GET", path: path + searchOf(query) });
+  }
+
+  post<Answer>(path: string, body: object = {}): Promise<Answer> {
+    return this.postJson(path, JSON.stringify(body, orText));
+  }
+
+  /** The server sees the text as it is, with every member that is there twice. */
+  postJson<Answer>(path: string, body: string): Promise<Answer> {
+    return this.#ask({ method: "POST", path, body });
+  }
+
+  patch<Answer>(path: string, body: object): Promise<Answer> {
+    return this.#ask({ method: "PATCH", path, body: JSON.stringify(body, orText) });
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.#ask({ method: "DELETE", path });
+  }
+
+  async #ask<Answer>(request: OperatorRequest): Promise<Answer> {
+    const { status, text } = await this.#carry(request);
+    if (status === 204) return undefined as Answer;
+    const answer = parse(text);
+    if (status < 300 && answer !== undefined) return answer as Answer;
+    throw toError(status, answer);
+  }
+}
+
+/** A path whose values are ids and names that somebody typed. */
+export function at(texts: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
+}
+
+function searchOf(query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** JSON has no NaN: a number that was none stays a text, and the server refuses it. */
+function orText(_name: string, value: unknown): unknown {
+  return Number.isNaN(value) ? "" : value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface ProblemBody {
+  code: ErrorCode;
+  detail: string;
+  request_id?: string;
+  errors?: Fault[];
+}
+
+function toError(status: number, answer: unknown): Error {
+  if (!isProblem(answer)) return new CommandError(`no answer of the operator API (${status})`);
+  const { code, detail, request_id: id, errors: faults = [] } = answer;
+  const message = id === undefined ? detail : `${detail} (request ${id})`;
+  return new PartnerError(code, message, { faults });
+}
+
+function isProblem(answer: unknown): answer is ProblemBody {
+  const { code, detail } = (answer ?? {}) as Partial<ProblemBody>;
+  return typeof code === "string" && typeof detail === "string";
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyBaseLogger } from "fastify";
+import type { Dependencies } from "../actions/dependencies.ts";
+import type { Carry } from "../commands/operator-api.ts";
+import { buildOperatorApp } from "../http/operator/app.ts";
+
+/** Whom an operator's change is recorded under that came from a command on the database. */
+export const COMMAND_LINE = "command line";
+
+/**
+ * The operator API on the database, without a listener. So a command does the same in both ways, and what goes wrong
+ * is known in full: it is thrown, where a server would hide it.
+ */
+export function operatorApiInProcess(deps: Dependencies): {
+  carry: Carry;
+  close: () => Promise<void>;
+} {
+  const token = randomBytes(32).toString("base64url");
+  const failed = new Set<Error>();
+  const note = (error: unknown) => failed.add(toError(error));
+  const app = buildOperatorApp(deps, {
+    logger: errorsOnly(note),
+    onUnavailable: note,
+    baseUrl: () => "",
+    health: { ready: () => Promise.resolve([]) },
+    tokens: [{ name: COMMAND_LINE, role: "operate", token }],
+    allowedHosts: [],
+    metrics: () => Promise.resolve({ contentType: "text/plain", body: "" }),
+    withApi: true,
+  });
+
+  return { carry, close: async () => app.close() };
+
+  async function carry({ method, path, body }: Parameters<Carry>[0]): ReturnType<Carry> {
+    failed.clear();
+    const answer = await app.inject({
+      method,
+      url: `/api/v1/admin${path}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    for (const error of failed) throw error;
+    const { statusCode: status, payload: text } = answer;
+    return { status, text: status < 400 ? text : withoutRequest(text) };
+  }
+}
+
+/** No log has a line of this request, so its id would lead nowhere. */
+function withoutRequest(text: string): string {
+  const problem = JSON.parse(text) as object;
+  return JSON.stringify({ ...problem, request_id: undefined });
+}
+
+/** Passes on the exception of a request that failed; everything else is for a server's log. */
+function errorsOnly(note: (error: unknown) => void): FastifyBaseLogger {
+  const ignore = () => undefined;
+  const log: FastifyBaseLogger = {
+    level: "error",
+    ...{ fatal: ignore, warn: ignore, info: ignore, debug: ignore, trace: ignore, silent: ignore },
+    error: (facts: unknown) => note((facts as { err?: unknown }).err),
+    child: () => log,
+  };
+  return log;
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
