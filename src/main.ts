@@ -13,7 +13,7 @@ import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { isUnavailable } from "./postgres/database.ts";
 import { startActivityWriter } from "./wiring/activity-writer.ts";
-import { openAdminTokens } from "./wiring/admin-tokens.ts";
+import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { databaseFolder, openDatabase, standstillMs } from "./wiring/database.ts";
 import { openFoundations } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
@@ -22,6 +22,7 @@ import { createEngine } from "./wiring/engine.ts";
 import { openEventTypes, startAnnouncing } from "./wiring/event-types.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
+import { openLogOutput } from "./wiring/log-output.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
 import { openListener, urlOf } from "./wiring/listener.ts";
@@ -48,7 +49,7 @@ export interface Service {
 
 /** Starts the service as configured and resolves once it is ready. */
 export async function start(config: Config): Promise<Service> {
-  const log = createLogger(config.logLevel);
+  const log = createLogger(config.logLevel, await openLogOutput());
   const opened = new Opened();
   try {
     return await open(config, log, opened);
@@ -202,7 +203,17 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   if (partnerApp) partnerUrl = await openListener(partnerApp, config.host, config.port);
   dispatcher?.start();
   warnOfExceptions(config, log);
-  log.info({ role: config.role, partners: partnerUrl, operators: operatorUrl }, "ready");
+  log.info(
+    {
+      role: config.role,
+      partners: partnerUrl,
+      operators: operatorUrl,
+      documentation: partnerUrl && `${options.baseUrl()}/docs`,
+      console: config.role === "dispatcher" ? null : `${operatorUrl}/console`,
+      token_file: config.adminTokens ? null : adminTokenPath(config.dataDir),
+    },
+    "ready",
+  );
 
   return {
     partnerUrl,

@@ -102,6 +102,7 @@ export function buildApp({
   app.setErrorHandler(sendError);
   app.addSchema(ProblemSchema);
   app.decorateRequest("caller", null);
+  app.decorateRequest("publishedEvent", null);
   app.removeContentTypeParser("text/plain");
   readJsonBodies(app);
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });

@@ -20,7 +20,7 @@ export function healthRoutes(app: App, health: HealthChecks): void {
   app.get(
     "/healthz",
     {
-      config: { answersAnyHost: true },
+      config: { answersAnyHost: true, isProbe: true },
       schema: { hide: true, response: { 200: Type.Object({ status: Type.String() }) } },
     },
     () => ({ status: "ok" }),
@@ -29,7 +29,7 @@ export function healthRoutes(app: App, health: HealthChecks): void {
   app.get(
     "/readyz",
     {
-      config: { answersAnyHost: true },
+      config: { answersAnyHost: true, isProbe: true },
       schema: { hide: true, response: { 200: Report, 503: Report } },
     },
     async (_request, reply) => {

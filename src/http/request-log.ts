@@ -4,6 +4,18 @@ import {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { publicId } from "../domain/ids.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Which event it published; of a batch the first one. Null for any other request. */
+    publishedEvent: string | null;
+  }
+  interface FastifyContextConfig {
+    /** Asked every few seconds by a machine. Its lines would bury the others. */
+    isProbe?: true;
+  }
+}
 
 /** One line for each request: no address, no header, no body, and the route's pattern instead of the URL. */
 export class RequestLog extends LogController {
@@ -26,6 +38,7 @@ export class RequestLog extends LogController {
   ): void {
     const facts = factsOf(request, reply, reply.statusCode);
     if (error) request.log.info({ ...facts, err: error }, "request");
+    else if (request.routeOptions.config.isProbe) this.#plain.debug(facts, "request");
     else this.#plain.info(facts, "request");
   }
 
@@ -36,12 +49,16 @@ export class RequestLog extends LogController {
 }
 
 function factsOf(request: FastifyRequest, reply: FastifyReply, status: number | null) {
+  const { caller } = request;
   return {
     method: request.method,
     route: request.routeOptions.url ?? null,
     ms: Math.round(reply.elapsedTime),
     request_id: request.id,
-    key_id: request.caller?.keyId,
+    key_id: caller?.keyId,
+    organization_id: caller === null ? undefined : publicId("org", caller.organizationId),
+    operator: request.operator,
+    event_id: request.publishedEvent ?? undefined,
     status,
   };
 }

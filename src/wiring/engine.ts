@@ -9,10 +9,10 @@ import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
-import { type SubscriptionId, publicId } from "../domain/ids.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/due-scan.ts";
 import { createContentionLog } from "./contention-log.ts";
+import { createDeliveryLog, namesOf } from "./delivery-log.ts";
 import type { NoteFault } from "./fault-log.ts";
 import type { Writes } from "./writes.ts";
 
@@ -44,6 +44,7 @@ export function createEngine(
   },
 ): Dispatcher {
   const { clock } = foundations;
+  const lines = createDeliveryLog(log);
   const inTime = () => ({ ...foundations, db: foundations.db.within(STATEMENT_MS) });
   const persistence = {
     isTransient,
@@ -55,12 +56,7 @@ export function createEngine(
   const record = createRecorder<Ended>(async (ended) => {
     const recorded = await writes.note(recordEnded(inTime(), ended));
     onRecorded(recorded);
-    for (const { delivery_id: id, subscription_id, reason } of recorded.deadLettered) {
-      log.warn({ ...namesOf({ id, subscription_id }), reason }, "delivery dead-lettered");
-    }
-    for (const id of recorded.disabled) {
-      log.warn({ subscription: publicId("wh", id) }, "subscription auto-disabled");
-    }
+    lines.recorded(ended, recorded);
   }, persistence);
 
   const defer = createRecorder<Claim>(
@@ -73,7 +69,10 @@ export function createEngine(
     record,
     postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
     defer,
-    onEnded,
+    onEnded: (ended) => {
+      onEnded(ended);
+      lines.ended(ended);
+    },
     onInternalFault: (fault, claim, error) => {
       onInternalFault(
         fault,
@@ -99,8 +98,4 @@ export function createEngine(
     pollIntervalMs: POLL_INTERVAL_MS,
     onError,
   });
-}
-
-function namesOf({ id, subscription_id }: { id: string; subscription_id: SubscriptionId }) {
-  return { delivery: publicId("dlv", id), subscription: publicId("wh", subscription_id) };
 }

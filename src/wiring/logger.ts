@@ -4,7 +4,7 @@ import { standardOutput } from "./log-output.ts";
 import { timeOfLine } from "./log-time.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** JSON lines on standard output, within 100 ms. What could carry a token or a secret is cut out here, whoever logs it. */
+/** JSON lines. What could carry a token or a secret is cut out here, whoever logs it. */
 export function createLogger(
   level: string,
   destination: DestinationStream = standardOutput(),

@@ -3,7 +3,9 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { pino } from "pino";
 import { Busy } from "../../src/domain/errors.ts";
+import { publicId } from "../../src/domain/ids.ts";
 import { createDatabase } from "../support/database.ts";
+import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
 
@@ -45,6 +47,46 @@ test("each request is one line: what was asked, by which key, what came of it", 
     ],
   );
   for (const { ms, level } of parsed()) assert.deepEqual([typeof ms, level], ["number", 30]);
+});
+
+test("the line of a request that published names the event, and at debug each event has its own", async (t) => {
+  const { logger, parsed } = aLog();
+  const api = startPartnerApi(t, db, { options: { logger } });
+  const key = await api.aKeyWith("webhooks:manage");
+  const { id, secret } = await api.aSubscriptionOf(key);
+  const answer = await api.inject({
+    method: "POST",
+    url: `/api/v1/partner/webhooks/${id}/test`,
+    headers: { authorization: key.authorization, "x-request-id": "leads-on" },
+    payload: { secret },
+  });
+  const { event_id: published } = answer.json<{ event_id: string }>();
+  const lines = parsed().map(({ msg, level, request_id, event_id, organization_id }) => ({
+    line: [msg, level, request_id, event_id],
+    organization_id,
+  }));
+  assert.deepEqual(
+    lines.map(({ line }) => line),
+    [
+      ["event published", 20, "leads-on", published],
+      ["request", 30, "leads-on", published],
+    ],
+  );
+  assert.equal(lines[1]?.organization_id, publicId("org", key.organizationId));
+});
+
+test("probes are told of at debug, so that they do not bury the other lines", async (t) => {
+  const { logger, parsed } = aLog();
+  const api = startPartnerApi(t, db, { options: { logger } });
+  for (const url of ["/healthz", "/readyz"]) await api.inject({ url });
+  const operators = startOperatorApi(t, api.deps, { logger });
+  for (const url of ["/healthz", "/readyz", "/metrics"]) await operators.ask({ url });
+  assert.deepEqual(
+    parsed().map(({ level }) => level),
+    [20, 20, 20, 20, 20],
+  );
+  await operators.ask({ url: "organizations" });
+  assert.deepEqual([parsed().at(-1)?.["level"], parsed().at(-1)?.["operator"]], [30, "alice"]);
 });
 
 test("a request whose client has gone is one line, too, without a status", async (t) => {

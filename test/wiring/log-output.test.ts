@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { linesForPeople } from "../../src/wiring/log-output.ts";
+import { createLogger } from "../../src/wiring/logger.ts";
 
 const PROGRAM = fileURLToPath(new URL("../support/log-lines.js", import.meta.url));
 const MEGABYTE = 1024 * 1024;
@@ -23,6 +26,15 @@ test("a process that ends at once has written every line", async () => {
     lines.map((line) => (JSON.parse(line) as { line: number }).line),
     Array.from({ length: 50 }, (_, index) => index + 1),
   );
+});
+
+test("on a terminal a line is for people, and cannot control the terminal", async () => {
+  const terminal = new PassThrough({ encoding: "utf8" });
+  const log = createLogger("info", await linesForPeople(terminal));
+  log.info({ partners: "http://127.0.0.1:8080", said: "\u001b[2J\u202e" }, "ready\u009b");
+  const [written] = (await once(terminal, "data")) as [string];
+  assert.match(written, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready\ufffd \{"partners":"http:.*\}\n$/);
+  assert.doesNotMatch(written.trimEnd(), /[\p{Cc}\p{Cf}]/u);
 });
 
 test("of a log that nobody reads four megabytes are kept, in whole lines, and nothing waits for it", async () => {

@@ -11,7 +11,10 @@ export interface Exposition {
  * and what it tells are numbers about the process, of no organization in particular.
  */
 export function metricsRoute(app: App, expose: () => Promise<Exposition>): void {
-  const options = { config: { answersAnyHost: true }, schema: { hide: true } } as const;
+  const options = {
+    config: { answersAnyHost: true, isProbe: true },
+    schema: { hide: true },
+  } as const;
   app.get("/metrics", options, async (_request, reply) => {
     const { contentType, body } = await expose();
     return reply.type(contentType).send(body);

@@ -8,6 +8,7 @@ import type { App } from "../app.ts";
 import { readTexts } from "../json-body.ts";
 import { EVENTS_BYTES_MAX } from "../limits.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { notePublished } from "../published-log.ts";
 import { PublishAnswer, PublishRequest } from "./event-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
@@ -37,6 +38,11 @@ export function publishEventsRoute(app: App, deps: Dependencies): void {
       async (request, reply) => {
         if (request.body === undefined) throw malformed("");
         const published = await publishEvents(deps, request.body, faults.get(request));
+        const items = "items" in published ? published.items : [published];
+        notePublished(
+          request,
+          items.map((item) => item.event_id),
+        );
         return reply.code(202).send(published);
       },
     );

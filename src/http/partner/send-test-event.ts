@@ -6,6 +6,7 @@ import { type EventId, parseId, publicId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
+import { notePublished } from "../published-log.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
 import {
@@ -65,14 +66,18 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
       const { organizationId } = callerOf(request);
       const call = { id: parseId("wh", request.params.id), secret: request.body.secret };
       const keyed = keyedRequestOf(request, "sendTestEvent");
-      if (!keyed) return view(await sendTestEvent(deps, organizationId, call));
+      const tell = (eventId: EventId) => {
+        notePublished(request, [publicId("evt", eventId)]);
+        return eventId;
+      };
+      if (!keyed) return view(tell(await sendTestEvent(deps, organizationId, call)));
 
       const bodyOf = (eventId: EventId) => serialize(reply.code(200), view(eventId));
       const answer = await answerOnce(deps, keyed, async (keep) => {
         const eventId = await sendTestEvent(deps, organizationId, call, (tx, to, event) =>
           keep(tx, to, bodyOf(event)),
         );
-        return bodyOf(eventId);
+        return bodyOf(tell(eventId));
       });
       return sendAnswer(reply, answer);
     },

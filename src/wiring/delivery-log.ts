@@ -1,0 +1,75 @@
+import type { Logger } from "pino";
+import type { Ended, Recorded } from "../actions/attempts.ts";
+import type { Claim } from "../actions/claim.ts";
+import { auditOf } from "../domain/delivery.ts";
+import { publicId } from "../domain/ids.ts";
+
+export interface DeliveryLog {
+  ended(ended: Ended): void;
+  recorded(ended: Ended[], recorded: Recorded): void;
+}
+
+/**
+ * One line for each attempt, and one for each outcome that ends something. A success is `debug`: at full speed such lines
+ * would be thousands a second. A failed attempt is `info`.
+ */
+export function createDeliveryLog(logger: Logger): DeliveryLog {
+  // There is nothing to redact in these lines, and searching them would cost more than writing them.
+  const log = logger.child({}, { redact: [] });
+
+  return {
+    ended({ claim, outcome, startedAt, endedAt }) {
+      const level = outcome.kind === "acknowledged" ? "debug" : "info";
+      if (!log.isLevelEnabled(level)) return;
+      const { httpStatus: http_status, reason } = auditOf(outcome);
+      log[level](
+        {
+          ...namesOf(claim),
+          event_type: claim.type,
+          host: new URL(claim.url).host,
+          attempt: claim.attempts + 1,
+          http_status,
+          reason,
+          ms: endedAt.getTime() - startedAt.getTime(),
+        },
+        "attempt",
+      );
+    },
+
+    recorded(ended, { deadLettered, disabled }) {
+      if (log.isLevelEnabled("debug")) {
+        for (const { claim } of ended) log.debug(namesOf(claim), "outcome recorded");
+      }
+      if (deadLettered.length === 0 && disabled.length === 0) return;
+      const byDelivery = new Map(ended.map(({ claim }) => [claim.id, claim]));
+      for (const { delivery_id: id, reason } of deadLettered) {
+        const claim = byDelivery.get(id);
+        if (claim) log.warn({ ...namesOf(claim), reason }, "delivery dead-lettered");
+      }
+      for (const id of disabled) {
+        const claim = ended.find((e) => e.claim.subscription_id === id)?.claim;
+        if (claim) log.warn(subscriptionOf(claim), "subscription auto-disabled");
+      }
+    },
+  };
+}
+
+/** The ids that lead from a line to the event's other lines. */
+export function namesOf(claim: Claim) {
+  return {
+    event_id: publicId("evt", claim.event_id),
+    delivery_id: publicId("dlv", claim.id),
+    subscription_id: publicId("wh", claim.subscription_id),
+    organization_id: publicId("org", claim.organization_id),
+  };
+}
+
+/** Without the query of the URL, in which partners put secrets. */
+function subscriptionOf({ subscription_id, organization_id, url }: Claim) {
+  const { origin, pathname } = new URL(url);
+  return {
+    subscription_id: publicId("wh", subscription_id),
+    organization_id: publicId("org", organization_id),
+    url: origin + pathname,
+  };
+}

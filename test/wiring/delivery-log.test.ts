@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Ended } from "../../src/actions/attempts.ts";
+import type { Outcome } from "../../src/domain/outcome.ts";
+import { createDeliveryLog } from "../../src/wiring/delivery-log.ts";
+import { createLogger } from "../../src/wiring/logger.ts";
+
+const id = (digit: string) => `0000000${digit}-0000-7000-8000-000000000000`;
+const at = new Date("2026-01-01T00:00:00Z");
+const NAMES = {
+  event_id: `evt_${id("1")}`,
+  delivery_id: `dlv_${id("2")}`,
+  subscription_id: `wh_${id("3")}`,
+  organization_id: `org_${id("4")}`,
+};
+
+function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>): Ended {
+  return {
+    claim: {
+      id: id("2"),
+      lease_id: id("5"),
+      leased_until: at,
+      event_id: id("1"),
+      type: "vc.test.ping",
+      subscription_id: id("3"),
+      organization_id: id("4"),
+      url: "https://hooks.example.com/in?key=hunter2",
+      attempts: 6,
+      lost_leases: 0,
+      signingSecret: "whsec_hunter2",
+      body: Buffer.from("hunter2"),
+    },
+    outcome,
+    startedAt: at,
+    endedAt: new Date(at.getTime() + 41),
+  };
+}
+
+function aLog(level: string) {
+  const lines: Record<string, unknown>[] = [];
+  const logger = createLogger(level, {
+    write: (line) => {
+      assert.ok(!line.includes("hunter2"), line);
+      const { time, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      assert.ok(time);
+      lines.push(rest);
+    },
+  });
+  return { log: createDeliveryLog(logger), lines };
+}
+
+const refused = ended({ kind: "refused", httpStatus: 503 });
+const delivered = ended({ kind: "acknowledged", httpStatus: 204 });
+
+test("a failed attempt is one line with the ids of event, delivery, subscription and organization", () => {
+  const { log, lines } = aLog("info");
+  log.ended(refused);
+  log.ended(delivered);
+  log.recorded([refused, delivered], { deadLettered: [], disabled: [] });
+  const facts = { event_type: "vc.test.ping", host: "hooks.example.com", attempt: 7, ms: 41 };
+  const outcome = { http_status: 503, reason: "http_503" };
+  assert.deepEqual(lines, [{ level: 30, ...NAMES, ...facts, ...outcome, msg: "attempt" }]);
+});
+
+test("at debug each success and each recorded outcome has a line, too", () => {
+  const { log, lines } = aLog("debug");
+  log.ended(delivered);
+  log.recorded([delivered], { deadLettered: [], disabled: [] });
+  assert.deepEqual(
+    lines.map(({ level, msg, event_id, reason }) => [level, msg, event_id, reason]),
+    [
+      [20, "attempt", NAMES.event_id, null],
+      [20, "outcome recorded", NAMES.event_id, undefined],
+    ],
+  );
+});
+
+test("auto-disabling names organization and URL, without the query that may hold a secret", () => {
+  const { log, lines } = aLog("warn");
+  log.recorded([refused], { deadLettered: [], disabled: [refused.claim.subscription_id] });
+  const { subscription_id, organization_id } = NAMES;
+  const url = "https://hooks.example.com/in";
+  assert.deepEqual(lines, [
+    { level: 40, subscription_id, organization_id, url, msg: "subscription auto-disabled" },
+  ]);
+});
