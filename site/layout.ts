@@ -1,3 +1,4 @@
+import { ABOUT } from "../src/http/docs/about-service.ts";
 import { escapeHtml } from "./html.ts";
 import type { Heading } from "./markdown.ts";
 import type { Page } from "./page.ts";
@@ -47,6 +48,7 @@ ${navigation(page)}
 <h1>${escapeHtml(page.title)}</h1>
 <p class="summary">${escapeHtml(page.summary)}</p>
 ${page.html}
+${ABOUT.contact}
 ${neighbours(page)}
 ${source(page)}</main>
 ${contents(page.headings)}

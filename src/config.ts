@@ -3,6 +3,7 @@ import {
   allowedHost,
   baseUrl,
   cidr,
+  contact,
   duration,
   host,
   integer,
@@ -11,9 +12,12 @@ import {
   oneOf,
   path,
   postgresUrl,
+  shownAddress,
 } from "./config/formats.ts";
+import { readEgressSource } from "./config/egress-source.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
 import { readAdminTokens, readOperatorApi, readSealingKeys } from "./config/secrets.ts";
+import type { EgressSource } from "./domain/egress-source.ts";
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
@@ -61,6 +65,11 @@ export interface Config {
   readonly maxSubscriptions: number;
 
   readonly egress: AddressPolicy;
+  readonly egressSource: EgressSource;
+  /** Addresses and blocks that the partners' documentation shows. */
+  readonly egressShown: string[];
+  /** An e-mail address or a URL that the partners' documentation shows. */
+  readonly contact: string | null;
   readonly egressCaFile: string | null;
   /** Each `ip:port`. Null: the system's. */
   readonly dnsServers: string[] | null;
@@ -131,6 +140,9 @@ function read(env: Environment): Settings {
       allow: env.list("EGRESS_ALLOW", cidr, 1_000) ?? [],
       deny: env.list("EGRESS_DENY", cidr, 1_000) ?? [],
     },
+    egressSource: readEgressSource(env),
+    egressShown: env.list("EGRESS_SHOWN", shownAddress, 100) ?? [],
+    contact: env.value("CONTACT", contact, null),
     egressCaFile: env.value("EGRESS_CA_FILE", path, null),
     dnsServers: env.list("DNS_SERVERS", nameServer, 16),
 

@@ -18,6 +18,7 @@ import { databaseFolder, openDatabase, standstillMs } from "./wiring/database.ts
 import { openFoundations } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
 import { openDestinations } from "./wiring/destinations.ts";
+import { requireEgressSource } from "./wiring/egress-source.ts";
 import { createEngine } from "./wiring/engine.ts";
 import { openEventTypes, startAnnouncing } from "./wiring/event-types.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
@@ -63,6 +64,7 @@ export async function start(config: Config): Promise<Service> {
 /** Every step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
   const extraCa = await readReceiversCa(config);
+  if (config.role !== "api") await requireEgressSource(config);
   const eventTypes =
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
   const say = (message: string) => log.info(message);
@@ -112,6 +114,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     userAgent: USER_AGENT,
     extraCa,
     maxConnections: connections.receivers,
+    source: config.egressSource,
   });
   opened.add(() => sender.close());
   let lastRecorded: Date | null = null;
@@ -193,7 +196,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const partnerApp =
     config.role === "dispatcher"
       ? null
-      : buildPartnerApp(deps, { ...options, maxConnections: connections.partners });
+      : buildPartnerApp(deps, { ...options, about: config, maxConnections: connections.partners });
   for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);
 
   // The operators' listener comes first and goes last: it tells how the process does while that starts and stops.

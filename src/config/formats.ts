@@ -106,6 +106,25 @@ export const cidr: Format<Cidr> = {
   quotable: true,
 };
 
+/** What partners are to let in: an address or a block, shown as it is written. */
+export const shownAddress: Format<string> = {
+  parse: (text) => (isIP(text) !== 0 || parseCidr(text) !== null ? text : null),
+  mustBe: "an IP address or a block such as 203.0.113.0/29",
+  quotable: true,
+};
+
+const CONTACT_MAX = 200;
+
+export const contact: Format<string> = {
+  parse: (text) => {
+    const isMail = /^[^\s@<>"]+@[^\s@<>"]+$/.test(text);
+    const isUrl = /^https?:\/\/[^\s<>"]+$/.test(text) && URL.canParse(text);
+    return text.length <= CONTACT_MAX && (isMail || isUrl) ? text : null;
+  },
+  mustBe: `an e-mail address or an http or https URL of at most ${CONTACT_MAX} characters`,
+  quotable: true,
+};
+
 /** `ip:port`, or `[ip]:port` for IPv6, as `Resolver.setServers` takes it. */
 export const nameServer: Format<string> = {
   parse: (text) => {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { Destination } from "../domain/destination-url.ts";
+import { ANY_SOURCE, type EgressSource } from "../domain/egress-source.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
 import type { Deadline } from "./deadline.ts";
 import { dial, type Room } from "./dial.ts";
@@ -19,6 +20,7 @@ export const DRAINING_MAX = 128;
 export class Connections implements ConnectionKeeper, Room {
   readonly #secureContext: SecureContext;
   readonly #max: number;
+  readonly #source: EgressSource;
   readonly #stopWatching: () => void;
   /** Not connected yet, or not secured. */
   readonly #dialling = new Set<Socket>();
@@ -34,9 +36,10 @@ export class Connections implements ConnectionKeeper, Room {
    * `max` bounds the sockets that are open: beyond it the connection goes that has been idle for the longest time. An
    * attempt gets its first socket even if none is idle.
    */
-  constructor(secureContext: SecureContext, max: number) {
+  constructor(secureContext: SecureContext, max: number, source = ANY_SOURCE) {
     this.#secureContext = secureContext;
     this.#max = max;
+    this.#source = source;
     this.#stopWatching = watchLongTurns(() => {
       for (const connection of this.#open) connection.breakFlood();
     });
@@ -59,7 +62,8 @@ export class Connections implements ConnectionKeeper, Room {
     deadline: Deadline,
   ): Promise<Connection> {
     this.hasSpare();
-    const { socket, address } = await dial(addresses, destination.port, deadline, { room: this });
+    const way = { room: this, source: this.#source };
+    const { socket, address } = await dial(addresses, destination.port, deadline, way);
     const secured = await handshake(socket, destination, this.#secureContext, deadline);
     const { hostHeader } = destination;
     const connection = new Connection({ hostHeader, address, socket: secured, raw: socket }, this);

@@ -1,11 +1,12 @@
 import { connect, isIP, type Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
+import { ANY_SOURCE, type EgressSource } from "../domain/egress-source.ts";
 import { parseAddress } from "../domain/ip-address.ts";
 import type { FailureReason } from "../domain/outcome.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { codeOf, type DialError, outcomeOfDial, type OwnSide } from "./outcome-of-error.ts";
-import { OWN_SIDE } from "./own-side.ts";
+import { createOwnSide } from "./own-side.ts";
 
 /** An address that has not answered by then is raced by the next one. */
 const HEAD_START_MS = 250;
@@ -31,7 +32,11 @@ export async function dial(
   addresses: readonly string[],
   port: number,
   deadline: Deadline,
-  { room = ANY_ROOM, ownSide = OWN_SIDE }: { room?: Room; ownSide?: OwnSide } = {},
+  {
+    room = ANY_ROOM,
+    source = ANY_SOURCE,
+    ownSide = createOwnSide(source),
+  }: { room?: Room; source?: EgressSource; ownSide?: OwnSide } = {},
 ): Promise<{ socket: Socket; address: string }> {
   return new Promise((resolve, reject) => {
     const waiting = inTurn(addresses);
@@ -55,7 +60,8 @@ export async function dial(
     }
 
     function race(address: string): void {
-      const socket = connect({ host: address, port, noDelay: true });
+      const localAddress = (isIP(address) === 6 ? source.ipv6 : source.ipv4) ?? undefined;
+      const socket = connect({ host: address, port, noDelay: true, localAddress });
       racing.add(socket);
       room.hold(socket);
       socket.once("error", (error) => {

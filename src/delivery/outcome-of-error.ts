@@ -30,6 +30,8 @@ export interface OwnSide {
   hasLostIpv4: () => Promise<boolean>;
   /** Whether connections to other destinations get a port. */
   hasPorts: () => Promise<boolean>;
+  /** Whether the IPv6 address that we are to send from is gone. */
+  hasLostIpv6Source: () => Promise<boolean>;
 }
 
 /** What it means that none of a host's addresses could be connected to. */
@@ -44,7 +46,8 @@ export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Prom
 }
 
 /**
- * A machine without IPv6 is common, so an IPv6 address that cannot be reached is never a fault of ours. For IPv4 our own
+ * A machine without IPv6 is common, so an IPv6 address that cannot be reached is no fault of ours, unless we have lost
+ * the address to send from. For IPv4 our own
  * side has to confirm the fault: routers report a receiver's network by the code for a lost route, and Linux reports a
  * single destination that used up its ports by the code for having none left.
  */
@@ -54,6 +57,9 @@ async function outcomeOf({ code, family }: DialError, ownSide: OwnSide): Promise
   }
   if (family === 4 && code === "EADDRNOTAVAIL") {
     return (await ownSide.hasPorts()) ? DEFERRED : internalFault("no_ports");
+  }
+  if (family === 6 && code === "EADDRNOTAVAIL" && (await ownSide.hasLostIpv6Source())) {
+    return internalFault("no_ports");
   }
   return BY_CODE.get(code) ?? NETWORK_ERROR;
 }

@@ -1,6 +1,7 @@
 import type { Refusal, Vetted } from "../actions/destination.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Destination } from "../domain/destination-url.ts";
+import type { EgressSource } from "../domain/egress-source.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { EventId } from "../domain/ids.ts";
@@ -55,9 +56,11 @@ export function createSender(options: {
   extraCa: string | undefined;
   /** How many connections are open at once, idle ones included. An attempt under way gets its one beyond that. */
   maxConnections: number;
+  /** Default: the system chooses the address that a connection comes from. */
+  source?: EgressSource;
 }): Sender {
-  const { check, clock, timeoutMs, userAgent, extraCa, maxConnections } = options;
-  const connections = new Connections(trustedRoots(extraCa), maxConnections);
+  const { check, clock, timeoutMs, userAgent, extraCa, maxConnections, source } = options;
+  const connections = new Connections(trustedRoots(extraCa), maxConnections, source);
   const underWay = new LinkedList<Deadline>();
   let isClosed = false;
 

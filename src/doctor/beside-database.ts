@@ -5,6 +5,7 @@ import type { EventTypes } from "../domain/event-types.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
 import { adminTokenPath, openAdminTokens } from "../wiring/admin-tokens.ts";
 import { lookUpLimitMs } from "../wiring/destinations.ts";
+import { requireEgressSource } from "../wiring/egress-source.ts";
 import { openEventTypes } from "../wiring/event-types.ts";
 import { isOpenToAll } from "../wiring/kept-file.ts";
 import { readReceiversCa } from "../wiring/receivers-ca.ts";
@@ -38,16 +39,20 @@ async function checkFiles({ dataDir }: Config): Promise<string> {
 }
 
 /** The start only warns, so that a test rig may. */
-async function checkEgress({ egress: { allow, deny } }: Config): Promise<string> {
+async function checkEgress(config: Config): Promise<string> {
+  const { allow, deny } = config.egress;
   if (allow.some(isWide)) {
     throw new Error(
       "EGRESS_ALLOW holds a block that is larger than any private network: partners' URLs then lead to " +
         "this machine and its neighbours. Name only the networks of your test rig",
     );
   }
+  await requireEgressSource(config);
+  const { ipv4, ipv6 } = config.egressSource;
+  const from = [ipv4, ipv6].filter((address) => address !== null).join(", ");
   const blocked = deny.length > 0 ? `, without ${deny.length} blocks of EGRESS_DENY` : "";
   const allowed = allow.length > 0 ? ` and ${allow.length} blocks of EGRESS_ALLOW` : "";
-  return Promise.resolve(`public addresses${allowed}${blocked}`);
+  return `public addresses${allowed}${blocked}${from === "" ? "" : `, from ${from}`}`;
 }
 
 /** Each by itself: the system passes over a dead one in silence, and every look-up takes longer. */

@@ -14,9 +14,12 @@ const failed = (code: string, family: 4 | 6 = 4): DialError => ({ code, family }
 const sound: OwnSide = {
   hasLostIpv4: () => Promise.resolve(false),
   hasPorts: () => Promise.resolve(true),
+  hasLostIpv6Source: () => Promise.resolve(false),
 };
 const withoutRoute = { ...sound, hasLostIpv4: () => Promise.resolve(true) };
 const withoutPorts = { ...sound, hasPorts: () => Promise.resolve(false) };
+
+const withoutSource = { ...sound, hasLostIpv6Source: () => Promise.resolve(true) };
 
 const OUTCOMES: [what: string, errors: DialError[], outcome: string, ownSide?: OwnSide][] = [
   ["a refusal", [failed("ECONNREFUSED")], "connection_refused"],
@@ -41,6 +44,12 @@ const OUTCOMES: [what: string, errors: DialError[], outcome: string, ownSide?: O
     [failed("EADDRNOTAVAIL", 6)],
     "network_error",
     withoutPorts,
+  ],
+  [
+    "the IPv6 address that we are to send from is gone",
+    [failed("EADDRNOTAVAIL", 6)],
+    "no_ports",
+    withoutSource,
   ],
   [
     "no IPv6 address of ours, for a host whose IPv4 refuses",

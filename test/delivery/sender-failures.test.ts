@@ -86,7 +86,11 @@ function refuseLocally(t: TestContext, code: string): void {
   onConnect(t, (socket) => socket.destroy(Object.assign(new Error(code), { code })));
 }
 
-const SOUND = { hasLostIpv4: () => Promise.resolve(false), hasPorts: () => Promise.resolve(true) };
+const SOUND = {
+  hasLostIpv4: () => Promise.resolve(false),
+  hasPorts: () => Promise.resolve(true),
+  hasLostIpv6Source: () => Promise.resolve(false),
+};
 
 test("without any route for IPv4 no attempt is made", async (t) => {
   refuseLocally(t, "ENETUNREACH");

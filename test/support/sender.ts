@@ -3,6 +3,7 @@ import { checkDestination } from "../../src/actions/destination.ts";
 import { createSender, type Post, type Sender } from "../../src/delivery/sender.ts";
 import { parseCidr } from "../../src/domain/cidr.ts";
 import type { Clock } from "../../src/domain/clock.ts";
+import { ANY_SOURCE, type EgressSource } from "../../src/domain/egress-source.ts";
 import type { AddressPolicy } from "../../src/domain/public-address.ts";
 import type { NameLookup } from "../../src/network/name-lookup.ts";
 import { testAuthority } from "./certificates.ts";
@@ -24,6 +25,7 @@ export async function startSender(
     clock?: Clock;
     egress?: AddressPolicy;
     maxConnections?: number;
+    source?: EgressSource;
   } = {},
 ): Promise<Sender> {
   const {
@@ -32,6 +34,7 @@ export async function startSender(
     timeoutMs = 30_000,
     clock = () => new Date(),
     maxConnections = 3_000,
+    source = ANY_SOURCE,
   } = options;
   const sender = createSender({
     check: (url) => checkDestination({ lookup, egress }, url),
@@ -40,6 +43,7 @@ export async function startSender(
     userAgent: "partner-api/1.0.0",
     extraCa: (await testAuthority()).cert,
     maxConnections,
+    source,
   });
   t.after(() => sender.close());
   return sender;

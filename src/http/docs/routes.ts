@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { PartnerError } from "../../domain/errors.ts";
 import type { EventTypes } from "../../domain/event-types.ts";
 import type { App } from "../app.ts";
+import { type AboutService, fillAbout } from "./about-service.ts";
 import { builtPath, createFill, markdownAt } from "./event-pages.ts";
 import { EVENT_TEMPLATE } from "./event-template.ts";
 import { DOCS_BASE_URL } from "./manifest.ts";
@@ -18,12 +19,16 @@ const HIDDEN = [NOT_FOUND, EVENT_TEMPLATE.path];
 export function docsRoutes(
   app: App,
   folder: URL,
-  { baseUrl, eventTypes }: { baseUrl: () => string; eventTypes: EventTypes },
+  {
+    baseUrl,
+    eventTypes,
+    about,
+  }: { baseUrl: () => string; eventTypes: EventTypes; about: AboutService },
 ): void {
   const fill = createFill(eventTypes);
   const site = new Site(folder, {
     builtPath: (path) => builtPath(path, eventTypes),
-    atHome: async (written, path) => atHome(await fill(path, written), baseUrl()),
+    atHome: async (written, path) => atHome(fillAbout(await fill(path, written), about), baseUrl()),
   });
 
   app.get("/", { schema: { hide: true } }, async (request, reply) => {

@@ -1,6 +1,7 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
+import { type AboutService, NOTHING_SAID } from "../docs/about-service.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
@@ -19,16 +20,18 @@ export interface PartnerAppOptions extends AppOptions {
   health: HealthChecks;
   /** Where the built documentation lies, if not beside us. */
   docs?: URL;
+  /** Default: the documentation says nothing of its operator. */
+  about?: AboutService;
 }
 
 /** The partners' listener. It listens once whoever builds it says so; until then more routes may join. */
 export function buildPartnerApp(
   deps: Dependencies,
-  { health, docs = BUILT_SITE, ...options }: PartnerAppOptions,
+  { health, docs = BUILT_SITE, about = NOTHING_SAID, ...options }: PartnerAppOptions,
 ): App {
   const app = buildApp(options);
   healthRoutes(app, health);
-  docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes: deps.eventTypes });
+  docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes: deps.eventTypes, about });
   app.register(
     async (api: App) => {
       openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl, webhooksOf(deps.eventTypes));

@@ -185,3 +185,22 @@ test("pages are served as Markdown, with the address at which the service is rea
   const list = await api.inject({ url: "/docs/llms.txt" });
   assert.ok(list.body.includes(`](${BASE_URL}/docs/quickstart.md)`));
 });
+
+test("the documentation shows contact and egress addresses if the operator has named them, and nothing otherwise", async (t) => {
+  const silent = startWithDocs(t);
+  const plain = (await silent.inject({ url: "/docs/deliveries" })).body;
+  assert.doesNotMatch(plain, /Contact:|Deliveries come from|<!--/);
+
+  const about = { contact: "partners@example.com", egressShown: ["203.0.113.7", "2001:db8::/64"] };
+  const telling = startWithDocs(t, { options: { about } });
+  const deliveries = (await telling.inject({ url: "/docs/deliveries" })).body;
+  assert.match(deliveries, /come from <code>203\.0\.113\.7<\/code>, <code>2001:db8::\/64<\/code>/);
+  for (const { path } of PAGES) {
+    const { body } = await telling.inject({ url: path });
+    assert.match(body, /<a href="mailto:partners@example\.com">partners@example\.com<\/a>/, path);
+  }
+
+  const url = { contact: "https://example.com/?a=1&b=2", egressShown: [] };
+  const { body } = await startWithDocs(t, { options: { about: url } }).inject({ url: "/docs" });
+  assert.match(body, /<a href="https:\/\/example\.com\/\?a=1&amp;b=2">/);
+});

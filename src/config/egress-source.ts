@@ -1,0 +1,21 @@
+import { isIP, isIPv4, isIPv6 } from "node:net";
+import type { EgressSource } from "../domain/egress-source.ts";
+import type { Environment, Format } from "./environment.ts";
+import { isWildcard } from "./formats.ts";
+
+const source: Format<string> = {
+  parse: (text) => (isIP(text) !== 0 && !isWildcard(text) ? text : null),
+  mustBe: "an IP address of this machine",
+  quotable: true,
+};
+
+/** At most one address for each family. */
+export function readEgressSource(env: Environment): EgressSource {
+  const addresses = env.list("EGRESS_SOURCE", source, 2) ?? [];
+  const [ipv4 = null, secondIpv4] = addresses.filter((address) => isIPv4(address));
+  const [ipv6 = null, secondIpv6] = addresses.filter((address) => isIPv6(address));
+  if (secondIpv4 !== undefined || secondIpv6 !== undefined) {
+    env.fault("EGRESS_SOURCE", "must have one address for each family");
+  }
+  return { ipv4, ipv6 };
+}

@@ -1,0 +1,26 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { Config } from "../config.ts";
+
+/** Throws if an address that deliveries are to be sent from is not one of this machine's. */
+export async function requireEgressSource({
+  egressSource: { ipv4, ipv6 },
+}: Pick<Config, "egressSource">): Promise<void> {
+  for (const address of [ipv4, ipv6]) {
+    if (address !== null && !(await isOwnAddress(address))) {
+      throw new Error(`EGRESS_SOURCE: ${address} is no address of this machine`);
+    }
+  }
+}
+
+async function isOwnAddress(address: string): Promise<boolean> {
+  const probe = createServer();
+  try {
+    await once(probe.listen({ host: address, port: 0 }), "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    probe.close();
+  }
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createOwnSide } from "../../src/delivery/own-side.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { aPost, startSender } from "../support/sender.ts";
+
+/** An address of a network for documentation, which no machine has. */
+const NOBODYS = { ipv4: "192.0.2.1", ipv6: "2001:db8::1" };
+
+for (const [address, source, seen] of [
+  ["127.0.0.2", { ipv4: "127.0.0.7", ipv6: "::1" }, "127.0.0.7"],
+  ["127.0.0.2", { ipv4: null, ipv6: "::1" }, "127.0.0.1"],
+  ["::1", { ipv4: "127.0.0.7", ipv6: "::1" }, "::1"],
+  ["::1", { ipv4: "127.0.0.7", ipv6: null }, "::1"],
+] as const) {
+  const from = source.ipv4 ?? source.ipv6;
+  test(`a delivery to ${address} comes from ${seen} where ${from} is to send`, async (t) => {
+    const receiver = await startReceiver(t, { address });
+    const sender = await startSender(t, { source });
+    const outcome = await sender.send(aPost(receiver.url()));
+    assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 200 });
+    const [connection] = receiver.connections;
+    assert.equal(connection?.remoteAddress, seen);
+  });
+}
+
+test("an address to send from that is gone is our fault, and no receiver's", async (t) => {
+  const receiver = await startReceiver(t);
+  const sender = await startSender(t, { source: NOBODYS });
+  const outcome = await sender.send(aPost(receiver.url()));
+  assert.deepEqual(outcome, { kind: "internal-fault", fault: "no_ports" });
+  assert.equal(await createOwnSide(NOBODYS).hasLostIpv6Source(), true);
+  assert.equal(await createOwnSide({ ipv4: null, ipv6: null }).hasLostIpv6Source(), false);
+});
