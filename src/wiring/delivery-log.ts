@@ -6,7 +6,7 @@ import { publicId } from "../domain/ids.ts";
 
 export interface DeliveryLog {
   ended(ended: Ended): void;
-  recorded(ended: Ended[], recorded: Recorded): void;
+  recorded(ended: Ended[], recorded: Pick<Recorded, "deadLettered" | "disabled">): void;
 }
 
 /**
