@@ -6,6 +6,8 @@ import { runNode } from "./run.js";
 const FOLDERS = ["src", "test", "bench", "site"];
 /** The documentation includes these files. */
 const EXAMPLES = "examples";
+/** The console's sources have a compilation of their own, for browsers. */
+const CONSOLE = "site/console";
 /** The bench writes this file. */
 const RESULTS = "bench/results.json";
 const STAMP = "dist/.stamp";
@@ -33,6 +35,7 @@ export async function build(root, signal) {
     rmSync(join(root, TSC_STATE), { force: true }); // With this state, tsc would not write the missing outputs again.
     await compile();
   }
+  await runNode("tsc", [compiler, "--project", CONSOLE], { cwd: root, signal });
   await runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal });
   writeFileSync(join(root, STAMP), stamp);
 }
@@ -69,6 +72,7 @@ function contentsOf(root) {
 function outputsOf(root) {
   return sourcesOf(root)
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
+    .filter((path) => !path.startsWith(`${CONSOLE}/`))
     .map((path) => join("dist", path.replace(/\.ts$/, ".js")));
 }
 

@@ -15,7 +15,7 @@ export function areInstalled(root, { dev }) {
     const found = present[path];
     if (found) return found.version === entry.version;
     if (path === "") return true; // The project itself.
-    if (entry.dev) return !dev;
+    if (entry.dev && !dev) return true;
     return entry.optional && (withoutOptional || !isForThisMachine(entry));
   });
 }

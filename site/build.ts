@@ -20,7 +20,7 @@ import { readSource } from "./source.ts";
 
 /** Writes the documentation, the console and the manifest of their files into `folder`. */
 export async function buildSite(folder: URL): Promise<void> {
-  const outputs = [...(await render()), ...consoleFiles()];
+  const outputs = [...(await render()), ...(await consoleFiles())];
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const { file, content } of outputs) await writeFile(new URL(file, folder), content);

@@ -1,37 +1,54 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { digestOf, ICON, type Output, TYPES } from "./output.ts";
-import { readSource, sourcesIn } from "./source.ts";
+import { ROOT } from "./source.ts";
 
-const FOLDER = "site/assets/console";
+const FOLDER = "site/console";
 
-/**
- * The operators' page and its assets. The assets' folder is named after their content, so that
- * modules can import each other by name and never load one of another build.
- */
-export function consoleFiles(): Output[] {
-  const sources = sourcesIn(FOLDER).map((name) => [name, readSource(`${FOLDER}/${name}`)] as const);
-  const loaded = [...sources, ["icon.svg", ICON] as const];
-  const digest = digestOf(JSON.stringify(loaded));
-  const root = `/console/assets/${digest}`;
+/** Every browser of the last two years. */
+const TARGET = "es2023";
 
-  const page = { file: "console.html", type: TYPES.html };
+/** The operators' page, its script and its style. A digest in their names keeps builds apart. */
+export async function consoleFiles(): Promise<Output[]> {
+  const [script, style] = await Promise.all([
+    bundle(`${FOLDER}/main.tsx`),
+    bundle(`${FOLDER}/theme/theme.css`),
+  ]);
+  const assets = {
+    script: asset("console.js", TYPES.js, script),
+    style: asset("console.css", TYPES.css, style),
+    icon: asset("icon.svg", TYPES.svg, ICON),
+  };
+  const content = consolePage(assets);
   return [
-    { ...page, path: "/console", content: consolePage(root) },
-    ...loaded.map(([name, content]) => ({
-      path: `${root}/${name}`,
-      file: `console.${digest}.${name.replace("/", ".")}`,
-      type: typeOf(name),
-      content,
-    })),
+    { path: "/console", file: "console.html", type: TYPES.html, content },
+    ...Object.values(assets),
   ];
 }
 
-function typeOf(name: string): string {
-  if (name.endsWith(".js")) return TYPES.js;
-  return name.endsWith(".css") ? TYPES.css : TYPES.svg;
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: fileURLToPath(ROOT),
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: TARGET,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    write: false,
+  });
+  return outputFiles.map(({ text }) => text).join("");
 }
 
-/** The page before sign-in. Its modules load everything else from the operator API. */
-function consolePage(root: string): string {
+function asset(name: string, type: string, content: string): Output {
+  const file = name.replace(".", `.${digestOf(content)}.`);
+  return { path: `/console/assets/${file}`, file: `console.${file}`, type, content };
+}
+
+/** The page before sign-in. Its script loads everything else from the operator API. */
+function consolePage({ script, style, icon }: Record<"script" | "style" | "icon", Output>): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -39,26 +56,15 @@ function consolePage(root: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Partner API console</title>
-<link rel="icon" href="${root}/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${root}/console.css">
-<script type="module" src="${root}/main.js"></script>
+<link rel="icon" href="${icon.path}" type="image/svg+xml">
+<link rel="stylesheet" href="${style.path}">
+<script type="module" src="${script.path}"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header>
-<strong>Partner API <span>console</span></strong>
-<nav id="pages" aria-label="Console" hidden>
-<a href="#/deliveries">Deliveries</a>
-<a href="#/subscriptions">Subscriptions</a>
-<a href="#/organizations">Organizations</a>
-</nav>
-<button id="refresh" type="button" hidden>Refresh</button>
-<button id="sign-out" type="button" hidden>Sign out</button>
-</header>
-<p id="notice" role="status"></p>
-<main id="content" tabindex="-1">
+<div id="console">
 <noscript><p>The console needs JavaScript. The command line has the same functions.</p></noscript>
-</main>
+</div>
 </body>
 </html>
 `;

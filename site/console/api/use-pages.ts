@@ -1,0 +1,83 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { call, pathOf } from "./call.ts";
+import { Problem } from "./problem.ts";
+import type { Page } from "./shapes.ts";
+
+/** A list of the API, read page by page. */
+export interface Pages<T> {
+  items: T[] | null;
+  error: Problem | null;
+  hasMore: boolean;
+  isReading: boolean;
+  more: () => void;
+  reload: () => void;
+}
+
+interface Read<T> {
+  path: string;
+  items: T[] | null;
+  cursor: string | null;
+  error: Problem | null;
+}
+
+export function usePages<T>(path: string, query: Record<string, string | undefined>): Pages<T> {
+  const asked = pathOf(path, query);
+  const [read, setRead] = useState<Read<T>>({ path: asked, ...NOTHING });
+  const [isReading, setIsReading] = useState(false);
+  const [turn, setTurn] = useState(0);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    setIsReading(true);
+    call<Page<T>>("GET", asked, undefined, stop.signal)
+      .then(({ items, next_cursor: cursor }) =>
+        setRead({ path: asked, items, cursor, error: null }),
+      )
+      .catch((error: unknown) => {
+        if (stop.signal.aborted || !(error instanceof Problem)) return;
+        setRead((last) =>
+          last.path === asked ? { ...last, error } : { ...NOTHING, path: asked, error },
+        );
+      })
+      .finally(() => {
+        if (!stop.signal.aborted) setIsReading(false);
+      });
+    return () => stop.abort();
+  }, [asked, turn]);
+
+  const { cursor } = read;
+  const more = useCallback(() => {
+    if (cursor === null || isReading) return;
+    setIsReading(true);
+    call<Page<T>>("GET", `${asked}${asked.includes("?") ? "&" : "?"}cursor=${cursor}`)
+      .then((page) =>
+        // An answer for a list that was left meanwhile is dropped.
+        setRead((last) =>
+          last.path === asked && last.cursor === cursor
+            ? {
+                ...last,
+                items: [...(last.items ?? []), ...page.items],
+                cursor: page.next_cursor,
+                error: null,
+              }
+            : last,
+        ),
+      )
+      .catch((error: unknown) => {
+        if (error instanceof Problem) setRead((last) => ({ ...last, error }));
+      })
+      .finally(() => setIsReading(false));
+  }, [asked, cursor, isReading]);
+
+  const current = read.path === asked ? read : { ...NOTHING };
+  return {
+    items: current.items,
+    error: current.error,
+    hasMore: current.cursor !== null,
+    isReading,
+    more,
+    reload: useCallback(() => setTurn((before) => before + 1), []),
+  };
+}
+
+const NOTHING = { items: null, cursor: null, error: null };

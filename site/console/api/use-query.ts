@@ -1,0 +1,60 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { call } from "./call.ts";
+import { Problem } from "./problem.ts";
+
+const RETRY_MS = 5_000;
+
+/** What a page knows of an answer. After an error `data` is the last answer, as of `at`. */
+export interface Query<T> {
+  data: T | null;
+  error: Problem | null;
+  at: Date | null;
+  reload: () => void;
+}
+
+interface Known<T> {
+  path: string | null;
+  data: T | null;
+  error: Problem | null;
+  at: Date | null;
+}
+
+/** Reads a path of the operator API, again every `refreshMs`, and again soon while the service is away. */
+export function useQuery<T>(path: string | null, refreshMs?: number): Query<T> {
+  const [known, setKnown] = useState<Known<T>>({ path, data: null, error: null, at: null });
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+
+  useEffect(() => {
+    if (path === null) return;
+    const stop = new AbortController();
+    let timer: number | undefined;
+    const again = (ms: number | undefined) => {
+      if (ms !== undefined) timer = window.setTimeout(ask, ms);
+    };
+    const ask = () => {
+      call<T>("GET", path, undefined, stop.signal).then(
+        (data) => {
+          setKnown({ path, data, error: null, at: new Date() });
+          again(refreshMs);
+        },
+        (error: unknown) => {
+          if (stop.signal.aborted || !(error instanceof Problem)) return;
+          setKnown((last) => (last.path === path ? { ...last, error } : { ...EMPTY, path, error }));
+          again(error.isTemporary ? RETRY_MS : refreshMs);
+        },
+      );
+    };
+    ask();
+    return () => {
+      stop.abort();
+      window.clearTimeout(timer);
+    };
+  }, [path, turn, refreshMs]);
+
+  // What is known of another path is not shown for this one.
+  const current = known.path === path ? known : EMPTY;
+  return { data: current.data, error: current.error, at: current.at, reload };
+}
+
+const EMPTY = { path: null, data: null, error: null, at: null };

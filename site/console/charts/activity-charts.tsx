@@ -1,0 +1,134 @@
+import { useMemo, useState } from "preact/hooks";
+import type { ActivityPoint } from "../api/shapes.ts";
+import { count, milliseconds, plural } from "../components/numbers.ts";
+import { Panel } from "../components/panel.tsx";
+import { Segments } from "../components/segments.tsx";
+import { Failure } from "../components/states.tsx";
+import { Chart } from "./chart.tsx";
+import { MarkList } from "./mark-list.tsx";
+import type { Mark } from "./marks.ts";
+import { SPAN_LABELS, SPANS, type SpanName } from "./spans.ts";
+import { useActivity } from "./use-activity.ts";
+
+const whole = (value: number | null) => (value === null ? "–" : count(value));
+
+const PER: Record<SpanName, string> = { hour: "minute", day: "5 minutes", week: "hour" };
+
+/** Attempts and times of one scope over the last hour, day or week. */
+export function ActivityCharts({
+  organization,
+  subscription,
+  marks = [],
+}: {
+  organization?: string;
+  subscription?: string;
+  marks?: Mark[];
+}) {
+  const [span, setSpan] = useState<SpanName>("hour");
+  const scope = {
+    ...(organization === undefined ? {} : { organization }),
+    ...(subscription === undefined ? {} : { subscription }),
+  };
+  const { points, error, at } = useActivity(span, scope);
+  const from = Date.now() - SPANS[span].ms;
+  const shown = useMemo(
+    () => marks.filter((mark) => mark.at.getTime() >= from),
+    [marks, Math.floor(from / 60_000)],
+  );
+
+  return (
+    <>
+      {error && <Failure error={error} asOf={at} />}
+      <div class="columns">
+        <Panel
+          title="Attempts"
+          note={`in each ${PER[span]}`}
+          actions={<Segments label="Span" options={SPAN_LABELS} value={span} choose={setSpan} />}
+        >
+          <AttemptsChart points={points} marks={shown} />
+          <MarkList marks={shown} />
+        </Panel>
+        <Panel title="Response time of receivers" note="half of the attempts, and 99 of 100">
+          <TimesChart points={points} member="attempt_ms" marks={shown} />
+        </Panel>
+        {organization === undefined && subscription === undefined && (
+          <Panel title="From published to delivered" note="half of the deliveries, and 99 of 100">
+            <TimesChart points={points} member="end_to_end_ms" marks={shown} />
+          </Panel>
+        )}
+      </div>
+    </>
+  );
+}
+
+export function AttemptsChart({ points, marks = [] }: { points: ActivityPoint[]; marks?: Mark[] }) {
+  const { times, series, summary } = useMemo(() => {
+    const succeeded = points.map((point) => point.succeeded);
+    const failed = points.map((point) => point.failed);
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+    return {
+      times: timesOf(points),
+      series: [
+        // Failures stand on successes: the bar of both is painted first.
+        {
+          label: "failed",
+          colour: "bad-fill",
+          values: points.map(({ attempts }) => attempts),
+          told: failed,
+          shape: "bars" as const,
+        },
+        { label: "succeeded", colour: "good-fill", values: succeeded, shape: "bars" as const },
+      ],
+      summary: `${plural(sum(succeeded), "attempt")} succeeded, ${count(sum(failed))} failed`,
+    };
+  }, [points]);
+  return (
+    <Chart
+      title="Attempts"
+      times={times}
+      series={series}
+      format={whole}
+      marks={marks}
+      summary={summary}
+    />
+  );
+}
+
+export function TimesChart({
+  points,
+  member,
+  marks = [],
+}: {
+  points: ActivityPoint[];
+  member: "attempt_ms" | "end_to_end_ms";
+  marks?: Mark[];
+}) {
+  const { times, series, summary } = useMemo(() => {
+    const p50 = points.map((point) => point[member].p50);
+    const p99 = points.map((point) => point[member].p99);
+    const last = points.findLast((point) => point[member].p99 !== null)?.[member];
+    return {
+      times: timesOf(points),
+      series: [
+        { label: "p50", colour: "accent", values: p50, shape: "line" as const },
+        { label: "p99", colour: "warn", values: p99, shape: "dashed" as const },
+      ],
+      summary: last
+        ? `latest p50 ${milliseconds(last.p50)}, p99 ${milliseconds(last.p99)}`
+        : "no attempts in this span",
+    };
+  }, [points, member]);
+  return (
+    <Chart
+      title="Times"
+      times={times}
+      series={series}
+      format={milliseconds}
+      marks={marks}
+      summary={summary}
+    />
+  );
+}
+
+export const timesOf = (points: ActivityPoint[]): number[] =>
+  points.map(({ at }) => Date.parse(at) / 1000);

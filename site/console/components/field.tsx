@@ -1,0 +1,83 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+
+type InputEventOf<T> = Event & { currentTarget: T };
+
+interface InputProps {
+  name?: string;
+  type?: "text" | "password" | "number" | "datetime-local";
+  value?: string;
+  defaultValue?: string | undefined;
+  placeholder?: string;
+  required?: boolean;
+  min?: number;
+  max?: number;
+  autocomplete?: string;
+  onInput?: (event: InputEventOf<HTMLInputElement>) => void;
+}
+
+export function Field({
+  label,
+  hint,
+  type = "text",
+  autocomplete = "off",
+  ...input
+}: { label: string; hint?: ComponentChildren } & InputProps) {
+  const hintId = useId();
+  return (
+    <label class="field">
+      {label}
+      <input
+        {...({ ...input, type } as JSX.IntrinsicElements["input"])}
+        autocomplete={autocomplete}
+        spellcheck={false}
+        aria-describedby={hint ? hintId : undefined}
+      />
+      {hint && (
+        <span class="hint" id={hintId}>
+          {hint}
+        </span>
+      )}
+    </label>
+  );
+}
+
+/** A choice of one. `none` stands for no choice. */
+export function Choice({
+  label,
+  options,
+  none,
+  chosen = "",
+  name,
+  onChange,
+}: {
+  label: string;
+  options: Record<string, string>;
+  none?: string;
+  chosen?: string | undefined;
+  name?: string;
+  onChange?: (event: InputEventOf<HTMLSelectElement>) => void;
+}) {
+  const lines = Object.entries(options);
+  if (none !== undefined) lines.unshift(["", none]);
+  return (
+    <label class="field">
+      {label}
+      <select name={name} onChange={onChange}>
+        {lines.map(([value, text]) => (
+          <option key={value} value={value} selected={value === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The filled-in values of a form, by name. Empty ones are left out. */
+export function valuesOf(form: HTMLFormElement): Record<string, string> {
+  const filled = [...new FormData(form)].map(
+    ([name, value]) => [name, typeof value === "string" ? value.trim() : ""] as const,
+  );
+  return Object.fromEntries(filled.filter(([, value]) => value !== ""));
+}

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+/** The head of a page. A new page's heading gets the focus, so that a reader of the screen hears it. */
+export function PageHead({
+  title,
+  parent,
+  beside,
+  actions,
+}: {
+  title: string;
+  parent?: { label: string; href: string };
+  beside?: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Partner API console`;
+    heading.current?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, [title]);
+  return (
+    <div class="page-head">
+      <div class="titles">
+        {parent && (
+          <div class="crumbs">
+            <a href={parent.href}>{parent.label}</a>
+            <Icon name="right" size={12} />
+          </div>
+        )}
+        <div class="title-line">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {beside}
+        </div>
+      </div>
+      {actions && <div class="buttons">{actions}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Problem } from "../api/problem.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+const PATIENCE_MS = 150;
+
+/** Grey lines while something is read. A quick answer shows none of them. */
+export function Loading({ lines = 4 }: { lines?: number }) {
+  const [isLate, setIsLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLate(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="facts" aria-busy="true" role="group" aria-label="Loading">
+      {isLate &&
+        Array.from({ length: lines }, (_, line) => [
+          <span class="bone" style={{ width: "6rem" }} />,
+          <span class="bone" style={{ width: `${80 - ((line * 17) % 45)}%` }} />,
+        ])}
+    </div>
+  );
+}
+
+export function Empty({
+  icon = "search",
+  title,
+  children,
+}: {
+  icon?: IconName;
+  title: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="empty">
+      <Icon name={icon} size={32} />
+      <h3>{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+/** What went wrong, in the service's words. `asOf` is the time of what is still shown. */
+export function Failure({
+  error,
+  asOf = null,
+  retry,
+}: {
+  error: Problem;
+  asOf?: Date | null;
+  retry?: () => void;
+}) {
+  return (
+    <div class={`alert ${error.isTemporary ? "warn" : ""}`} role="alert">
+      <Icon name="warning" />
+      <p>
+        {error.message}
+        {asOf && ` Shown is the state of ${asOf.toLocaleTimeString()}.`}
+        {error.isTemporary && " The console keeps trying."}
+        {error.requestId && <span class="visually-hidden"> Request {error.requestId}</span>}
+      </p>
+      {retry && (
+        <button type="button" class="button small" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { useEffect, useState } from "preact/hooks";
+import { Segments } from "./segments.tsx";
+
+type Theme = "auto" | "light" | "dark";
+
+const STORED = "console-theme";
+
+/** Charts are painted, so they are told of a change. */
+export const THEME_CHANGED = "theme-changed";
+
+export function ThemeChoice() {
+  const [theme, setTheme] = useState<Theme>(storedTheme);
+  useEffect(() => {
+    localStorage.setItem(STORED, theme);
+    applyTheme(theme);
+  }, [theme]);
+  return (
+    <Segments
+      label="Theme"
+      options={{ auto: "Auto", light: "Light", dark: "Dark" }}
+      value={theme}
+      choose={setTheme}
+    />
+  );
+}
+
+export function storedTheme(): Theme {
+  const stored = localStorage.getItem(STORED);
+  return stored === "light" || stored === "dark" ? stored : "auto";
+}
+
+export function applyTheme(theme: Theme): void {
+  document.documentElement.dataset.theme = theme;
+  window.dispatchEvent(new Event(THEME_CHANGED));
+}

@@ -1,0 +1,67 @@
+import { useMemo } from "preact/hooks";
+import type { Delivery } from "../api/shapes.ts";
+import { usePages } from "../api/use-pages.ts";
+import { Button } from "../components/button.tsx";
+import { Copy } from "../components/copy.tsx";
+import { List } from "../components/list.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { Panel } from "../components/panel.tsx";
+import { Empty } from "../components/states.tsx";
+import { addressOf } from "../place.ts";
+import { SendAgainButton } from "../send-again/send-again-button.tsx";
+import { useMayChange } from "../session/session.tsx";
+import { DELIVERY_COLUMNS } from "./deliveries/columns.tsx";
+import { Filters } from "./deliveries/filters.tsx";
+import { absoluteSpan } from "./deliveries/span.ts";
+
+const SENT_AGAIN = ["dead_lettered", "cancelled", "delivered"];
+
+/** Deliveries, searched by everything. The filters are in the address, so that it can be sent to a colleague. */
+export function DeliveriesPage({ query }: { query: Record<string, string> }) {
+  // A span like "last hour" is read when the page opens or is searched again, so that pages of the list agree.
+  const asked = useMemo(() => absoluteSpan(query), [JSON.stringify(query)]);
+  const pages = usePages<Delivery>("deliveries", asked);
+  const mayChange = useMayChange();
+  const { state, organization, subscription } = query;
+  const isSendable = SENT_AGAIN.includes(state ?? "") && (organization ?? subscription);
+  const address = `${location.origin}${location.pathname}${addressOf("deliveries", asked)}`;
+
+  return (
+    <>
+      <PageHead
+        title="Deliveries"
+        actions={
+          <>
+            <Copy text={address} what="a link to this search" label="Copy link" />
+            <Button act={pages.reload} icon="refresh">
+              Refresh
+            </Button>
+            {mayChange && isSendable && <SendAgainButton filter={asked} kind="main" />}
+          </>
+        }
+      />
+      <Panel title="Search">
+        <Filters key={JSON.stringify(query)} query={query} />
+        {mayChange && !isSendable && (
+          <p class="quiet">
+            To send deliveries again, choose a state other than waiting, and an organization or a
+            subscription.
+          </p>
+        )}
+      </Panel>
+      <Panel title="Found" note="newest first">
+        <List
+          name="Deliveries"
+          pages={pages}
+          columns={DELIVERY_COLUMNS}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty icon="search" title="Nothing found">
+              <p>No delivery matches these filters. Take some away, or choose a longer span.</p>
+            </Empty>
+          }
+        />
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+import type { ComponentChildren } from "preact";
+import type { Attempt, Delivery, DeliveryDetail } from "../../api/shapes.ts";
+import { useQuery } from "../../api/use-query.ts";
+import type { Tone } from "../../components/badge.tsx";
+import { StateBadge } from "../../components/badge.tsx";
+import { Icon, type IconName } from "../../components/icon.tsx";
+import { CopiedId, IdLink } from "../../components/id.tsx";
+import { milliseconds } from "../../components/numbers.ts";
+import { Moment } from "../../components/time.tsx";
+import { spanInWords } from "../../components/time-words.ts";
+
+/** A delivery as a time line: published, each attempt, what comes next, and its redelivery. */
+export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
+  const { attempt_log: attempts } = delivery;
+  return (
+    <ol class="timeline">
+      <Published delivery={delivery} />
+      {attempts.map((attempt) => (
+        <AttemptStep key={attempt.id} attempt={attempt} />
+      ))}
+      <Ending delivery={delivery} />
+      {delivery.redelivered_as && <RedeliveredAs id={delivery.redelivered_as} />}
+    </ol>
+  );
+}
+
+function Step({
+  tone = "neutral",
+  icon,
+  what,
+  at,
+  children,
+}: {
+  tone?: Tone;
+  icon: IconName;
+  what: ComponentChildren;
+  at: string | null;
+  children?: ComponentChildren;
+}) {
+  return (
+    <li>
+      <span class={`dot ${tone}`}>
+        <Icon name={icon} />
+      </span>
+      <div>
+        <div class="what">
+          <span>{what}</span>
+          {at && (
+            <span class="when">
+              <Moment at={at} />
+            </span>
+          )}
+        </div>
+        <div class="quiet">{children}</div>
+      </div>
+    </li>
+  );
+}
+
+function Published({ delivery }: { delivery: DeliveryDetail }) {
+  const { redelivery_of: before, request_id: request } = delivery;
+  return (
+    <Step
+      icon={before ? "redeliveries" : "spark"}
+      tone="info"
+      what={before ? "Sent again" : "Published"}
+      at={delivery.created_at}
+    >
+      {before ? (
+        <>
+          as a redelivery of <IdLink id={before} />
+        </>
+      ) : request ? (
+        <>
+          by request <CopiedId id={request} />
+        </>
+      ) : (
+        "without a request that is on record"
+      )}
+    </Step>
+  );
+}
+
+function AttemptStep({ attempt }: { attempt: Attempt }) {
+  const isGood = attempt.status === "delivered";
+  const cause = isGood ? `http_${attempt.http_status}` : attempt.reason;
+  return (
+    <Step
+      icon={isGood ? "check" : "cross"}
+      tone={isGood ? "good" : "bad"}
+      what={
+        <>
+          Attempt {attempt.attempt} {isGood ? "succeeded" : "failed"}
+        </>
+      }
+      at={attempt.attempted_at}
+    >
+      <span class="id">{cause}</span> after {milliseconds(attempt.duration_ms)}
+      {attempt.next_attempt_at && `; the next one ${waitOf(attempt)} later`}
+    </Step>
+  );
+}
+
+function waitOf({ attempted_at: at, next_attempt_at: next }: Attempt): string {
+  return spanInWords((Date.parse(next ?? at) - Date.parse(at)) / 1000);
+}
+
+function Ending({ delivery }: { delivery: DeliveryDetail }) {
+  const { state, due_at: due, finished_at: finished } = delivery;
+  switch (state) {
+    case "waiting":
+      return (
+        <Step icon="clock" tone="info" what="Waiting" at={null}>
+          {due && (
+            <>
+              attempt {delivery.attempts + 1} is due <Moment at={due} />
+            </>
+          )}
+        </Step>
+      );
+    case "delivered":
+      return <Step icon="check" tone="good" what="Delivered" at={finished} />;
+    case "dead_lettered":
+      return (
+        <Step icon="dead" tone="bad" what="Dead-lettered" at={finished}>
+          All attempts are used up.
+        </Step>
+      );
+    case "cancelled":
+      return (
+        <Step icon="ban" what="Cancelled" at={finished}>
+          Its subscription was disabled or deleted, or the payload was erased.
+        </Step>
+      );
+  }
+}
+
+function RedeliveredAs({ id }: { id: string }) {
+  const { data } = useQuery<Delivery>(`deliveries/${id}`);
+  return (
+    <Step
+      icon="redeliveries"
+      tone="info"
+      what={<>Sent again {data && <StateBadge state={data.state} />}</>}
+      at={data?.created_at ?? null}
+    >
+      as <IdLink id={id} />
+      {data?.reason && (
+        <>
+          {" "}
+          with last failure <span class="id">{data.reason}</span>
+        </>
+      )}
+    </Step>
+  );
+}

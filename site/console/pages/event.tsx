@@ -1,0 +1,119 @@
+import { useState } from "preact/hooks";
+import { call } from "../api/call.ts";
+import type { Delivery, EventDetail } from "../api/shapes.ts";
+import { usePages } from "../api/use-pages.ts";
+import { Button } from "../components/button.tsx";
+import { useConfirm } from "../components/confirm.tsx";
+import { Copy } from "../components/copy.tsx";
+import { Facts } from "../components/facts.tsx";
+import { CopiedId, OrganizationLink } from "../components/id.tsx";
+import { List } from "../components/list.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { Panel } from "../components/panel.tsx";
+import { Empty } from "../components/states.tsx";
+import { Moment } from "../components/time.tsx";
+import { useReport } from "../components/toasts.tsx";
+import { addressOf } from "../place.ts";
+import { useMayChange } from "../session/session.tsx";
+import { DELIVERY_COLUMNS } from "./deliveries/columns.tsx";
+
+const COLUMNS = DELIVERY_COLUMNS.filter(({ title }) => title !== "Event" && title !== "Type");
+const PARENT = { label: "Deliveries", href: "#/deliveries" };
+
+/** One event: where it went, and its payload for those who ask for it. */
+export function EventPage({ id }: { id: string }) {
+  const pages = usePages<Delivery>("deliveries", { event: id });
+  const [event, setEvent] = useState<EventDetail | null>(null);
+  const mayChange = useMayChange();
+  const first = pages.items?.at(-1);
+  const read = async () =>
+    setEvent(await call<EventDetail>("GET", `events/${encodeURIComponent(id)}`));
+
+  return (
+    <>
+      <PageHead
+        title={id}
+        parent={PARENT}
+        actions={
+          <>
+            <Button act={pages.reload} icon="refresh">
+              Refresh
+            </Button>
+            {mayChange && <ErasePayload id={id} onErased={event ? read : pages.reload} />}
+          </>
+        }
+      />
+      <Panel title="Event">
+        <Facts
+          of={{
+            Id: <CopiedId id={id} />,
+            Type: first && (
+              <a href={addressOf("deliveries", { event: first.event_type })}>{first.event_type}</a>
+            ),
+            Organization: first && <OrganizationLink slug={first.organization.slug} />,
+            Published: first && <Moment at={first.created_at} />,
+            Occurred: event && <Moment at={event.occurred_at} />,
+            Request: first?.request_id && <CopiedId id={first.request_id} />,
+          }}
+        />
+      </Panel>
+      <Panel title="Deliveries" note="its fan-out, redeliveries included">
+        <List
+          name="Deliveries"
+          pages={pages}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty icon="deliveries" title="No delivery">
+              <p>No active subscription listed its type when it was published, or it is unknown.</p>
+            </Empty>
+          }
+        />
+      </Panel>
+      <Panel
+        title="Payload"
+        note="a partner's data: look only when you need to"
+        actions={event && <Copy text={json(event.data)} what="the payload" label="Copy" />}
+      >
+        {event ? (
+          // It can be scrolled, so it can be focused.
+          <pre class="payload" tabIndex={0} aria-label="Payload">
+            {json(event.data)}
+          </pre>
+        ) : (
+          <div class="buttons">
+            <Button act={read} icon="lock">
+              Show the payload
+            </Button>
+          </div>
+        )}
+      </Panel>
+    </>
+  );
+}
+
+const json = (data: unknown): string => JSON.stringify(data, null, 2);
+
+function ErasePayload({ id, onErased }: { id: string; onErased: () => unknown }) {
+  const confirmed = useConfirm();
+  const { say } = useReport();
+  const erase = async () => {
+    const isAgreed = await confirmed({
+      title: "Erase the payload of this event?",
+      effect:
+        "Its data becomes {} for good, and what still waits of the event is cancelled. Receivers that got it keep it. This cannot be undone.",
+      subject: id,
+      yes: "Erase payload",
+      isDangerous: true,
+    });
+    if (!isAgreed) return;
+    await call("DELETE", `events/${id}/payload`);
+    await onErased();
+    say("The payload is erased.");
+  };
+  return (
+    <Button act={erase} kind="danger">
+      Erase payload…
+    </Button>
+  );
+}

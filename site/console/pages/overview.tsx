@@ -1,0 +1,60 @@
+import { useMemo } from "preact/hooks";
+import type { Overview, Page, Subscription } from "../api/shapes.ts";
+import { useLive } from "../api/use-live.ts";
+import { useQuery } from "../api/use-query.ts";
+import { ActivityCharts } from "../charts/activity-charts.tsx";
+import { Badge } from "../components/badge.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { Failure, Loading } from "../components/states.tsx";
+import { FirstSteps } from "./overview/first-steps.tsx";
+import { NowFigures } from "./overview/now-figures.tsx";
+import { Processes } from "./overview/processes.tsx";
+import { FailingSubscriptions, SlowestSubscriptions } from "./overview/ranked.tsx";
+import { marksOf } from "./overview/service-marks.ts";
+import { Verdict } from "./overview/verdict.tsx";
+
+const DISABLED_REFRESH_MS = 30_000;
+
+/** Whether the service is healthy, and if not, why, since when and who is affected. */
+export function OverviewPage() {
+  const { data, isLive, error } = useLive<Overview>("overview/live", "overview", "overview");
+  const disabled = useQuery<Page<Subscription>>(
+    "subscriptions?active=false&limit=50",
+    DISABLED_REFRESH_MS,
+  );
+  const organizations = useQuery<Page<unknown>>("organizations?limit=1");
+  const processes = data?.processes;
+  const marks = useMemo(
+    () => marksOf(processes ?? [], disabled.data?.items ?? []),
+    [JSON.stringify(processes?.map(({ id, state }) => [id, state])), disabled.data],
+  );
+  const isEmpty = organizations.data?.items.length === 0;
+
+  return (
+    <>
+      <PageHead
+        title="Overview"
+        actions={
+          <Badge tone={isLive ? "good" : "warn"} icon={isLive ? "spark" : "clock"}>
+            {isLive ? "live" : "connecting"}
+          </Badge>
+        }
+      />
+      {error && <Failure error={error} />}
+      {data === null && !error && <Loading />}
+      {data && (
+        <>
+          <Verdict overview={data} />
+          {isEmpty && <FirstSteps />}
+          <NowFigures overview={data} />
+          <ActivityCharts marks={marks} />
+          <div class="columns">
+            <FailingSubscriptions items={data.failing} />
+            <SlowestSubscriptions items={data.slowest} />
+          </div>
+          <Processes items={data.processes} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import type { Process } from "../../api/shapes.ts";
+import { StateBadge } from "../../components/badge.tsx";
+import { count } from "../../components/numbers.ts";
+import { OrganizationLink } from "../../components/id.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { Empty } from "../../components/states.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { Ago } from "../../components/time.tsx";
+
+const SLOTS_SHOWN = 3;
+
+const COLUMNS: Column<Process>[] = [
+  {
+    title: "Process",
+    line: 1,
+    show: ({ host, pid }) => (
+      <>
+        {host} <span class="quiet">{pid}</span>
+      </>
+    ),
+  },
+  { title: "State", line: 1, end: true, show: ({ state }) => <StateBadge state={state} /> },
+  { title: "Role", line: 2, show: ({ role }) => role },
+  { title: "Version", line: 2, end: true, show: ({ version }) => version },
+  { title: "Started", line: 3, show: ({ started_at }) => <Ago at={started_at} /> },
+  { title: "Last seen", line: 3, end: true, show: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
+  { title: "Last outcome", show: ({ last_recorded_at }) => <Ago at={last_recorded_at} /> },
+  { title: "Under way", number: true, show: (one) => count(one.attempts_under_way) },
+  { title: "Busiest organizations", show: ({ organizations }) => <Slots of={organizations} /> },
+];
+
+function Slots({ of }: { of: Process["organizations"] }) {
+  if (of.length === 0) return <span class="quiet">–</span>;
+  return (
+    <>
+      {of.slice(0, SLOTS_SHOWN).map(({ slug, slots }, index) => (
+        <span key={slug}>
+          {index > 0 && ", "}
+          <OrganizationLink slug={slug} /> {count(slots)}
+        </span>
+      ))}
+      {of.length > SLOTS_SHOWN && <span class="quiet"> and {of.length - SLOTS_SHOWN} more</span>}
+    </>
+  );
+}
+
+export function Processes({ items }: { items: Process[] }) {
+  return (
+    <Panel title="Processes" note="a process that is gone stays listed for a day">
+      {items.length === 0 ? (
+        <Empty icon="warning" title="No process has reported" />
+      ) : (
+        <Table name="Processes" columns={COLUMNS} items={items} keyOf={({ id }) => id} />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Redelivery } from "../api/shapes.ts";
+import { usePages } from "../api/use-pages.ts";
+import { StateBadge } from "../components/badge.tsx";
+import { Button } from "../components/button.tsx";
+import { IdLink } from "../components/id.tsx";
+import { List } from "../components/list.tsx";
+import { count } from "../components/numbers.ts";
+import { PageHead } from "../components/page-head.tsx";
+import { Panel } from "../components/panel.tsx";
+import { Empty } from "../components/states.tsx";
+import type { Column } from "../components/table.tsx";
+import { Ago } from "../components/time.tsx";
+
+const COLUMNS: Column<Redelivery>[] = [
+  { title: "Job", line: 1, show: ({ id }) => <IdLink id={id} short /> },
+  { title: "State", line: 1, end: true, show: ({ state }) => <StateBadge state={state} /> },
+  {
+    title: "Done",
+    number: true,
+    line: 2,
+    show: ({ done, total }) => `${count(done)} of ${count(total)}`,
+  },
+  { title: "Skipped", number: true, line: 2, end: true, show: ({ skipped }) => count(skipped) },
+  { title: "Failed", number: true, show: ({ failed }) => count(failed) },
+  { title: "Created", line: 3, show: ({ created_at }) => <Ago at={created_at} /> },
+  { title: "Finished", line: 3, end: true, show: ({ finished_at }) => <Ago at={finished_at} /> },
+];
+
+export function RedeliveriesPage({ query }: { query: Record<string, string> }) {
+  const pages = usePages<Redelivery>("redeliveries", query);
+  return (
+    <>
+      <PageHead
+        title="Redeliveries"
+        actions={
+          <Button act={pages.reload} icon="refresh">
+            Refresh
+          </Button>
+        }
+      />
+      <Panel title="Jobs that send again" note="newest first">
+        <List
+          name="Redeliveries"
+          pages={pages}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty icon="redeliveries" title="Nothing was sent again by a job">
+              <p>
+                Search for <a href="#/deliveries?state=dead_lettered">dead letters</a> of an
+                organization or a subscription, then send all of them again.
+              </p>
+            </Empty>
+          }
+        />
+      </Panel>
+    </>
+  );
+}

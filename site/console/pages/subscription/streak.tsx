@@ -1,0 +1,48 @@
+import type { SubscriptionDetail } from "../../api/shapes.ts";
+import { Icon } from "../../components/icon.tsx";
+import { Moment } from "../../components/time.tsx";
+
+const DISABLED_AT = 20;
+
+/** Failed attempts in a row, on their way to the twentieth, which disables. */
+export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
+  const { consecutive_failures: streak, auto_disabled_at: disabledAt, health } = subscription;
+  if (streak === 0) return <p class="quiet">No failed attempt since the last success.</p>;
+  const first = health.recent.slice(-streak)[0];
+  return (
+    <>
+      <div
+        class="streak"
+        role="img"
+        aria-label={`${streak} of ${DISABLED_AT} failed attempts in a row`}
+      >
+        {Array.from({ length: DISABLED_AT }, (_, place) => (
+          <span class={place < streak ? "on" : ""} />
+        ))}
+      </div>
+      <p>
+        <strong>
+          {streak} of {DISABLED_AT}
+        </strong>{" "}
+        failed attempts in a row
+        {first && (
+          <>
+            {" "}
+            since <Moment at={first.at} />
+          </>
+        )}
+        .
+      </p>
+      {disabledAt && (
+        <div class="alert">
+          <Icon name="ban" />
+          <p>
+            The twentieth disabled it, and what was queued was cancelled. It is not enabled again:
+            the partner deletes it and subscribes anew. Then send again to the new one what was
+            cancelled.
+          </p>
+        </div>
+      )}
+    </>
+  );
+}

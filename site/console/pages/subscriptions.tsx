@@ -1,0 +1,94 @@
+import type { Subscription } from "../api/shapes.ts";
+import { usePages } from "../api/use-pages.ts";
+import { StateBadge } from "../components/badge.tsx";
+import { Choice, Field, valuesOf } from "../components/field.tsx";
+import { List } from "../components/list.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { Panel } from "../components/panel.tsx";
+import { Empty } from "../components/states.tsx";
+import type { Column } from "../components/table.tsx";
+import { Ago } from "../components/time.tsx";
+import { addressOf, go, recordAddress } from "../place.ts";
+
+export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
+  {
+    title: "URL",
+    line: 1,
+    show: ({ id, url }) => (
+      <a class="clip" href={recordAddress("subscriptions", id)} title={id}>
+        {url}
+      </a>
+    ),
+  },
+  {
+    title: "State",
+    line: 1,
+    end: true,
+    show: ({ active }) => <StateBadge state={active ? "active" : "auto-disabled"} />,
+  },
+  {
+    title: "Failures in a row",
+    number: true,
+    line: 2,
+    end: true,
+    show: ({ consecutive_failures: streak }) => `${streak} of 20`,
+  },
+  {
+    title: "Event types",
+    line: 2,
+    show: ({ events }) => (
+      <span class="clip quiet" title={events.join(", ")}>
+        {events.join(", ")}
+      </span>
+    ),
+  },
+  { title: "Created", line: 3, show: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+export function SubscriptionsPage({ query }: { query: Record<string, string> }) {
+  const pages = usePages<Subscription>("subscriptions", query);
+  return (
+    <>
+      <PageHead title="Subscriptions" />
+      <Panel title="All subscriptions" note="newest first">
+        <form
+          key={JSON.stringify(query)}
+          class="filters"
+          onSubmit={(event) => {
+            event.preventDefault();
+            go(addressOf("subscriptions", valuesOf(event.currentTarget)));
+          }}
+        >
+          <Field
+            label="Organization"
+            name="organization"
+            placeholder="slug or org_…"
+            defaultValue={query.organization}
+          />
+          <Choice
+            label="State"
+            name="active"
+            none="any"
+            options={{ true: "active", false: "auto-disabled" }}
+            chosen={query.active}
+            onChange={({ currentTarget }) => currentTarget.form?.requestSubmit()}
+          />
+          <div class="buttons">
+            <button class="button">Search</button>
+          </div>
+        </form>
+        <List
+          name="Subscriptions"
+          pages={pages}
+          columns={SUBSCRIPTION_COLUMNS}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty icon="subscriptions" title="No subscription is found">
+              <p>Partners subscribe their own URLs with a key that has webhooks:manage.</p>
+            </Empty>
+          }
+        />
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Delivery, RedeliveryPreview } from "../api/shapes.ts";
+import { count, plural } from "../components/numbers.ts";
+import { type Column, Table } from "../components/table.tsx";
+import { Ago } from "../components/time.tsx";
+import { spanInWords } from "../components/time-words.ts";
+import { shorten } from "../components/id.tsx";
+
+const SAMPLE_MAX = 5;
+
+const COLUMNS: Column<Delivery>[] = [
+  { title: "Receiver", line: 1, show: ({ host }) => host },
+  { title: "Type", line: 2, show: ({ event_type }) => event_type },
+  { title: "Last failure", line: 2, end: true, show: ({ reason }) => reason ?? "–" },
+  { title: "Created", line: 1, end: true, show: ({ created_at }) => <Ago at={created_at} /> },
+  { title: "Event", line: 3, show: ({ event_id }) => <span class="id">{shorten(event_id)}</span> },
+];
+
+/** How many deliveries would be sent again, how long that takes, and some of them. */
+export function Preview({
+  preview: { count: total, sample },
+  rate,
+}: {
+  preview: RedeliveryPreview;
+  rate: number;
+}) {
+  if (total === 0) {
+    return (
+      <p role="status">Nothing to send: no delivery matches, or all were sent again already.</p>
+    );
+  }
+  const seconds = rate > 0 ? total / rate : 0;
+  return (
+    <>
+      <p role="status">
+        <strong>{plural(total, "delivery", "deliveries")}</strong> will be sent again as new
+        deliveries, within about {spanInWords(Math.max(1, seconds))} at {count(rate)} a second. What
+        was sent again already is skipped.
+      </p>
+      <Table
+        name="Sample"
+        columns={COLUMNS}
+        items={sample.slice(0, SAMPLE_MAX)}
+        keyOf={({ id }) => id}
+      />
+    </>
+  );
+}

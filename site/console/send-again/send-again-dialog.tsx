@@ -1,0 +1,130 @@
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../api/call.ts";
+import { Problem } from "../api/problem.ts";
+import type { Redelivery, RedeliveryPreview } from "../api/shapes.ts";
+import { useAction } from "../components/button.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Choice, Field } from "../components/field.tsx";
+import { plural } from "../components/numbers.ts";
+import { Failure, Loading } from "../components/states.tsx";
+import { go, recordAddress } from "../place.ts";
+import { FilterWords } from "./filter-words.tsx";
+import { Preview } from "./preview.tsx";
+import { useTargets } from "./use-targets.ts";
+
+const RATE_DEFAULT = 50;
+const PAUSE_MS = 250;
+
+const STATES = {
+  dead_lettered: "dead_lettered",
+  cancelled: "cancelled",
+  delivered: "delivered, for a receiver that lost data",
+};
+
+/** What a job takes of a search. */
+const JOB_FILTERS = ["organization", "subscription", "reason", "event", "since", "until"];
+
+function jobFilter(search: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(search).filter(([name]) => JOB_FILTERS.includes(name)));
+}
+
+/** Shows what would be sent again, and starts the job. */
+export function SendAgainDialog({
+  filter,
+  onClose,
+}: {
+  filter: Record<string, string>;
+  onClose: () => void;
+}) {
+  const [state, setState] = useState(filter.state ?? "dead_lettered");
+  const [to, setTo] = useState("");
+  const [rate, setRate] = useState(RATE_DEFAULT);
+  const targets = useTargets(filter);
+  const asked = {
+    filter: { ...jobFilter(filter), state },
+    ...(to === "" ? {} : { to }),
+    rate_per_second: rate,
+  };
+  const { preview, error } = usePreview(asked);
+  const [start, isStarting] = useAction(async () => {
+    const job = await call<Redelivery>("POST", "redeliveries", asked);
+    onClose();
+    go(recordAddress("redeliveries", job.id));
+  });
+  const isHostFiltered = filter.host !== undefined;
+
+  return (
+    <Dialog title="Send again" wide onClose={onClose}>
+      <FilterWords filter={asked.filter} />
+      {isHostFiltered && (
+        <p class="quiet">A job has no filter for hosts: name the subscription instead.</p>
+      )}
+      <div class="filters">
+        <Choice
+          label="Deliveries that are"
+          options={STATES}
+          chosen={state}
+          onChange={({ currentTarget }) => setState(currentTarget.value)}
+        />
+        <Choice
+          label="To"
+          none="their own subscriptions"
+          options={targets}
+          chosen={to}
+          onChange={({ currentTarget }) => setTo(currentTarget.value)}
+        />
+        <Field
+          label="At most, a second"
+          type="number"
+          min={1}
+          max={1000}
+          value={String(rate)}
+          onInput={({ currentTarget }) => setRate(Number(currentTarget.value))}
+        />
+      </div>
+      {error && <Failure error={error} />}
+      {!preview && !error && <Loading />}
+      {preview && <Preview preview={preview} rate={rate} />}
+      <div class="buttons">
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="button main"
+          disabled={!preview || preview.count === 0 || isHostFiltered}
+          aria-busy={isStarting}
+          onClick={() => start()}
+        >
+          {preview ? `Send ${plural(preview.count, "delivery", "deliveries")} again` : "Send again"}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What a job would do, asked again a moment after each change. */
+function usePreview(asked: object) {
+  const [shown, setShown] = useState<{
+    preview: RedeliveryPreview | null;
+    error: Problem | null;
+  }>({ preview: null, error: null });
+  const body = JSON.stringify({ ...asked, dry_run: true });
+  useEffect(() => {
+    const stop = new AbortController();
+    setShown({ preview: null, error: null });
+    const timer = setTimeout(() => {
+      call<RedeliveryPreview>("POST", "redeliveries", JSON.parse(body), stop.signal).then(
+        (preview) => setShown({ preview, error: null }),
+        (error: unknown) => {
+          if (error instanceof Problem) setShown({ preview: null, error });
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [body]);
+  return shown;
+}
