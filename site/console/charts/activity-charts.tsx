@@ -25,6 +25,7 @@ export function ActivityCharts({
   marks?: Mark[];
 }) {
   const [span, setSpan] = useState<SpanName>("hour");
+  const isService = organization === undefined && subscription === undefined;
   const scope = {
     ...(organization === undefined ? {} : { organization }),
     ...(subscription === undefined ? {} : { subscription }),
@@ -39,7 +40,7 @@ export function ActivityCharts({
   return (
     <>
       {error && <Failure error={error} asOf={at} />}
-      <div class="columns">
+      <div class={isService ? "charts three" : "charts"}>
         <Panel
           title="Attempts"
           note={`in each ${PER[span]}`}
@@ -51,7 +52,7 @@ export function ActivityCharts({
         <Panel title="Response time of receivers" note="half of the attempts, and 99 of 100">
           <TimesChart points={points} member="attempt_ms" marks={shown} />
         </Panel>
-        {organization === undefined && subscription === undefined && (
+        {isService && (
           <Panel title="From published to delivered" note="half of the deliveries, and 99 of 100">
             <TimesChart points={points} member="end_to_end_ms" marks={shown} />
           </Panel>

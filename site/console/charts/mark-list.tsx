@@ -2,7 +2,7 @@ import { Ago } from "../components/time.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import type { Mark } from "./marks.ts";
 
-const SHOWN_MAX = 8;
+const SHOWN_MAX = 6;
 
 const ICONS: Record<Mark["kind"], IconName> = {
   started: "play",

@@ -12,7 +12,7 @@ const PAGES: Record<string, string> = {
 /** An id that leads to its page. `short` shows its last characters, which differ most. */
 export function IdLink({ id, short = false }: { id: string; short?: boolean }) {
   const page = PAGES[id.split("_")[0] ?? ""];
-  const shown = <span class="id">{short ? shorten(id) : id}</span>;
+  const shown = <span class={short ? "id short" : "id"}>{short ? shorten(id) : id}</span>;
   if (page === undefined) return shown;
   return (
     <a href={recordAddress(page, id)} aria-label={id} title={id}>

@@ -5,6 +5,8 @@ export interface Column<T> {
   show: (item: T) => ComponentChildren;
   /** Numbers are aligned at their end. */
   number?: boolean;
+  /** Long texts get more room. */
+  wide?: boolean;
   /** The line of the card that a phone shows, and whether it stands at the line's end. */
   line?: 1 | 2 | 3;
   end?: boolean;
@@ -41,7 +43,7 @@ export function Table<T>({
                 <td
                   key={column.title}
                   role="cell"
-                  class={column.number ? "number" : ""}
+                  class={column.number ? "number" : column.wide ? "wide" : ""}
                   data-line={column.line}
                   data-end={column.end ? "" : undefined}
                 >

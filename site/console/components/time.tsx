@@ -23,6 +23,18 @@ export function Moment({ at }: { at: string | null }) {
   );
 }
 
+/** "since 03:12:40, 8 min ago". */
+export function Since({ at }: { at: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exactly(at)}>
+      since {CLOCK.format(new Date(at))}, {relatively(new Date(at), now)}
+    </time>
+  );
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
+
 const LOCAL = new Intl.DateTimeFormat(undefined, {
   year: "numeric",
   month: "short",

@@ -17,7 +17,7 @@ import { addressOf } from "../place.ts";
 import { useMayChange } from "../session/session.tsx";
 import { DELIVERY_COLUMNS } from "./deliveries/columns.tsx";
 
-const COLUMNS = DELIVERY_COLUMNS.filter(({ title }) => title !== "Event" && title !== "Type");
+const COLUMNS = DELIVERY_COLUMNS.filter(({ title }) => title !== "Event");
 const PARENT = { label: "Deliveries", href: "#/deliveries" };
 
 /** One event: where it went, and its payload for those who ask for it. */

@@ -4,8 +4,9 @@ import { useLive } from "../api/use-live.ts";
 import { useQuery } from "../api/use-query.ts";
 import { ActivityCharts } from "../charts/activity-charts.tsx";
 import { Badge } from "../components/badge.tsx";
+import { Panel } from "../components/panel.tsx";
 import { PageHead } from "../components/page-head.tsx";
-import { Failure, Loading } from "../components/states.tsx";
+import { Empty, Failure, Loading } from "../components/states.tsx";
 import { FirstSteps } from "./overview/first-steps.tsx";
 import { NowFigures } from "./overview/now-figures.tsx";
 import { Processes } from "./overview/processes.tsx";
@@ -14,6 +15,9 @@ import { marksOf } from "./overview/service-marks.ts";
 import { Verdict } from "./overview/verdict.tsx";
 
 const DISABLED_REFRESH_MS = 30_000;
+
+/** While the database is away, the overview says no more than that. */
+const isKnown = ({ last_24h: day }: Overview): boolean => day.published !== null;
 
 /** Whether the service is healthy, and if not, why, since when and who is affected. */
 export function OverviewPage() {
@@ -42,9 +46,16 @@ export function OverviewPage() {
       />
       {error && <Failure error={error} />}
       {data === null && !error && <Loading />}
-      {data && (
+      {data && <Verdict overview={data} />}
+      {data && !isKnown(data) && (
+        <Panel title="Figures">
+          <Empty icon="clock" title="Nothing is known while the database is away">
+            <p>This page goes on by itself as soon as the database is back.</p>
+          </Empty>
+        </Panel>
+      )}
+      {data && isKnown(data) && (
         <>
-          <Verdict overview={data} />
           {isEmpty && <FirstSteps />}
           <NowFigures overview={data} />
           <ActivityCharts marks={marks} />

@@ -14,6 +14,7 @@ export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
   {
     title: "URL",
     line: 1,
+    wide: true,
     show: ({ id, url }) => (
       <a class="clip" href={recordAddress("subscriptions", id)} title={id}>
         {url}

@@ -44,6 +44,8 @@ export function SignIn({ why, enter }: { why: string; enter: () => Promise<void>
             send(event.currentTarget);
           }}
         >
+          {/* For password managers, which keep a password under a name. */}
+          <input type="text" name="name" autocomplete="username" value="operator" hidden readOnly />
           <Field
             label="Operator token"
             name="token"

@@ -1,5 +1,5 @@
 import type { Delivery } from "../../api/shapes.ts";
-import { Badge, StateBadge } from "../../components/badge.tsx";
+import { StateBadge } from "../../components/badge.tsx";
 import { HostLink, IdLink, OrganizationLink } from "../../components/id.tsx";
 import type { Column } from "../../components/table.tsx";
 import { Ago } from "../../components/time.tsx";
@@ -10,33 +10,50 @@ export const DELIVERY_COLUMNS: Column<Delivery>[] = [
     title: "State",
     line: 1,
     end: true,
-    show: ({ state, redelivered_as }) => (
+    show: ({ state, due_at, redelivered_as }) => (
       <>
-        <StateBadge state={state} />{" "}
-        {redelivered_as && (
-          <Badge tone="info" icon="redeliveries">
-            sent again
-          </Badge>
+        <StateBadge state={state} />
+        {due_at && (
+          <div class="under">
+            due <Ago at={due_at} />
+          </div>
         )}
+        {redelivered_as && <div class="under">sent again</div>}
       </>
     ),
   },
-  { title: "Receiver", line: 1, show: ({ host }) => <HostLink host={host} /> },
   {
-    title: "Organization",
-    line: 3,
-    show: ({ organization }) => <OrganizationLink slug={organization.slug} />,
+    title: "Receiver",
+    line: 1,
+    wide: true,
+    show: ({ host, organization }) => (
+      <>
+        <HostLink host={host} />
+        <div class="under">
+          <OrganizationLink slug={organization.slug} />
+        </div>
+      </>
+    ),
   },
-  { title: "Type", line: 2, show: ({ event_type }) => event_type },
+  {
+    title: "Event",
+    line: 2,
+    show: ({ event_type: type, event_id: id }) => (
+      <>
+        {type}
+        <div class="under">
+          <IdLink id={id} short />
+        </div>
+      </>
+    ),
+  },
   {
     title: "Last failure",
     line: 2,
     end: true,
     show: ({ reason }) =>
-      reason ? <span class="id">{reason}</span> : <span class="quiet">–</span>,
+      reason ? <span class="id short">{reason}</span> : <span class="quiet">–</span>,
   },
   { title: "Attempts", number: true, show: ({ attempts }) => `${attempts}` },
-  { title: "Due", show: ({ due_at }) => <Ago at={due_at} /> },
-  { title: "Delivery", show: ({ id }) => <IdLink id={id} short /> },
-  { title: "Event", show: ({ event_id }) => <IdLink id={event_id} short /> },
+  { title: "Delivery", line: 3, show: ({ id }) => <IdLink id={id} short /> },
 ];

@@ -14,19 +14,44 @@ const COLUMNS: Column<Process>[] = [
     title: "Process",
     line: 1,
     show: ({ host, pid }) => (
-      <>
+      <span class="tight">
         {host} <span class="quiet">{pid}</span>
-      </>
+      </span>
     ),
   },
   { title: "State", line: 1, end: true, show: ({ state }) => <StateBadge state={state} /> },
-  { title: "Role", line: 2, show: ({ role }) => role },
-  { title: "Version", line: 2, end: true, show: ({ version }) => version },
+  {
+    title: "Role",
+    line: 2,
+    show: ({ role, version }) => (
+      <div class="tight">
+        {role}
+        <div class="under">{version}</div>
+      </div>
+    ),
+  },
   { title: "Started", line: 3, show: ({ started_at }) => <Ago at={started_at} /> },
-  { title: "Last seen", line: 3, end: true, show: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
-  { title: "Last outcome", show: ({ last_recorded_at }) => <Ago at={last_recorded_at} /> },
+  {
+    title: "Last seen",
+    line: 2,
+    end: true,
+    show: ({ last_seen_at: seen, last_recorded_at: recorded }) => (
+      <div class="tight">
+        <Ago at={seen} />
+        {recorded && (
+          <div class="under">
+            outcome <Ago at={recorded} />
+          </div>
+        )}
+      </div>
+    ),
+  },
   { title: "Under way", number: true, show: (one) => count(one.attempts_under_way) },
-  { title: "Busiest organizations", show: ({ organizations }) => <Slots of={organizations} /> },
+  {
+    title: "Busiest organizations",
+    wide: true,
+    show: ({ organizations }) => <Slots of={organizations} />,
+  },
 ];
 
 function Slots({ of }: { of: Process["organizations"] }) {

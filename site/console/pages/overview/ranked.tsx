@@ -12,53 +12,55 @@ type Item = RankedSubscription;
 const RECEIVER: Column<Item> = {
   title: "Receiver",
   line: 1,
-  show: ({ id, host, active }) => (
+  wide: true,
+  show: ({ id, host, active, organization }) => (
     <>
       <a href={recordAddress("subscriptions", id)} title={id}>
         {host}
       </a>{" "}
       {!active && <StateBadge state="auto-disabled" />}
+      <div class="under">
+        <OrganizationLink slug={organization.slug} />
+      </div>
     </>
   ),
-};
-const ORGANIZATION: Column<Item> = {
-  title: "Organization",
-  line: 2,
-  show: ({ organization }) => <OrganizationLink slug={organization.slug} />,
 };
 
 const FAILING: Column<Item>[] = [
   RECEIVER,
-  ORGANIZATION,
-  { title: "Failed", number: true, line: 1, end: true, show: ({ failed }) => count(failed) },
   {
-    title: "Attempts",
+    title: "Failed",
     number: true,
-    show: ({ attempts }) => count(attempts),
+    line: 1,
+    end: true,
+    show: ({ failed, attempts }) => (
+      <>
+        {count(failed)}
+        <div class="under">of {count(attempts)}</div>
+      </>
+    ),
   },
   {
     title: "Succeeded",
     number: true,
     line: 2,
-    end: true,
     show: ({ success_share: share }) => <ShareBar share={share} />,
   },
   {
     title: "In a row",
     number: true,
-    line: 3,
+    line: 2,
+    end: true,
     show: ({ consecutive_failures: streak }) => `${streak} of 20`,
   },
 ];
 
 const SLOWEST: Column<Item>[] = [
   RECEIVER,
-  ORGANIZATION,
   {
     title: "p50",
     number: true,
     line: 2,
-    end: true,
     show: ({ attempt_ms: times }) => milliseconds(times.p50),
   },
   {
@@ -68,7 +70,13 @@ const SLOWEST: Column<Item>[] = [
     end: true,
     show: ({ attempt_ms: times }) => milliseconds(times.p99),
   },
-  { title: "Attempts", number: true, line: 3, show: ({ attempts }) => count(attempts) },
+  {
+    title: "Attempts",
+    number: true,
+    line: 2,
+    end: true,
+    show: ({ attempts }) => count(attempts),
+  },
 ];
 
 export function ShareBar({ share }: { share: number | null }) {

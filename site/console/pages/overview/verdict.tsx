@@ -1,7 +1,7 @@
 import type { Overview } from "../../api/shapes.ts";
 import { Icon, type IconName } from "../../components/icon.tsx";
 import { count, percent, plural } from "../../components/numbers.ts";
-import { Ago } from "../../components/time.tsx";
+import { Since } from "../../components/time.tsx";
 import { spanInWords } from "../../components/time-words.ts";
 
 const LOOKS: Record<Overview["status"], [tone: string, icon: IconName, word: string]> = {
@@ -24,15 +24,17 @@ export function Verdict({ overview }: { overview: Overview }) {
       <ul>
         {first?.since && (
           <li class="under">
-            since <Ago at={first.since} />
+            <Since at={first.since} />
           </li>
         )}
         {others.map(({ code, detail, since }) => (
           <li key={code}>
             {detail}{" "}
-            <span class="under">
-              since <Ago at={since} />
-            </span>
+            {since && (
+              <span class="under">
+                <Since at={since} />
+              </span>
+            )}
           </li>
         ))}
         {!first && <li class="under">{daySentence(overview)}</li>}
