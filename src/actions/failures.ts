@@ -8,10 +8,13 @@ import { type AttemptView, viewAttempt } from "./views/delivery.ts";
 
 const ATTEMPT_ID = new RegExp(`^${UUID}$`);
 
-/** Failed attempts of one subscription of the organization, newest first. A cursor serves the subscription it came from. */
+/**
+ * Failed attempts of one subscription of the organization, newest first. A cursor serves the subscription it came from.
+ * `organizationId` null: the subscription may be any organization's.
+ */
 export async function pageOfFailures(
   deps: Pick<Dependencies, "db" | "gathered">,
-  organizationId: OrganizationId,
+  organizationId: OrganizationId | null,
   { id, ...request }: PageRequest & { id: SubscriptionId | null },
 ): Promise<Page<AttemptView>> {
   return readPage(request, {

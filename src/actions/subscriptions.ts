@@ -97,14 +97,17 @@ export async function listSubscriptions(
   return list(db, { organizationId, limit: SUBSCRIPTIONS_MAX });
 }
 
-/** The organization's subscription; anybody else's is as absent as one that does not exist. */
+/** The organization's subscription; anybody else's is as absent as one that does not exist. `organizationId` null: any. */
 export async function getSubscription(
   { gathered }: Pick<Dependencies, "gathered">,
-  organizationId: OrganizationId,
+  organizationId: OrganizationId | null,
   id: SubscriptionId | null,
 ): Promise<SealedSubscriptionRow> {
   const subscription = id === null ? null : await gathered.findSubscription(id);
-  if (subscription?.organization_id !== organizationId) throw noSuchSubscription();
+  if (!subscription) throw noSuchSubscription();
+  if (organizationId !== null && subscription.organization_id !== organizationId) {
+    throw noSuchSubscription();
+  }
   return subscription;
 }
 

@@ -16,6 +16,7 @@ import { OPERATOR_DOCUMENT } from "./document.ts";
 import { listActivityRoute } from "./list-activity.ts";
 import { listDeliveriesRoute } from "./list-deliveries.ts";
 import { listEventTypesRoute } from "./list-event-types.ts";
+import { listFailuresRoute } from "./list-failures.ts";
 import { listKeysRoute } from "./list-keys.ts";
 import { listOrganizationsRoute } from "./list-organizations.ts";
 import { listProcessesRoute } from "./list-processes.ts";
@@ -106,6 +107,7 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   listSubscriptionsRoute(app, deps);
   setCeilingRoute(app, deps);
   deleteSubscriptionRoute(app, deps);
+  listFailuresRoute(app, deps);
   listDeliveriesRoute(app, deps);
   showDeliveryRoute(app, deps);
   redeliverRoute(app, deps);

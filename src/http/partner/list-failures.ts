@@ -4,7 +4,7 @@ import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
-import { FailuresPage } from "./failure-schema.ts";
+import { FailuresPage } from "../failure-schema.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
 

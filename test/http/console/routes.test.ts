@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import type { SiteManifest } from "../../../src/http/docs/manifest.ts";
 import { aBuiltSite } from "../../support/built-site.ts";
 import { createDatabase } from "../../support/database.ts";
@@ -16,9 +17,9 @@ const paths = Object.keys(manifest).filter((path) => path.startsWith("/console")
 
 test("the console is served without a token, and lets in nothing but its own files", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
-  assert.ok(paths.length > 3);
+  assert.equal(paths.length, 4);
   for (const url of [...paths, "/console/"]) {
-    const { status, headers, text } = await ask({ url, authorization: null });
+    const { status, headers } = await ask({ url, authorization: null });
     assert.equal(status, 200, url);
     const policy = String(headers["content-security-policy"]);
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
@@ -26,25 +27,40 @@ test("the console is served without a token, and lets in nothing but its own fil
     assert.doesNotMatch(policy, /unsafe|https?:|\*|data:/);
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["referrer-policy"], "no-referrer");
-    assert.doesNotMatch(
-      text,
-      /innerHTML|<style|\s(style|on\w+)=|<script(?! type="module" src="\/console\/assets\/)/,
-    );
     assert.equal(headers["cache-control"], "no-store");
   }
 });
 
-test("whatever the console's modules import is there, and nothing is there for nobody", async (t) => {
+test("the console's page holds neither script nor style, and its script makes none", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
-  const reached = new Set(["/console"]);
-  for (const url of reached) {
-    const { status, text } = await ask({ url });
-    assert.equal(status, 200, url);
-    for (const [, named = ""] of text.matchAll(/(?:from|src=|href=) ?"([./][^"]+)"/g)) {
-      reached.add(new URL(named, `http://localhost${url}`).pathname);
-    }
-  }
-  assert.deepEqual([...reached].sort(), paths.sort());
+  const INLINE = /<style|\s(style|on\w+)=|<script(?! type="module" src="\/console\/assets\/)/;
+  assert.doesNotMatch((await ask({ url: "/console" })).text, INLINE);
+  const { text } = await ask({ url: paths.find((path) => path.endsWith(".js")) ?? "" });
+  assert.ok(!/\beval\(|new Function\(|document\.write/.test(text));
+});
+
+test("the console is small: script and style together", async () => {
+  const files = paths.filter((path) => /\.(js|css)$/.test(path)).map((path) => manifest[path]);
+  const sizes = await Promise.all(
+    files.map(async (one) => gzipSync(await readFile(new URL(one?.file ?? "", pages))).length),
+  );
+  const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1024;
+  assert.ok(kilobytes < 70, `${kilobytes} KB, compressed`);
+});
+
+test("the root of the operators' listener leads to the console", async (t) => {
+  const { ask } = startOperatorApi(t, deps, { pages });
+  const { status, headers } = await ask({ url: "/", authorization: null });
+  assert.deepEqual([status, headers["location"]], [302, "/console"]);
+  const { ask: askDispatcher } = startOperatorApi(t, deps, { pages, withApi: false });
+  assert.equal((await askDispatcher({ url: "/", authorization: null })).status, 404);
+});
+
+test("what the console's page loads is there, and nothing else", async (t) => {
+  const { ask } = startOperatorApi(t, deps, { pages });
+  const { text } = await ask({ url: "/console" });
+  const loaded = [...text.matchAll(/(?:src|href)="([./][^"]+)"/g)].map(([, path]) => path);
+  assert.deepEqual(["/console", ...loaded].sort(), paths.sort());
 });
 
 test("the operators' listener has the console alone, and no page of the partners'", async (t) => {

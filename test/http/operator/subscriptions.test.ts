@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pageOfFailures } from "../../../src/actions/failures.ts";
+import type { AttemptView } from "../../../src/actions/views/delivery.ts";
 import type { OperatedSubscriptionView } from "../../../src/actions/views/subscription.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
 import { createDatabase } from "../../support/database.ts";
-import { anOrganization, aSubscription, createEngine } from "../../support/engine.ts";
+import {
+  anOrganization,
+  aSubscription,
+  createEngine,
+  publish,
+  refused,
+} from "../../support/engine.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
@@ -105,4 +113,21 @@ test("an operator sets a ceiling on a subscription's attempts, changes it and ta
     assert.equal((await set(5, url)).status, 404);
     assert.equal((await set(null, url)).status, 404);
   }
+});
+
+test("the failures audit of any subscription is read page by page, as its partner reads it", async (t) => {
+  const { deps, deliverDue } = await createEngine(await createDatabase());
+  const { ask } = startOperatorApi(t, deps);
+  const { id, organization_id: organization } = await aSubscription(deps);
+  await publish(deps, organization, 3);
+  await deliverDue(() => refused);
+
+  const url = `subscriptions/${publicId("wh", id)}/failures`;
+  const partners = await pageOfFailures(deps, organization, { id });
+  assert.equal(partners.items.length, 3);
+  assert.deepEqual((await ask({ url })).body, partners);
+  const first = (await ask({ url: `${url}?limit=2` })).body as Page<AttemptView>;
+  const rest = (await ask({ url: `${url}?limit=2&cursor=${first.next_cursor}` })).body;
+  assert.deepEqual([...first.items, ...(rest as Page<AttemptView>).items], partners.items);
+  assert.equal((await ask({ url: "subscriptions/wh_x/failures" })).status, 404);
 });

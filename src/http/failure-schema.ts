@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { FAILURE_REASONS } from "../../domain/outcome.ts";
-import { pageOf } from "../page-schema.ts";
-import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
+import { FAILURE_REASONS } from "../domain/outcome.ts";
+import { pageOf } from "./page-schema.ts";
+import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
 
 const Failure = Type.Object(
   {
