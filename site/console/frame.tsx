@@ -61,11 +61,11 @@ export function Frame({ current, children }: { current: string; children: Compon
         <SearchBox />
       </header>
       {isOpen && <div class="veil" onClick={() => setIsOpen(false)} />}
-      <div id="side" class={`side ${isOpen ? "open" : ""}`}>
+      <aside id="side" class={`side ${isOpen ? "open" : ""}`} aria-label="Console">
         <a class="brand" href="#/overview">
           <Logo /> Partner API
         </a>
-        <nav aria-label="Console">
+        <nav aria-label="Pages">
           {GROUPS.map(([title, entries]) => (
             <div key={title}>
               <h2>{title}</h2>
@@ -83,7 +83,7 @@ export function Frame({ current, children }: { current: string; children: Compon
           ))}
         </nav>
         <SideFoot />
-      </div>
+      </aside>
       <main id="content" tabIndex={-1}>
         {children}
       </main>

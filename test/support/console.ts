@@ -1,6 +1,7 @@
 import { after } from "node:test";
 import type { Page } from "playwright-core";
 import { createApiKey } from "../../src/actions/api-keys.ts";
+import { systemClock } from "../../src/domain/clock.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { aBrowserAt } from "./browser.ts";
 import { aBuiltSite } from "./built-site.ts";
@@ -12,11 +13,20 @@ import { OPERATORS, startOperatorApi } from "./operator-api.ts";
 export const HOSTILE = "<img/src=x/onerror=alert(1)>";
 export const TOKEN = OPERATORS[0]?.token ?? "";
 
-/** The operators' listener and a browser before it; behind it a partner with one event that failed and four that arrived. */
+/** The operators' listener and a browser before it. It is in real time, because the browser is. */
 export async function aServedConsole() {
   const db = await createDatabase();
   const rules = { retryDelaysMs: [], autoDisableAfter: 20, maxSubscriptions: 100, leaseMs: 30_000 };
-  const { deps, deliverDue } = await createEngine(db, { rules });
+  const { deps, deliverDue } = await createEngine(db, { rules, clock: systemClock });
+  const { app, ask } = startOperatorApi({ after }, deps, { pages: await aBuiltSite() });
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  return { deps, deliverDue, ask, site: await aBrowserAt(base) };
+}
+
+type Console = Awaited<ReturnType<typeof aServedConsole>>;
+
+/** A partner with one event that failed and four that arrived. */
+export async function aBusyPartner({ deps, deliverDue }: Pick<Console, "deps" | "deliverDue">) {
   const hostileUrl = `https://receiver.example/${HOSTILE}`;
   const subscription = await aSubscription(deps, undefined, hostileUrl);
   const { organization_id: organizationId } = subscription;
@@ -26,13 +36,9 @@ export async function aServedConsole() {
   await deliverDue(() => refused);
   await publish(deps, organizationId, 4);
   await deliverDue(() => acknowledged);
-
-  const { app, ask } = startOperatorApi({ after }, deps, { pages: await aBuiltSite() });
-  const base = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
-    site: await aBrowserAt(base),
-    ask,
     organization,
+    subscription: publicId("wh", subscription.id),
     failedEvent: publicId("evt", failed),
     aSubscription: async () => publicId("wh", (await aSubscription(deps, organizationId)).id),
   };
@@ -43,3 +49,12 @@ export async function signIn(page: Page, place = "", token = TOKEN): Promise<voi
   await page.getByLabel("Operator token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
+
+/** Opens another page of the console by its address. */
+export async function visit(page: Page, place: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+}
+
+/** Complaints of a browser, but not that it was not signed in: the console has to ask. */
+export const apartFromSignIn = (complaints: string[]): string[] =>
+  complaints.filter((one) => !one.includes("401 (Unauthorized)"));

@@ -23,22 +23,23 @@ export function Field({
   autocomplete = "off",
   ...input
 }: { label: string; hint?: ComponentChildren } & InputProps) {
-  const hintId = useId();
+  const id = useId();
   return (
-    <label class="field">
-      {label}
+    <div class="field">
+      <label for={id}>{label}</label>
       <input
         {...({ ...input, type } as JSX.IntrinsicElements["input"])}
+        id={id}
         autocomplete={autocomplete}
         spellcheck={false}
-        aria-describedby={hint ? hintId : undefined}
+        aria-describedby={hint ? `${id}-hint` : undefined}
       />
       {hint && (
-        <span class="hint" id={hintId}>
+        <span class="hint" id={`${id}-hint`}>
           {hint}
         </span>
       )}
-    </label>
+    </div>
   );
 }
 
@@ -58,19 +59,20 @@ export function Choice({
   name?: string;
   onChange?: (event: InputEventOf<HTMLSelectElement>) => void;
 }) {
+  const id = useId();
   const lines = Object.entries(options);
   if (none !== undefined) lines.unshift(["", none]);
   return (
-    <label class="field">
-      {label}
-      <select name={name} onChange={onChange}>
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name} onChange={onChange}>
         {lines.map(([value, text]) => (
           <option key={value} value={value} selected={value === chosen}>
             {text}
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }
 

@@ -15,7 +15,7 @@ export function IdLink({ id, short = false }: { id: string; short?: boolean }) {
   const shown = <span class={short ? "id short" : "id"}>{short ? shorten(id) : id}</span>;
   if (page === undefined) return shown;
   return (
-    <a href={recordAddress(page, id)} aria-label={id} title={id}>
+    <a href={recordAddress(page, id)} title={id}>
       {shown}
     </a>
   );

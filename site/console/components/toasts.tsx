@@ -6,7 +6,7 @@ const SHOWN_MS = 6_000;
 interface Report {
   /** Says that something was done. */
   say: (text: string) => void;
-  /** Says why something was not done. It stays until the next report. */
+  /** Says why something was not done. It stays until the next report or page. */
   warn: (text: string) => void;
 }
 
@@ -25,7 +25,7 @@ export function Toasts({ children }: { children: ComponentChildren }) {
   );
 
   useEffect(() => {
-    const clear = () => setShown(null);
+    const clear = () => setShown((last) => (last?.isWarning ? null : last));
     window.addEventListener("hashchange", clear);
     return () => window.removeEventListener("hashchange", clear);
   }, []);

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../api/call.ts";
 import { Problem } from "../api/problem.ts";
 import { useAction } from "../components/button.tsx";
@@ -19,9 +19,9 @@ export function SignIn({ why, enter }: { why: string; enter: () => Promise<void>
     }
   });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = "Sign in · Partner API console";
-    form.current?.querySelector("input")?.focus();
+    form.current?.querySelector<HTMLElement>("input[type=password]")?.focus();
   }, []);
 
   return (
