@@ -173,11 +173,12 @@ export interface Delivery {
   created_at: string;
   due_at: string | null;
   finished_at: string | null;
-  organization: OrganizationName;
-  host: string;
-  request_id: string | null;
-  redelivery_of: string | null;
-  redelivered_as: string | null;
+  /** The rest may be absent while a new version is rolled out: a process of the old one answers without it. */
+  organization?: OrganizationName;
+  host?: string;
+  request_id?: string | null;
+  redelivery_of?: string | null;
+  redelivered_as?: string | null;
 }
 
 export interface Attempt {
@@ -229,14 +230,16 @@ export interface Redelivery {
   failed: number;
   created_at: string;
   finished_at: string | null;
-  created_by?: string;
-  filter?: Record<string, string>;
-  to?: string | null;
-  rate_per_second?: number;
+  created_by: string;
+  filter: Record<string, string | null>;
+  to: string | null;
+  rate_per_second: number;
 }
 
 export interface RedeliveryPreview {
   count: number;
+  estimated: boolean;
+  already_redelivered: number;
   sample: Delivery[];
 }
 

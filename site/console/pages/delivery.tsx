@@ -52,9 +52,9 @@ function DeliveryFacts({ delivery }: { delivery: DeliveryDetail }) {
         Id: <CopiedId id={delivery.id} />,
         Event: <IdLink id={delivery.event_id} />,
         Type: delivery.event_type,
-        Organization: <OrganizationLink slug={delivery.organization.slug} />,
+        Organization: <OrganizationLink slug={subscription.organization_slug} />,
         Subscription: <IdLink id={delivery.subscription_id} />,
-        Receiver: <HostLink host={delivery.host} />,
+        Receiver: delivery.host && <HostLink host={delivery.host} />,
         URL: subscription.url, // Not a link, because partners choose it.
         "Auto-disabled": subscription.auto_disabled_at && (
           <Moment at={subscription.auto_disabled_at} />

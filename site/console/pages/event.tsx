@@ -50,7 +50,9 @@ export function EventPage({ id }: { id: string }) {
             Type: first && (
               <a href={addressOf("deliveries", { event: first.event_type })}>{first.event_type}</a>
             ),
-            Organization: first && <OrganizationLink slug={first.organization.slug} />,
+            Organization: first?.organization && (
+              <OrganizationLink slug={first.organization.slug} />
+            ),
             Published: first && <Moment at={first.created_at} />,
             Occurred: event && <Moment at={event.occurred_at} />,
             Request: first?.request_id && <CopiedId id={first.request_id} />,

@@ -74,7 +74,7 @@ function Progress({ job }: { job: Redelivery }) {
         />
       </Panel>
       <Panel title="Job">
-        {job.filter && <FilterWords filter={job.filter} />}
+        <FilterWords filter={job.filter} />
         <Facts
           of={{
             Id: <CopiedId id={job.id} />,

@@ -15,26 +15,32 @@ const COLUMNS: Column<Delivery>[] = [
   { title: "Event", line: 3, show: ({ event_id }) => <span class="id">{shorten(event_id)}</span> },
 ];
 
+/** How many a job would send again. */
+export const toSend = ({ count, already_redelivered: before }: RedeliveryPreview): number =>
+  Math.max(0, count - before);
+
 /** How many deliveries would be sent again, how long that takes, and some of them. */
-export function Preview({
-  preview: { count: total, sample },
-  rate,
-}: {
-  preview: RedeliveryPreview;
-  rate: number;
-}) {
+export function Preview({ preview, rate }: { preview: RedeliveryPreview; rate: number }) {
+  const { sample, estimated, already_redelivered: before } = preview;
+  const total = toSend(preview);
+  const skipped = before > 0 && ` ${count(before)} that were sent again already will be skipped.`;
   if (total === 0) {
     return (
-      <p role="status">Nothing to send: no delivery matches, or all were sent again already.</p>
+      <p role="status">
+        Nothing to send: {before > 0 ? "all were sent again already." : "no delivery matches."}
+      </p>
     );
   }
   const seconds = rate > 0 ? total / rate : 0;
   return (
     <>
       <p role="status">
-        <strong>{plural(total, "delivery", "deliveries")}</strong> will be sent again as new
-        deliveries, within about {spanInWords(Math.max(1, seconds))} at {count(rate)} a second. What
-        was sent again already is skipped.
+        <strong>
+          {estimated && "more than "}
+          {plural(total, "delivery", "deliveries")}
+        </strong>{" "}
+        will be sent again as new deliveries, within about {spanInWords(Math.max(1, seconds))} at{" "}
+        {count(rate)} a second.{skipped}
       </p>
       <Table
         name="Sample"

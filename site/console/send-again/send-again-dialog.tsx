@@ -9,7 +9,7 @@ import { plural } from "../components/numbers.ts";
 import { Failure, Loading } from "../components/states.tsx";
 import { go, recordAddress } from "../place.ts";
 import { FilterWords } from "./filter-words.tsx";
-import { Preview } from "./preview.tsx";
+import { Preview, toSend } from "./preview.tsx";
 import { useTargets } from "./use-targets.ts";
 
 const RATE_DEFAULT = 50;
@@ -92,11 +92,13 @@ export function SendAgainDialog({
         <button
           type="button"
           class="button main"
-          disabled={!preview || preview.count === 0 || isHostFiltered}
+          disabled={!preview || toSend(preview) === 0 || isHostFiltered}
           aria-busy={isStarting}
           onClick={() => start()}
         >
-          {preview ? `Send ${plural(preview.count, "delivery", "deliveries")} again` : "Send again"}
+          {preview
+            ? `Send ${plural(toSend(preview), "delivery", "deliveries")} again`
+            : "Send again"}
         </button>
       </div>
     </Dialog>

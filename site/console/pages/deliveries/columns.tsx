@@ -26,12 +26,14 @@ export const DELIVERY_COLUMNS: Column<Delivery>[] = [
     title: "Receiver",
     line: 1,
     wide: true,
-    show: ({ host, organization }) => (
+    show: ({ host, organization, subscription_id: subscription }) => (
       <>
-        <HostLink host={host} />
-        <div class="under">
-          <OrganizationLink slug={organization.slug} />
-        </div>
+        {host === undefined ? <IdLink id={subscription} short /> : <HostLink host={host} />}
+        {organization && (
+          <div class="under">
+            <OrganizationLink slug={organization.slug} />
+          </div>
+        )}
       </>
     ),
   },
