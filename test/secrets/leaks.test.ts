@@ -185,7 +185,16 @@ async function everyPage(
 async function call(url: string, token: string) {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
   assert.ok(response.status < 500, url);
-  return { headers: [...response.headers], body: await response.text() };
+  return { headers: [...response.headers], body: await textOf(response) };
+}
+
+/** Of a stream of events, which has no end, the first one. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type") !== "text/event-stream") return response.text();
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return first?.value ?? "";
 }
 
 function jsonOf(value: unknown): Buffer {
