@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config.ts";
+import { guideCommand } from "../support/guide.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 
@@ -37,12 +38,35 @@ test("the unit leaves Node.js and PostgreSQL what they need", async () => {
   assert.ok(settings.includes("KillMode=mixed"));
 });
 
-for (const name of ["haproxy.cfg", "postgres.cfg"]) {
-  test(`haproxy accepts ${name}`, async (t) => {
-    if (!(await requireProgram(t, "haproxy", ["-v"]))) return;
-    await execute("haproxy", ["-c", "-f", join(ROOT, "deploy/haproxy", name)]);
-  });
-}
+test("the image and the chart carry the package's version", async () => {
+  const read = (path: string) => readFile(join(ROOT, path), "utf8");
+  const { version } = JSON.parse(await read("package.json")) as { version: string };
+  assert.match(await read("deploy/Dockerfile"), new RegExp(`^ARG VERSION=${version}$`, "m"));
+  const chart = await read("deploy/helm/Chart.yaml");
+  assert.deepEqual(chart.match(/(?<=^(app)?[vV]ersion: ).*$/gm), [version, version]);
+});
+
+test("a supervisor waits longer for a stop than DRAIN and SHUTDOWN_GRACE together", async () => {
+  const { shutdownGraceMs } = loadConfig({});
+  const unit = await readFile(UNIT, "utf8");
+  const compose = await readFile(join(ROOT, "deploy/compose.yaml"), "utf8");
+  const seconds = [
+    /^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1],
+    /^ {2}stop_grace_period: (\d+)s$/m.exec(compose)?.[1],
+  ].map(Number);
+  const drain = Number(/^ {4}DRAIN: (\d+)s$/m.exec(compose)?.[1]);
+  for (const least of seconds) assert.ok(least > drain + shutdownGraceMs / 1000, String(least));
+});
+
+test("haproxy accepts the configuration in front of the nodes", async (t) => {
+  if (!(await requireProgram(t, "haproxy", ["-v"]))) return;
+  await execute("haproxy", ["-c", "-f", join(ROOT, "deploy/haproxy/haproxy.cfg")]);
+});
+
+test("the guide's check of the way to the primary passes", async (t) => {
+  if (!(await requireProgram(t, "haproxy", ["-v"]))) return;
+  await execute("sh", ["-c", await guideCommand(/^haproxy/)], { cwd: ROOT });
+});
 
 test("the service accepts the secrets that new-secrets.sh prints", async (t) => {
   if (!(await requireProgram(t, "openssl", ["version"]))) return;

@@ -49,7 +49,7 @@ const pause = (slot: "a" | "b", from: number): Harm => {
 /** Evidence of one event that was accepted and delivered at its second attempt, with changes. */
 function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { books?: object }) {
   return {
-    accepted: [{ event: PUBLIC, subscription: `wh_${SUBSCRIPTION}` }],
+    accepted: [{ event: PUBLIC }],
     arrivals: [arrival(1010, "refuse"), arrival(2010, "accept")],
     harms: [],
     ...changes,

@@ -9,7 +9,7 @@ import type { Harm } from "./services.ts";
 import { match, type Sighting, sightingsOf } from "./sightings.ts";
 
 export interface Evidence {
-  accepted: readonly Accepted[];
+  accepted: readonly Pick<Accepted, "event">[];
   arrivals: readonly Arrival[];
   books: Books;
   harms: readonly Harm[];

@@ -8,6 +8,8 @@ import type { Service } from "./services.ts";
 export interface Accepted {
   event: string;
   subscription: string;
+  /** When the caller had the response. */
+  at: number;
 }
 
 export interface Called {
@@ -20,7 +22,7 @@ const CALLERS = 24;
 const PATIENCE_MS = 3_000;
 const AFTER_FAILURE_MS = 100;
 
-/** Sends test events at a steady pace to both services, until the planned number is accepted. */
+/** Sends test events at a steady pace to both services, until the planned number is accepted and `isOver` holds. */
 export async function call(
   { events, overMs }: Plan,
   random: Random,
@@ -34,6 +36,7 @@ export async function call(
     subscriptions: readonly Subscription[];
   },
   signal: AbortSignal,
+  isOver = () => true,
 ): Promise<Called> {
   const began = performance.now();
   const called: Called = { accepted: [], answers: new Map() };
@@ -43,7 +46,7 @@ export async function call(
   return called;
 
   async function callInTurn(): Promise<void> {
-    for (let ticket = tickets++; ticket < events; ticket = tickets++) {
+    for (let ticket = tickets++; ticket < events || !isOver(); ticket = tickets++) {
       await sleep((ticket / events) * overMs - (performance.now() - began));
       while (!(await isAccepted())) signal.throwIfAborted();
     }
@@ -55,7 +58,7 @@ export async function call(
     const { status, event } = await sendTestEvent(partnerUrl, token, subscription);
     called.answers.set(status, (called.answers.get(status) ?? 0) + 1);
     if (event !== null) {
-      called.accepted.push({ event, subscription: subscription.id });
+      called.accepted.push({ event, subscription: subscription.id, at: Date.now() });
       return true;
     }
     if (status === "404" || status === "409") open.delete(subscription);

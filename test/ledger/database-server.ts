@@ -7,12 +7,12 @@ import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;
 
-/** A PostgreSQL server that is restarted when it is found dead. */
+/** A PostgreSQL that survives harm: a server that is restarted when it is found dead, or a cluster. */
 export interface DatabaseServer {
   url: string;
   db: Database;
-  /** Ends it like `pg_ctl stop -m immediate`, and resolves when the next one runs. */
-  kill: () => Promise<void>;
+  /** Makes it unusable for a while, and resolves when it is usable again. */
+  harm: () => Promise<{ from: number; until: number; fault?: string }>;
 }
 
 export async function openDatabaseServer(
@@ -25,9 +25,11 @@ export async function openDatabaseServer(
   afterwards.after(() => embedded.stop());
   const db = connect(embedded.url, { max: 2, name: "ledger" });
   afterwards.after(() => db.end({ timeout: 1 }));
-  return { url: embedded.url, db, kill };
+  return { url: embedded.url, db, harm };
 
-  async function kill(): Promise<void> {
+  /** Ends it like `pg_ctl stop -m immediate`. */
+  async function harm() {
+    const from = Date.now();
     const data = join(homeFolder(dataDir), "data");
     const before = readPostmaster(data)?.pid;
     if (before === undefined) throw new Error("there is no PostgreSQL to kill");
@@ -35,7 +37,9 @@ export async function openDatabaseServer(
     for (;;) {
       await sleep(POLL_MS);
       const now = readPostmaster(data);
-      if (now !== null && now.pid !== before && now.state === "ready") return;
+      if (now !== null && now.pid !== before && now.state === "ready") {
+        return { from, until: Date.now() };
+      }
     }
   }
 }

@@ -22,7 +22,7 @@ export async function doHarm(
       const ms = LEASE_MS + between(random, OVERSLEPT_MS.least, OVERSLEPT_MS.most);
       return onService((service) => service.pause(ms));
     }),
-    ...times(databaseKills, () => ({ victim: database, harm: () => killDatabase(database) })),
+    ...times(databaseKills, () => ({ victim: database, harm: () => harmDatabase(database) })),
   ];
   return Promise.all(harms.map((harm) => inTurn(harm)));
 
@@ -40,10 +40,8 @@ export async function doHarm(
   }
 }
 
-async function killDatabase(database: DatabaseServer): Promise<Harm> {
-  const from = Date.now();
-  await database.kill();
-  return { kind: "database", slot: null, from, until: Date.now() };
+async function harmDatabase(database: DatabaseServer): Promise<Harm> {
+  return { kind: "database", slot: null, ...(await database.harm()) };
 }
 
 function times<Item>(count: number, make: () => Item): Item[] {

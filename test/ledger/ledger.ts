@@ -6,7 +6,7 @@ import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance } from "./balance.ts";
 import { readBooks, settled } from "./books.ts";
 import { call, type Called } from "./callers.ts";
-import { openDatabaseServer } from "./database-server.ts";
+import { type DatabaseServer, openDatabaseServer } from "./database-server.ts";
 import { doHarm } from "./harms.ts";
 import { type Slot, SLOTS } from "./journal.ts";
 import { makePartner, unsubscribe } from "./partner.ts";
@@ -26,12 +26,19 @@ export interface Run {
   errors: string[];
 }
 
+/** Starts the PostgreSQL of a run in a folder of its own. */
+type OpenDatabase = (afterwards: Afterwards, folder: string) => Promise<DatabaseServer>;
+
 /**
  * Accepts events at two services with one database, kills everything at random moments, waits until
  * the queue is empty, and checks the fate of each event. Stops everything at the end and when
  * `stop` aborts.
  */
-export async function runLedger(plan: Plan, stop: AbortSignal): Promise<Run> {
+export async function runLedger(
+  plan: Plan,
+  stop: AbortSignal,
+  openDatabase: OpenDatabase = openDatabaseServer,
+): Promise<Run> {
   const afterwards = new Afterwards();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(plan.limitMs)]);
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -40,17 +47,22 @@ export async function runLedger(plan: Plan, stop: AbortSignal): Promise<Run> {
     });
   });
   try {
-    return await Promise.race([run(plan, afterwards, signal), aborted]);
+    return await Promise.race([run(plan, afterwards, signal, openDatabase), aborted]);
   } finally {
     await afterwards.run();
   }
 }
 
-async function run(plan: Plan, afterwards: Afterwards, signal: AbortSignal): Promise<Run> {
+async function run(
+  plan: Plan,
+  afterwards: Afterwards,
+  signal: AbortSignal,
+  openDatabase: OpenDatabase,
+): Promise<Run> {
   const random = randomFrom(plan.seed);
   const folder = await mkdtemp(join(tmpdir(), "partner-api-ledger-"));
   afterwards.after(() => rm(folder, { recursive: true, force: true }));
-  const database = await openDatabaseServer(afterwards, folder);
+  const database = await openDatabase(afterwards, folder);
   const receivers = await openReceivers(afterwards, folder, plan.seed);
 
   const environment = (slot: Slot) => ({
@@ -71,9 +83,10 @@ async function run(plan: Plan, afterwards: Afterwards, signal: AbortSignal): Pro
 
   const [first] = services as [Service, Service];
   const partner = await makePartner(await first.ready(), plan, receivers);
+  let isHarmed = !plan.callsThroughHarm;
   const [called, harms] = await Promise.all([
-    call(plan, random, { services, ...partner }, signal),
-    doHarm(plan, random, services, database),
+    call(plan, random, { services, ...partner }, signal, () => isHarmed),
+    doHarm(plan, random, services, database).finally(() => (isHarmed = true)),
     sleep(between(random, 0, plan.overMs)).then(() =>
       unsubscribe(() => first.ready(), partner, signal),
     ),

@@ -10,6 +10,8 @@ export interface Plan {
   pauses: number;
   databaseKills: number;
   subscriptions: number;
+  /** Whether more events than planned are sent until the last fault is over. */
+  callsThroughHarm?: boolean;
   /** A longer run has failed. */
   limitMs: number;
 }

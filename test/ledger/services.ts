@@ -13,6 +13,8 @@ export interface Harm {
   slot: Slot | null;
   from: number;
   until: number;
+  /** What was done to a cluster. */
+  fault?: string;
 }
 
 /** One of the two services: the built program, restarted whenever it was killed. */

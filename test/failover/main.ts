@@ -1,0 +1,37 @@
+import { constants } from "node:os";
+import { parseArgs } from "node:util";
+import { summarize } from "../ledger/summary.ts";
+import { FULL, runFailover, SHORT } from "./failover.ts";
+
+const COMPLAINTS_SHOWN = 20;
+
+const { values: options } = parseArgs({
+  options: { seed: { type: "string" }, short: { type: "boolean", default: false } },
+});
+const seed = Number(options.seed ?? Math.floor(Math.random() * 2 ** 31));
+const size = options.short ? SHORT : FULL;
+console.log(`npm run test:failover -- --seed ${seed}${options.short ? " --short" : ""}`);
+
+const stop = new AbortController();
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(name, () => {
+    process.exitCode = 128 + constants.signals[name];
+    stop.abort(new Error(`ended by ${name}`));
+  });
+}
+
+try {
+  const { run, failovers, complaints } = await runFailover(size, seed, stop.signal);
+  console.log(summarize({ ...size.plan, seed }, run));
+  for (const { fault, awayMs, recoveryMs } of failovers) {
+    console.log(
+      `${fault.padEnd(10)}  new after ${awayMs} ms, a request succeeded ${recoveryMs} ms later`,
+    );
+  }
+  for (const complaint of complaints.slice(0, COMPLAINTS_SHOWN)) console.log(complaint);
+  process.exitCode = complaints.length === 0 ? 0 : 1;
+} catch (error) {
+  console.error(error);
+  process.exitCode ??= 1;
+}
+process.exit(); // An aborted run may still wait for something.
