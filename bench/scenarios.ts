@@ -1,5 +1,6 @@
 import { accept } from "./accept.ts";
 import { accepting } from "./accepting.ts";
+import { across } from "./across.ts";
 import { audit } from "./audit.ts";
 import { claimCost } from "./claim-cost.ts";
 import { drainHundred, drainThousands } from "./drain.ts";
@@ -30,6 +31,7 @@ export const SCENARIOS: Scenario[] = [
   latency,
   idleLatency,
   trace,
+  across,
   claimCost,
   fairness,
   neighbours,

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Dependencies } from "./actions/dependencies.ts";
 import { countRecorded } from "./actions/counted-activity.ts";
 import { createDependencies } from "./actions/create-dependencies.ts";
-import { NO_DISPATCHER } from "./actions/publish.ts";
 import { requireRingInUse } from "./actions/reseal.ts";
 import type { Config } from "./config.ts";
-import type { Dispatcher } from "./delivery/dispatcher.ts";
 import { createSender } from "./delivery/sender.ts";
 import { createEventTypes } from "./domain/event-types.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
@@ -31,6 +28,7 @@ import { createMetrics, measure } from "./wiring/metrics.ts";
 import { datedProblems, identify, startReporting } from "./wiring/process-reports.ts";
 import { Opened } from "./wiring/opened.ts";
 import { Outage } from "./wiring/outage.ts";
+import { startPrompting } from "./wiring/prompting.ts";
 import { USER_AGENT } from "./wiring/product.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { Writes } from "./wiring/writes.ts";
@@ -150,10 +148,13 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   });
   opened.add(() => reporting.stop());
 
+  const prompting = startPrompting(db, dispatcher);
+  opened.add(() => prompting.stop());
   const deps = createDependencies({
     ...foundations,
     ownProblems,
-    ...(dispatcher ? promptBy(dispatcher) : NO_DISPATCHER),
+    nudge: prompting.nudge,
+    reserve: prompting.reserve,
     eventTypes,
     retentionMs: config.retentionMs,
     checkDestination: destinations.forRequests,
@@ -235,15 +236,5 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       await opened.close();
       log.info("stopped");
     },
-  };
-}
-
-/** What is published here is attempted within milliseconds, not at the next poll. */
-function promptBy(dispatcher: Dispatcher): Pick<Dependencies, "nudge" | "reserve"> {
-  return {
-    nudge: (due) => {
-      dispatcher.nudge(due);
-    },
-    reserve: () => dispatcher.reserve(),
   };
 }

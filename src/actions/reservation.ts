@@ -1,4 +1,3 @@
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { EarlyLeases } from "../postgres/events.ts";
 import type { Claim } from "./claim.ts";
 
@@ -10,8 +9,4 @@ export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
 
 export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
 
-/** A subscription that has something due, and its organization. */
-export interface DueSubscription {
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
-}
+export type { DueSubscription } from "../domain/due-notice.ts";

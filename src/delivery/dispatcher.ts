@@ -73,6 +73,11 @@ export class Dispatcher {
     return this.#slots.slowed;
   }
 
+  /** Whether what is due now has to wait for a slot of this process. */
+  get isFull(): boolean {
+    return this.#stopping || this.#slots.isContended;
+  }
+
   start(): void {
     this.#running ??= this.#run();
   }

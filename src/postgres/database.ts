@@ -1,5 +1,6 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
 import { codeOf, isStale, POOLER_CURE } from "./driver/failure.ts";
+import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
 import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
@@ -16,6 +17,11 @@ export interface Database extends Queryable {
    * it may have been done or not, and its locks are soon released.
    */
   within: (ms: number) => Database;
+  /**
+   * Listens on a channel, over a connection of its own. Null behind a pooler that lends a connection for one transaction:
+   * it has none to listen on.
+   */
+  listen: (options: ListenerOptions) => Listener | null;
   /** Waits at most `timeout` seconds for the statements and transactions that have begun. */
   end: (options?: { timeout?: number }) => Promise<void>;
   /** What the URL said. */
@@ -69,13 +75,15 @@ export function connect(
     plan_cache_mode: PLAN_CACHE_MODE,
     ...others,
   };
-  const pool = new Pool({
-    ...{ ...way, max, silenceMs, idleMs: IDLE_MS, application_name },
+  const connecting = {
+    ...way,
     connectionTimeoutMillis: DIAL_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...settingsFor(poolMode, ours, options),
-  });
+  };
+  const pool = new Pool({ ...connecting, max, silenceMs, idleMs: IDLE_MS, application_name });
+  const listening = { ...connecting, application_name: `${application_name} listen` };
   return open();
 
   function open(endMs?: number): Database {
@@ -86,6 +94,8 @@ export function connect(
         begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
           pool.begin((run) => work(createSql(run)), untilMs()),
         within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms)),
+        listen: (listener: ListenerOptions) =>
+          poolMode === "transaction" ? null : new Listener(listening, listener),
         end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
         options: target,
       },

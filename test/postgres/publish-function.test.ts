@@ -5,8 +5,10 @@ import { publishAtOnce } from "../../src/actions/publish.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { connect, type Queryable } from "../../src/postgres/database.ts";
+import { hearNotices, sendNotice } from "../../src/postgres/due-notices.ts";
 import { grantPublisher, PUBLISHER_ROLE } from "../../src/postgres/publisher-role.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
+import { Arrivals } from "../support/arrivals.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
@@ -229,4 +231,15 @@ test("no table of the publisher's own leads the function astray", async () => {
       if ((error as Error).message !== "undo") throw error;
     });
   assert.deepEqual(await counts(), [0, 0]);
+});
+
+test("the function notifies nobody: its caller's commit waits behind no other", async (t) => {
+  const { slug } = await anOrganization();
+  const heard = new Arrivals<string>();
+  const listener = hearNotices(db, (notice) => heard.add(notice));
+  t.after(() => listener?.stop());
+  await listener?.listening;
+  await call(publisher, { organization: slug });
+  await sendNotice(db, "mark");
+  assert.equal(await heard.until(([first]) => first), "mark");
 });

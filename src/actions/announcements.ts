@@ -1,0 +1,62 @@
+import { type DueSubscription, encodeNotice, NOTICE_MAX } from "../domain/due-notice.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+
+/** At most 50 notices a second. */
+const PACE_MS = 20;
+/** Subscriptions that wait for a notice. A poll finds the others. */
+const WAITING_MAX = 10_000;
+
+/**
+ * Tells other processes which subscriptions have something due: soon after the first call of a burst, then at a pace, and
+ * one notice at a time. A notice that fails is not repeated, because a poll finds what it named.
+ */
+export class Announcements {
+  readonly #send: (notice: string) => Promise<unknown>;
+  readonly #paceMs: number;
+  readonly #waiting = new Map<SubscriptionId, OrganizationId>();
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #nextMs = 0;
+
+  constructor(send: (notice: string) => Promise<unknown>, paceMs = PACE_MS) {
+    this.#send = send;
+    this.#paceMs = paceMs;
+  }
+
+  /** Call it after the commit. */
+  add(due: readonly DueSubscription[]): void {
+    for (const { subscription_id, organization_id } of due) {
+      if (this.#waiting.size < WAITING_MAX) this.#waiting.set(subscription_id, organization_id);
+    }
+    this.#schedule();
+  }
+
+  /** Sends what waits. Nothing may be added any more. */
+  async stop(): Promise<void> {
+    await this.#sending;
+    clearTimeout(this.#timer);
+    while (this.#waiting.size > 0) await this.#sendNext();
+  }
+
+  #schedule(): void {
+    if (this.#sending || this.#timer || this.#waiting.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#sending = this.#sendNext().finally(() => {
+        this.#sending = undefined;
+        this.#schedule();
+      });
+    }, this.#nextMs - performance.now());
+  }
+
+  async #sendNext(): Promise<void> {
+    this.#nextMs = performance.now() + this.#paceMs;
+    const due: DueSubscription[] = [];
+    for (const [subscription_id, organization_id] of this.#waiting) {
+      if (due.length === NOTICE_MAX) break;
+      due.push({ subscription_id, organization_id });
+      this.#waiting.delete(subscription_id);
+    }
+    await this.#send(encodeNotice(due)).catch(() => undefined);
+  }
+}

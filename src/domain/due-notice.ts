@@ -1,0 +1,44 @@
+import type { OrganizationId, SubscriptionId } from "./ids.ts";
+
+/** A subscription that has something due, and its organization. */
+export interface DueSubscription {
+  subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
+}
+
+/** A UUID in base64url. */
+const ID_CHARS = 22;
+const PAIR = /^[\w-]{44}$/;
+/** PostgreSQL takes a payload of less than 8,000 bytes. */
+const PAYLOAD_MAX = 7_999;
+
+/** Subscriptions that one notice names. */
+export const NOTICE_MAX = Math.floor(PAYLOAD_MAX / (2 * ID_CHARS));
+
+/** The text that tells other processes of at most `NOTICE_MAX` subscriptions. */
+export function encodeNotice(due: readonly DueSubscription[]): string {
+  return due.map((one) => pack(one.organization_id) + pack(one.subscription_id)).join("");
+}
+
+/** The subscriptions that a notice names. Any role of the database can send one, so the rest of a bad one is ignored. */
+export function decodeNotice(text: string): DueSubscription[] {
+  const due: DueSubscription[] = [];
+  for (let at = 0; at < text.length; at += 2 * ID_CHARS) {
+    const pair = text.slice(at, at + 2 * ID_CHARS);
+    if (!PAIR.test(pair)) break;
+    due.push({
+      organization_id: unpack(pair.slice(0, ID_CHARS)),
+      subscription_id: unpack(pair.slice(ID_CHARS)),
+    });
+  }
+  return due;
+}
+
+function pack(uuid: string): string {
+  return Buffer.from(uuid.replaceAll("-", ""), "hex").toString("base64url");
+}
+
+function unpack(text: string): string {
+  const hex = Buffer.from(text, "base64url").toString("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

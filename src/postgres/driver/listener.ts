@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { escapeIdentifier } from "pg";
+import { Client, type ClientOptions } from "./client.ts";
+import { closed } from "./failure.ts";
+import type { Address } from "./url.ts";
+
+export interface ListenerOptions {
+  /** The statement that returns the `name` of the channel. */
+  channel: string;
+  onNotice: (payload: string) => void;
+  /** How long it waits before it connects again. */
+  retryMs?: number;
+  /** How often it checks that the server is still there. */
+  checkMs?: number;
+  /** How long the server may take for an answer. */
+  answerMs?: number;
+}
+
+const RETRY_MS = 250;
+const CHECK_MS = 10_000;
+const ANSWER_MS = 5_000;
+
+/**
+ * Listens on a channel of the primary, over a connection of its own. When that is lost it connects again, to the next
+ * address. What is sent meanwhile is not heard.
+ */
+export class Listener {
+  readonly #way: ClientOptions & { addresses: Address[] };
+  readonly #options: Required<ListenerOptions>;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  #hears: () => void = () => undefined;
+  /** Resolves once it listens for the first time. */
+  readonly listening = new Promise<void>((resolve) => (this.#hears = resolve));
+
+  constructor(way: ClientOptions & { addresses: Address[] }, options: ListenerOptions) {
+    this.#way = way;
+    this.#options = { retryMs: RETRY_MS, checkMs: CHECK_MS, answerMs: ANSWER_MS, ...options };
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let turn = 0; !signal.aborted; turn = (turn + 1) % this.#way.addresses.length) {
+      await this.#listen(turn).catch(() => undefined); // The server is away: the next turn tries again.
+      await pause(this.#options.retryMs, signal);
+    }
+  }
+
+  async #listen(turn: number): Promise<void> {
+    const { addresses, ...way } = this.#way;
+    const { channel, onNotice, checkMs, answerMs } = this.#options;
+    const client = new Client({ ...way, ...addresses[turn] }, turn);
+    const gone = new AbortController();
+    client.once("end", () => gone.abort());
+    client.on("notification", ({ payload = "" }) => onNotice(payload));
+    const over = AbortSignal.any([this.#stopping.signal, gone.signal]);
+    over.addEventListener("abort", () => client.cut(closed()));
+
+    await client.connect();
+    const [found] = await client.ask({ text: channel }, answerMs);
+    const name = escapeIdentifier(String(found?.["name"]));
+    await client.ask({ text: `listen ${name}` }, answerMs);
+    this.#hears();
+    for (;;) {
+      await pause(checkMs, over);
+      await client.ask({ text: "select" }, answerMs); // Fails once the connection is cut.
+    }
+  }
+}
+
+async function pause(ms: number, until: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: until }).catch(() => undefined);
+}

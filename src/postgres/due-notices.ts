@@ -1,0 +1,20 @@
+import type { Database, Queryable } from "./database.ts";
+import type { Listener } from "./driver/listener.ts";
+
+/** Each schema has a channel of its own, since a database may hold several. */
+const CHANNEL = "'partner_api_due_' || md5(current_schema())";
+
+/**
+ * Sends a notice to every process that listens. Call it outside of transactions that publish: commits with a notice queue
+ * behind one lock of the server. It does not wait for the disk.
+ */
+export async function sendNotice(db: Queryable, notice: string): Promise<void> {
+  await db`
+    select set_config('synchronous_commit', 'off', true),
+           pg_notify(${db.unsafe(CHANNEL)}, ${notice})`;
+}
+
+/** Hears the notices of all processes. Null where a pooler makes that impossible. */
+export function hearNotices(db: Database, onNotice: (notice: string) => void): Listener | null {
+  return db.listen({ channel: `select ${CHANNEL} as name`, onNotice });
+}

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decodeNotice, encodeNotice, NOTICE_MAX } from "../../src/domain/due-notice.ts";
+import { randomId } from "../../src/domain/ids.ts";
+
+const aSubscription = () => ({ organization_id: randomId(), subscription_id: randomId() });
+
+test("a notice names as many subscriptions as PostgreSQL takes in one payload", () => {
+  const due = Array.from({ length: NOTICE_MAX }, aSubscription);
+  const notice = encodeNotice(due);
+  assert.deepEqual(decodeNotice(notice), due);
+  assert.ok(notice.length < 8_000);
+  assert.ok(encodeNotice([...due, aSubscription()]).length >= 8_000);
+});
+
+test("of a notice that somebody else made up, only what could be ours is read", () => {
+  const due = [aSubscription()];
+  for (const junk of ["", "x", "☃".repeat(44), " ".repeat(44), "'; select 1".repeat(4)]) {
+    assert.deepEqual(decodeNotice(encodeNotice(due) + junk), due, junk);
+  }
+});

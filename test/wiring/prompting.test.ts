@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { NO_SLOTS, type DueSubscription } from "../../src/actions/reservation.ts";
+import { randomId } from "../../src/domain/ids.ts";
+import { startPrompting } from "../../src/wiring/prompting.ts";
+import { Arrivals } from "../support/arrivals.ts";
+import { createDatabase } from "../support/database.ts";
+import { aSubscription, createEngine } from "../support/engine.ts";
+
+const db = await createDatabase();
+
+const dueNow = () => ({ subscription_id: randomId(), organization_id: randomId() });
+
+/** A process with a dispatcher, and what that is nudged for. */
+async function aDispatcher(t: TestContext, { isFull = false } = {}) {
+  const nudged = new Arrivals<DueSubscription>();
+  const prompting = startPrompting(db, {
+    nudge: (due) => due.forEach((one) => nudged.add(one)),
+    reserve: () => NO_SLOTS,
+    isFull,
+  });
+  t.after(() => prompting.stop());
+  await prompting.listening;
+  return { ...prompting, nudged };
+}
+
+/** A process that publishes, and has no dispatcher. */
+async function aPublisher(t: TestContext) {
+  const prompting = startPrompting(db, null);
+  t.after(() => prompting.stop());
+  const { deps } = await createEngine(db, { nudge: prompting.nudge, reserve: prompting.reserve });
+  const { id, organization_id } = await aSubscription(deps);
+  return { deps, prompting, due: { subscription_id: id, organization_id } };
+}
+
+test("what a process without a dispatcher publishes nudges the dispatcher of another one", async (t) => {
+  const { nudged } = await aDispatcher(t);
+  const { deps, due } = await aPublisher(t);
+  const { organization_id: organizationId } = due;
+  await deps.gathered.publish({ organizationId, type: "vc.test.ping", data: "{}" });
+  assert.deepEqual(await nudged.until(([first]) => first), due);
+});
+
+test("a process whose dispatcher has no slot tells others; one that has a slot does not", async (t) => {
+  const busy = await aDispatcher(t, { isFull: true });
+  const free = await aDispatcher(t);
+  const other = await aDispatcher(t);
+  const [kept, told] = [dueNow(), dueNow()];
+  free.nudge([kept]);
+  await free.stop();
+  busy.nudge([told]);
+  await other.nudged.until(([first]) => first);
+  assert.deepEqual(other.nudged.all, [told]);
+});
