@@ -3,7 +3,7 @@ import { type EventId, publicId } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { inSnapshot } from "../postgres/database.ts";
-import { listDeliveries } from "../postgres/deliveries.ts";
+import { listDeliveries } from "../postgres/delivery-search.ts";
 import { cancelWaitingOfEvent, erasePayload } from "../postgres/erasure.ts";
 import { findEvent, listTypeUses, type TypeUseRow } from "../postgres/event-views.ts";
 import type { Dependencies } from "./dependencies.ts";

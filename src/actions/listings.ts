@@ -4,12 +4,13 @@ import { UUID } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { listApiKeys } from "../postgres/api-keys.ts";
-import { listDeliveries } from "../postgres/deliveries.ts";
+import { searchDeliveries } from "../postgres/delivery-search.ts";
 import { listOrganizations } from "../postgres/organizations.ts";
 import { listSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
 import { getOrganization } from "./organizations.ts";
+import { findOwners } from "./owners.ts";
 import { readPage } from "./pages.ts";
 import { type DeliveryQuery, readBoolean, readDeliveryQuery } from "./queries.ts";
 import { type ApiKeyView, viewApiKey } from "./views/api-key.ts";
@@ -90,7 +91,8 @@ export async function pageOfDeliveries(
     positionOf: (row) => row.id,
     rows: async (after, limit) => {
       const organizationId = await idOf(db, query.organization);
-      return listDeliveries(db, { ...filter, organizationId }, { after, limit });
+      const subscriptionIds = await findOwners(db, { ...filter, organizationId });
+      return searchDeliveries(db, { ...filter, subscriptionIds }, { after, limit });
     },
     view: viewDelivery,
   });

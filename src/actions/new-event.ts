@@ -12,6 +12,8 @@ export interface NewEvent {
   subscriptionId?: SubscriptionId;
   /** A second event of the organization with this key within 24 hours is a duplicate. */
   dedupeKey?: string;
+  /** Of the request that publishes it. */
+  requestId?: string;
 }
 
 export interface Published {

@@ -15,10 +15,16 @@ export interface PagedList<Row, Item> {
   form: RegExp;
   positionOf: (row: Row) => string;
   /** Rows in the list's order, beginning behind the position `after`. */
-  rows: (after: string | null, limit: number) => Promise<Row[]>;
+  rows: (after: string | null, limit: number) => Promise<Row[] | Part<Row>>;
   view: (row: Row) => Item;
   /** What else is wrong with the request. */
   faults?: Fault[];
+}
+
+/** What a search has found so far. `reached` is the position that it has come to, or null if that is the end. */
+export interface Part<Row> {
+  rows: Row[];
+  reached: string | null;
 }
 
 /** One page. Asks for one row more than fits, to know whether there is a next page. */
@@ -38,12 +44,13 @@ export async function readPage<Row, Item>(
       : []),
   ]);
 
-  const found = await rows(after, limit + 1);
+  const part = await rows(after, limit + 1);
+  const { rows: found, reached } = Array.isArray(part) ? { rows: part, reached: null } : part;
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
-  const hasNext = found.length > limit && last !== undefined;
+  const next = found.length > limit && last !== undefined ? positionOf(last) : reached;
   return {
     items: shown.map((row) => view(row)),
-    next_cursor: hasNext ? encodeCursor(name, positionOf(last)) : null,
+    next_cursor: next === null ? null : encodeCursor(name, next),
   };
 }

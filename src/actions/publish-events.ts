@@ -27,12 +27,15 @@ type Deps = Pick<Dependencies, "clock" | "eventTypes" | "retentionMs" | "gathere
 
 /**
  * Publishes the event or the batch of events that `body` holds: all of them, or nothing if anything is wrong. Returns
- * once they are durable. `documentFaults` is what was wrong with the JSON text of the body.
+ * once they are durable. `documentFaults` are the faults of the body as JSON text.
  */
 export async function publishEvents(
   deps: Deps,
   body: unknown,
-  documentFaults: readonly Fault[] = [],
+  {
+    documentFaults = [],
+    ...origin
+  }: { documentFaults?: readonly Fault[] | undefined; requestId?: string } = {},
 ): Promise<PublishedView | { items: PublishedView[] }> {
   const { isBatch, events } = eventsIn(body);
   const faults = [...documentFaults, ...(isBatch ? batchFaults(body) : [])];
@@ -54,6 +57,7 @@ export async function publishEvents(
   const published = await deps.gathered.publishAll(
     [...read.values()].map(({ organization, ...event }) => ({
       ...event,
+      ...origin,
       organizationId: organizations.get(organization) ?? "",
     })),
   );

@@ -96,6 +96,7 @@ function toRows(events: NewEvent[], now: Date): EventRow[] {
     data: event.data,
     subscription_id: event.subscriptionId ?? null,
     dedupe_key: event.dedupeKey ?? null,
+    request_id: event.requestId ?? null,
   }));
 }
 

@@ -1,10 +1,11 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
-import { parseId } from "../domain/ids.ts";
+import { parseId, type SubscriptionId } from "../domain/ids.ts";
+import { hostOf } from "../domain/destination-url.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { listed } from "../domain/violation.ts";
-import type { DeliveryFilter } from "../postgres/deliveries.ts";
+import type { DeliveryFilter } from "../postgres/delivery-search.ts";
 
 /** What an operator says of one field of a list; undefined is: whatever it is. */
 type Said = string | undefined;
@@ -14,6 +15,8 @@ export interface DeliveryQuery {
   organization?: Said;
   /** `wh_<uuid>`. */
   subscription?: Said;
+  /** The receiver's. */
+  host?: Said;
   /** `evt_<uuid>`, or an event type. */
   event?: Said;
   state?: Said;
@@ -29,17 +32,27 @@ const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 
 const TIME_WANTED = `must be ${TIMESTAMP_RULE}`;
 
-/** Everything but the organization, which only the database can resolve. `eventTypes` are all there ever were. Adds to `faults` what cannot be read. */
+/** What a query says. The organization is the database's to resolve. */
+export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds"> {
+  subscriptionId: SubscriptionId | null;
+  host: string | null;
+}
+
+/** Everything but the organization. `eventTypes` are all there ever were. Adds to `faults` what cannot be read. */
 export function readDeliveryQuery(
   query: DeliveryQuery,
   eventTypes: readonly string[],
   faults: Fault[],
-): DeliveryFilter {
+): ReadQuery {
   const eventId = query.event === undefined ? null : parseId("evt", query.event);
   const filter = {
     subscriptionId: read(faults, "/subscription", query.subscription, {
       parse: (id) => parseId("wh", id),
       wanted: "must be the id of a subscription, wh_<uuid>",
+    }),
+    host: read(faults, "/host", query.host, {
+      parse: (host) => hostOf(`https://${host}`) || hostOf(`https://[${host}]`) || null,
+      wanted: "must be the host of a URL",
     }),
     eventId,
     eventType: read(faults, "/event", eventId === null ? query.event : undefined, {

@@ -1,12 +1,13 @@
 import { PartnerError } from "../domain/errors.ts";
 import { type DeliveryId, timeOrderedId } from "../domain/ids.ts";
-import { type DeliveryRow, findDelivery, insertRedelivery } from "../postgres/deliveries.ts";
+import { type DeliveryRow, findDelivery } from "../postgres/deliveries.ts";
+import { insertRedeliveries, lockFinished } from "../postgres/redelivery-marks.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /**
- * Sends the event of a dead-lettered or cancelled delivery once more, as a new delivery with attempts of its own:
- * to the same subscription, or `to` another one of the organization (null: an id that nothing has).
+ * Sends the event of a dead-lettered or cancelled delivery again, as a new delivery with attempts of its own: to
+ * the same subscription, or `to` another one of the organization (null: an id that nothing has).
  */
 export async function redeliver(
   { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,
@@ -39,16 +40,24 @@ export async function redeliver(
 
   const now = clock();
   const id = timeOrderedId(now);
-  const row = { id, event_id: delivery.event_id, subscription_id: subscription.id, now };
-  if (!(await insertRedelivery(db, row))) {
+  const { finished_at } = delivery;
+  const isMade = await db.begin(async (tx) => {
+    if (finished_at) await lockFinished(tx, [{ id: delivery.id, finished_at }]);
+    const row = { delivery_id: delivery.id, redelivery_id: id, event_id: delivery.event_id };
+    const made = await insertRedeliveries(tx, [row], { to: subscription.id, job: null, now });
+    return made.length === 1;
+  });
+  if (!isMade)
     throw new PartnerError("not_redeliverable", "The event is older than the retention.");
-  }
 
   nudge([{ subscription_id: subscription.id, organization_id: subscription.organization_id }]);
   return {
     ...delivery,
     id,
     subscription_id: subscription.id,
+    url: subscription.url,
+    redelivery_of: delivery.id,
+    redelivered_as: null,
     state: "waiting",
     attempts: 0,
     last_reason: null,

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
+import { hostOf } from "../domain/destination-url.ts";
 import { invalidRequest, PartnerError } from "../domain/errors.ts";
 import { type OrganizationId, type SubscriptionId, publicId, randomId } from "../domain/ids.ts";
 import { seal, whySealed } from "../domain/sealed-secret.ts";
@@ -62,7 +63,8 @@ export async function createSubscription(
     await keep?.(tx, { ...subscription, secret });
     await lockOrganization(tx, organizationId);
     await requireRoom(tx, organizationId, rules.maxSubscriptions);
-    await insertSubscription(tx, { ...subscription, sealed_secret: seal(ring, id, secret) });
+    const sealed_secret = seal(ring, id, secret);
+    await insertSubscription(tx, { ...subscription, host: hostOf(url), sealed_secret });
   });
   return { ...subscription, secret };
 }

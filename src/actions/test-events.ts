@@ -11,6 +11,7 @@ import { getSubscription, requireSecret } from "./subscriptions.ts";
 export interface TestCall {
   id: SubscriptionId | null;
   secret: string;
+  requestId?: string;
 }
 
 /** Writes in the transaction that publishes an event. */
@@ -24,7 +25,11 @@ export async function sendTestEvent(
   keep?: Keep,
 ): Promise<EventId> {
   const subscriptionId = await requireProof(deps, organizationId, call);
-  const event = { organizationId, subscriptionId, type: TEST_EVENT, data: TEST_EVENT_DATA };
+  const { requestId } = call;
+  const event = {
+    ...{ organizationId, subscriptionId, type: TEST_EVENT, data: TEST_EVENT_DATA },
+    ...(requestId === undefined ? {} : { requestId }),
+  };
 
   const { eventId, subscriptionIds } = keep
     ? await publishAndKeep(deps, event, keep)

@@ -83,6 +83,12 @@ function isReadable(hostname: string): boolean {
   return !PUNYCODE.test(name) && domainToASCII(name) === hostname;
 }
 
+/** The host of a subscription's URL, as it is looked up. An empty text if the URL cannot be parsed. */
+export function hostOf(url: string): string {
+  const parsed = parse(url);
+  return parsed === null ? "" : toDestination(url, parsed).host;
+}
+
 function toDestination(url: string, { hostname, port, pathname, search }: URL): Destination {
   const name = hostname.replace(/\.$/, "");
   const host = name.startsWith("[") ? name.slice(1, -1) : name;

@@ -14,6 +14,8 @@ export interface EventRow {
   subscription_id: SubscriptionId | null;
   /** Null: nothing makes the event a duplicate. */
   dedupe_key: string | null;
+  /** Null: no request published it. */
+  request_id: string | null;
 }
 
 /** Which of the deliveries that a statement writes get a lease at once. Those of a subscription with a ceiling do not. */
@@ -95,8 +97,8 @@ export async function insertEvents(
        limit ${slots}
     ),
     event as (
-      insert into events (id, organization_id, type, occurred_at, data)
-      select id, organization_id, type, occurred_at, data
+      insert into events (id, organization_id, type, occurred_at, data, request_id)
+      select id, organization_id, type, occurred_at, data, request_id
         from new
        where subscription_id is null or id in (select event_id from recipient)
     ),
@@ -131,8 +133,8 @@ function selectGiven(
     select *
       from unnest(${column("id")}::text::uuid[], ${column("organization_id")}::text::uuid[], ${column("type")}::text::text[],
                   ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
-                  ${column("subscription_id")}::text::uuid[] ${more.value})
-           as n (id, organization_id, type, occurred_at, data, subscription_id ${more.name})`;
+                  ${column("subscription_id")}::text::uuid[], ${column("request_id")}::text::text[] ${more.value})
+           as n (id, organization_id, type, occurred_at, data, subscription_id, request_id ${more.name})`;
 }
 
 /**

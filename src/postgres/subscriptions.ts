@@ -24,12 +24,13 @@ const COLUMNS = [
 export async function insertSubscription(
   db: Queryable,
   row: Pick<SubscriptionRow, "id" | "organization_id" | "url" | "events" | "created_at"> & {
+    host: string;
     sealed_secret: Buffer;
   },
 ): Promise<SubscriptionRow> {
   const [inserted] = await db<[SubscriptionRow]>`
-    insert into subscriptions (id, organization_id, url, events, sealed_secret, created_at)
-    values (${row.id}, ${row.organization_id}, ${row.url}, ${row.events}, ${row.sealed_secret}, ${row.created_at})
+    insert into subscriptions (id, organization_id, url, host, events, sealed_secret, created_at)
+    values (${row.id}, ${row.organization_id}, ${row.url}, ${row.host}, ${row.events}, ${row.sealed_secret}, ${row.created_at})
     returning ${db(COLUMNS)}`;
   return inserted;
 }
@@ -93,6 +94,31 @@ export async function findOperatedSubscription(
 function selectCeiling(db: Queryable) {
   return db`
     (select max_per_second from subscription_ceilings c where c.subscription_id = subscriptions.id) as max_per_second`;
+}
+
+/** Ids of subscriptions, deleted ones included, in no particular order. */
+export async function listSubscriptionIds(
+  db: Queryable,
+  {
+    subscriptionId,
+    organizationId,
+    host,
+    limit,
+  }: {
+    subscriptionId: SubscriptionId | null;
+    organizationId: OrganizationId | null;
+    host: string | null;
+    limit: number;
+  },
+): Promise<SubscriptionId[]> {
+  const rows = await db<{ id: SubscriptionId }[]>`
+    select id from subscriptions
+     where true
+       ${subscriptionId === null ? db`` : db`and id = ${subscriptionId}`}
+       ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
+       ${host === null ? db`` : db`and host = ${host}`}
+     limit ${limit}`;
+  return rows.map(({ id }) => id);
 }
 
 export type SealedSubscriptionRow = SubscriptionRow & { sealed_secret: Buffer };

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { deleteSubscription, listSubscriptions } from "../../src/actions/subscriptions.ts";
 import { seal } from "../../src/domain/sealed-secret.ts";
-import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { listDeliveries } from "../../src/postgres/delivery-search.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -50,7 +50,11 @@ test("a lost sealing key delays the deliveries of its own subscription, and no o
   await deliverDue(answer);
   assert.equal(sent, 3);
 
-  const waiting = await listDeliveries(db, { subscriptionId: one.id }, { after: null, limit: 10 });
+  const waiting = await listDeliveries(
+    db,
+    { subscriptionIds: [one.id] },
+    { after: null, limit: 10 },
+  );
   assert.deepEqual(
     waiting.map(({ state, attempts, due_at }) => ({ state, attempts, due_at })),
     Array.from({ length: 3 }, () => ({

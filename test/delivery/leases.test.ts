@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { listAttempts, listFailures } from "../../src/postgres/audit.ts";
-import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { listDeliveries } from "../../src/postgres/delivery-search.ts";
 import {
   deleteSubscription as deleteRow,
   findSubscriptions,
@@ -78,7 +78,7 @@ test("a process that slept past its lease cannot record, and the one that has th
   assert.equal(row?.consecutive_failures, 0);
 
   await attemptAll(deps, [awake], () => acknowledged);
-  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  const [delivery] = await listDeliveries(db, { subscriptionIds: [subscription.id] }, ALL);
   assert.equal(delivery?.state, "delivered");
   assert.equal(delivery.attempts, 1);
 });
@@ -176,7 +176,7 @@ test("a secret that cannot be opened is a fault of our own", async () => {
   const { deps, clock, subscription } = await aDueDelivery();
   const otherRing = { ...deps, ring: [{ id: "test", key: randomBytes(32) }] as const };
   await attemptAll(otherRing, await claimAll(otherRing), () => assert.fail("sent"));
-  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  const [delivery] = await listDeliveries(db, { subscriptionIds: [subscription.id] }, ALL);
   assert.equal(delivery?.attempts, 0);
   assert.equal(delivery.due_at?.getTime(), clock().getTime() + 60_000);
 });
@@ -185,7 +185,7 @@ test("a delivery that slipped in for a subscription that is not active is cancel
   const { clock, claim, subscription } = await aDueDelivery();
   await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${subscription.id}`;
   assert.deepEqual(await claim(), []);
-  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  const [delivery] = await listDeliveries(db, { subscriptionIds: [subscription.id] }, ALL);
   assert.equal(delivery?.state, "cancelled");
 });
 
@@ -206,6 +206,6 @@ test("a success that is recorded while its subscription is being deleted waits f
   await recorded.recording;
   const attempts = await listAttempts(db, second.id);
   assert.equal(attempts.length, 1);
-  const [delivery] = await listDeliveries(db, { subscriptionId: subscription.id }, ALL);
+  const [delivery] = await listDeliveries(db, { subscriptionIds: [subscription.id] }, ALL);
   assert.equal(delivery?.state, "cancelled");
 });

@@ -5,7 +5,7 @@ import { publishAtOnce } from "../../src/actions/publish.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { sendTestEvent } from "../../src/actions/test-events.ts";
 import type { PartnerError } from "../../src/domain/errors.ts";
-import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { listDeliveries } from "../../src/postgres/delivery-search.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -32,7 +32,11 @@ async function anEngine({ slots = 16, except = [] }: { slots?: number; except?: 
 }
 
 async function deliveriesFor(subscriptionId: string) {
-  const rows = await listDeliveries(db, { subscriptionId }, { after: null, limit: 10 });
+  const rows = await listDeliveries(
+    db,
+    { subscriptionIds: [subscriptionId] },
+    { after: null, limit: 10 },
+  );
   return rows.map(({ state, attempts }) => ({ state, attempts }));
 }
 

@@ -5,7 +5,7 @@ import { createApiKey, revokeApiKey } from "../../src/actions/api-keys.ts";
 import { publish as publishEvents } from "../../src/actions/publish.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { listAttempts, listFailures } from "../../src/postgres/audit.ts";
-import { listDeliveries } from "../../src/postgres/deliveries.ts";
+import { listDeliveries } from "../../src/postgres/delivery-search.ts";
 import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
 import { verify } from "../../src/webhook/verify.ts";
@@ -30,7 +30,7 @@ async function health(id: string) {
 
 async function states(subscriptionId: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { state } of await listDeliveries(db, { subscriptionId }, ALL)) {
+  for (const { state } of await listDeliveries(db, { subscriptionIds: [subscriptionId] }, ALL)) {
     counts[state] = (counts[state] ?? 0) + 1;
   }
   return counts;

@@ -111,6 +111,7 @@ test("subscriptions are locked in one order, in whichever they were made or are 
     await insertSubscription(db, {
       id,
       organization_id,
+      host: "receiver.example",
       url: "https://receiver.example/hooks",
       events: ["vc.test.ping"],
       created_at: ERA,

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventId, OrganizationId, SubscriptionId } from "../../src/domain/ids.ts";
-import {
-  type DeliveryFilter,
-  type DeliveryRow,
-  listDeliveries,
-} from "../../src/postgres/deliveries.ts";
+import type { DeliveryRow } from "../../src/postgres/deliveries.ts";
+import { type DeliveryFilter, searchDeliveries } from "../../src/postgres/delivery-search.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
@@ -42,16 +39,17 @@ async function fill({ id, organization_id }: Subscription, count: number, from: 
 async function readPage(filter: DeliveryFilter, after: string | null) {
   return db.begin(async (tx) => {
     const before = await rowsRead(tx);
-    const rows = await listDeliveries(tx, filter, { after, limit: LIMIT });
-    return { rows, read: (await rowsRead(tx)) - before };
+    const { rows, reached } = await searchDeliveries(tx, filter, { after, limit: LIMIT });
+    const next = rows.length === LIMIT ? (rows.at(-1)?.id ?? null) : reached;
+    return { rows, next, read: (await rowsRead(tx)) - before };
   });
 }
 
-/** How many rows of the queue this connection has read. */
+/** How many rows of the queue and of the history this connection has read. */
 async function rowsRead(tx: Queryable): Promise<number> {
   const [row] = await tx<{ read: number }[]>`
-    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
-      from pg_stat_xact_user_tables where relname = 'waiting_deliveries'`;
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_xact_user_tables where relname ~ '^(waiting|finished)_deliveries'`;
   assert.ok(row);
   return row.read;
 }
@@ -60,13 +58,15 @@ async function rowsRead(tx: Queryable): Promise<number> {
 async function allPages(filter: DeliveryFilter, pagesMax = 5) {
   const found: DeliveryRow[] = [];
   let most = 0;
+  let after: string | null = null;
   for (let page = 0; page < pagesMax; page++) {
-    const { rows, read } = await readPage(filter, found.at(-1)?.id ?? null);
+    const { rows, next, read } = await readPage(filter, after);
     most = Math.max(most, read);
     found.push(...rows);
-    if (rows.length < LIMIT) break;
+    after = next;
+    if (next === null) break;
   }
-  return { found, most };
+  return { found, most, isAll: after === null };
 }
 
 async function eventOf(subscription: Subscription): Promise<EventId> {
@@ -77,24 +77,18 @@ async function eventOf(subscription: Subscription): Promise<EventId> {
 }
 
 const eventId = await eventOf(small);
-const ofSmall = { organizationId: small.organization_id };
-const ofLarge = { organizationId: large.organization_id };
+const ofSmall = { subscriptionIds: [small.id] };
+const ofLarge = { subscriptionIds: [large.id] };
 const CASES: [what: string, filter: DeliveryFilter, found: number, readMax: number][] = [
   ["an event", { eventId }, 1, 10],
   ["an event of an organization", { eventId, ...ofSmall }, 1, 10],
-  [
-    "a waiting event of a subscription",
-    { eventId, state: "waiting", subscriptionId: small.id },
-    1,
-    10,
-  ],
+  ["a waiting event of a subscription", { eventId, state: "waiting", ...ofSmall }, 1, 10],
   ["an organization with few", ofSmall, FEW, 2_000],
   ["an organization with few that wait", { ...ofSmall, state: "waiting" }, FEW, 2_000],
-  ["a subscription with few", { subscriptionId: small.id }, FEW, 2_000],
-  ["a subscription of an organization", { subscriptionId: small.id, ...ofSmall }, FEW, 2_000],
-  ["a subscription of another organization", { subscriptionId: small.id, ...ofLarge }, 0, 2_000],
+  ["an organization with both", { subscriptionIds: [small.id, large.id] }, 5 * LIMIT, 2_000],
+  ["an event of another organization", { eventId, ...ofLarge }, 0, 10],
   ["an organization with many", ofLarge, 5 * LIMIT, 2_000],
-  ["a subscription with many", { subscriptionId: large.id, state: "waiting" }, 5 * LIMIT, 2_000],
+  ["a subscription with many", { ...ofLarge, state: "waiting" }, 5 * LIMIT, 2_000],
   ["what waits", { state: "waiting" }, 5 * LIMIT, 2_000],
   ["what was delivered", { state: "delivered" }, 0, 0],
 ];
@@ -116,4 +110,52 @@ test("a redelivery is found by its event, which is older", async () => {
   const { found, most } = await allPages({ eventId });
   assert.equal(found.length, 2);
   assert.ok(most <= 10, `${most} rows were read`);
+});
+
+const HISTORY = 20_000;
+const RARE = 40;
+
+/** Finished deliveries, one in each millisecond of February; every so many of them failed before it was over. */
+async function finish(
+  { id, organization_id }: Subscription,
+  state: "delivered" | "dead_lettered",
+  {
+    count,
+    everyMs = 1,
+    reason = null,
+  }: { count: number; everyMs?: number; reason?: string | null },
+) {
+  const success = state === "delivered" ? 200 : null;
+  await db`
+    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
+                                     last_reason, success_id, success_http_status, success_duration_ms)
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organization_id}, at, at,
+           ${state}, 1, ${reason}, case when ${success}::int is not null then gen_random_uuid() end, ${success}, ${success}
+      from generate_series(1, ${count}::int) as n
+     cross join lateral (select timestamptz '2026-02-01' + n * ${everyMs}::int * interval '1 ms' as at) as t
+     cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
+}
+
+test("in a long history a search reads a bounded number of rows for each page, and finds everything", async () => {
+  await finish(large, "delivered", { count: HISTORY });
+  await finish(large, "dead_lettered", { count: RARE, everyMs: 500, reason: "timeout" });
+  await finish(small, "delivered", { count: RARE, everyMs: 500, reason: "timeout" });
+  await ownerOf(db)`analyze finished_deliveries`;
+
+  const cases: [what: string, filter: DeliveryFilter, found: number, readMax: number][] = [
+    ["dead letters of an organization", { ...ofLarge, state: "dead_lettered" }, RARE, 200],
+    ["a reason of an organization", { ...ofLarge, reason: "timeout" }, RARE, 3_000],
+    ["cancelled ones of an organization", { ...ofLarge, state: "cancelled" }, 0, 200],
+    ["dead letters of a reason", { state: "dead_lettered", reason: "timeout" }, RARE, 6_000],
+    ["a type that nothing has", { eventType: "order.created" }, 0, 7_000],
+    ["a type of an organization", { ...ofLarge, eventType: "order.created" }, 0, 8_000],
+    ["a reason that nothing in the queue has", { reason: "tls_error" }, 0, 7_000],
+    ["delivered ones of a few", { ...ofSmall, state: "delivered" }, RARE, 200],
+  ];
+  for (const [what, filter, count, readMax] of cases) {
+    const { found, most, isAll } = await allPages(filter, 200);
+    assert.ok(isAll, `${what}: it ends`);
+    assert.equal(new Set(found.map(({ id }) => id)).size, count, what);
+    assert.ok(most <= readMax, `${what}: ${most} rows were read for a page`);
+  }
 });

@@ -1,4 +1,5 @@
 import type { DeliveryState } from "../../domain/delivery.ts";
+import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { AttemptRow } from "../../postgres/audit.ts";
 import type { DeliveryRow } from "../../postgres/deliveries.ts";
@@ -11,6 +12,14 @@ export interface DeliveryView {
   event_type: string;
   subscription_id: string;
   organization_id: string;
+  organization: { id: string; slug: string };
+  /** The receiver's. */
+  host: string;
+  /** Of the request that published the event; null if the service or the SQL function did. */
+  request_id: string | null;
+  redelivery_of: string | null;
+  /** The latest redelivery of it. */
+  redelivered_as: string | null;
   state: DeliveryState;
   attempts: number;
   /** Of the last failed attempt; null while none failed. */
@@ -59,6 +68,11 @@ export function viewDelivery(row: DeliveryRow): DeliveryView {
     event_type: row.event_type,
     subscription_id: publicId("wh", row.subscription_id),
     organization_id: publicId("org", row.organization_id),
+    organization: { id: publicId("org", row.organization_id), slug: row.organization_slug },
+    host: hostOf(row.url),
+    request_id: row.request_id,
+    redelivery_of: row.redelivery_of && publicId("dlv", row.redelivery_of),
+    redelivered_as: row.redelivered_as && publicId("dlv", row.redelivered_as),
     state: row.state,
     attempts: row.attempts,
     reason: row.last_reason,

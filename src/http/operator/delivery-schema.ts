@@ -11,12 +11,23 @@ const NullableReason = Type.Unsafe<string | null>({
     "`http_<status>`, `timeout` and so on, as in the failures audit; null if none failed.",
 });
 
+const nullableId = (description: string) =>
+  Type.Unsafe<string | null>({ type: ["string", "null"], description });
+
 const DELIVERY = {
   id: Type.String({ description: "`dlv_<uuid>`" }),
   event_id: Type.String({ description: "`evt_<uuid>`" }),
   event_type: Type.String(),
   subscription_id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
+  organization: Type.Object({ id: Type.String(), slug: Type.String() }),
+  host: Type.String({ description: "The receiver's." }),
+  request_id: Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    description: "Of the request that published the event; null if the SQL function did.",
+  }),
+  redelivery_of: nullableId("The delivery that this one repeats, `dlv_<uuid>`."),
+  redelivered_as: nullableId("The latest delivery that repeats this one, `dlv_<uuid>`."),
   state: State,
   attempts: Type.Integer({ description: "How many were made." }),
   reason: NullableReason,
@@ -31,6 +42,11 @@ const EXAMPLE = {
   event_type: "vc.test.ping",
   subscription_id: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
   organization_id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10",
+  organization: { id: "org_6f1d2c3b-7a85-4e0c-8f55-0c9d0f1f7a10", slug: "acme" },
+  host: "hooks.example.com",
+  request_id: "3c3f6a2e-5b0e-4a53-9d0d-2f6a3c1b7e55",
+  redelivery_of: null,
+  redelivered_as: null,
   state: "waiting",
   attempts: 1,
   reason: "http_503",
@@ -112,6 +128,7 @@ export const DeliveryDetail = Type.Object(
 export const DeliveriesQuery = Type.Object({
   organization: OrganizationFilter,
   subscription: Type.Optional(Type.String({ description: "Only to this one: `wh_<uuid>`." })),
+  host: Type.Optional(Type.String({ description: "Only to this receiver's host." })),
   event: Type.Optional(
     Type.String({ description: "Only of this event, `evt_<uuid>`, or of this event type." }),
   ),

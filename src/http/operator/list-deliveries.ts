@@ -8,6 +8,7 @@ import { operatorProblems, readFilters } from "./operation.ts";
 const FILTERS = [
   "organization",
   "subscription",
+  "host",
   "event",
   "state",
   "reason",
@@ -22,7 +23,9 @@ export function listDeliveriesRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listDeliveries",
         summary: "List deliveries",
-        description: "Those that wait and those that are finished, as far back as the retention.",
+        description:
+          "Those that wait and those that are finished, as far back as the retention. A search reads a bounded number " +
+          "of rows: a page may hold fewer than `limit`, or none, and still have a `next_cursor`.",
         querystring: DeliveriesQuery,
         response: { 200: DeliveriesPage, ...operatorProblems("not_found", "invalid_request") },
       },

@@ -37,7 +37,10 @@ export function publishEventsRoute(app: App, deps: Dependencies): void {
       },
       async (request, reply) => {
         if (request.body === undefined) throw malformed("");
-        const published = await publishEvents(deps, request.body, faults.get(request));
+        const published = await publishEvents(deps, request.body, {
+          documentFaults: faults.get(request),
+          requestId: request.id,
+        });
         const items = "items" in published ? published.items : [published];
         notePublished(
           request,

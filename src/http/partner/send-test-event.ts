@@ -64,7 +64,8 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      const call = { id: parseId("wh", request.params.id), secret: request.body.secret };
+      const { secret } = request.body;
+      const call = { id: parseId("wh", request.params.id), secret, requestId: request.id };
       const keyed = keyedRequestOf(request, "sendTestEvent");
       const tell = (eventId: EventId) => {
         notePublished(request, [publicId("evt", eventId)]);

@@ -56,7 +56,7 @@ function interleaved(db: Database, work: () => Promise<unknown>): Database {
       apply: (target, self, given: unknown[]) => {
         const result = Reflect.apply(target, self, given) as unknown;
         const [strings] = given;
-        const isRead = Array.isArray(strings) && strings.join("").includes("as event_type");
+        const isRead = Array.isArray(strings) && strings.join("").includes("select found.*");
         if (!isRead || isDone) return result;
         isDone = true;
         return (result as Promise<unknown>).then(async (rows) => {

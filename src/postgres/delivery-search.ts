@@ -1,0 +1,192 @@
+import type { DeliveryState } from "../domain/delivery.ts";
+import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+import { type DeliveryRow, selectFinished, selectWaiting, withNames } from "./deliveries.ts";
+import type { Statement } from "./driver/statement.ts";
+
+type Fragment = Statement<unknown>;
+
+export interface DeliveryFilter {
+  /** Null: to any. */
+  subscriptionIds?: SubscriptionId[] | null;
+  eventId?: EventId | null;
+  eventType?: string | null;
+  state?: DeliveryState | null;
+  reason?: string | null;
+  /** Created at or after. */
+  since?: Date | null;
+  /** Created before. */
+  until?: Date | null;
+}
+
+interface Page {
+  after: string | null;
+  limit: number;
+}
+
+/** How many rows of the history one search reads beyond a page, and how many of the queue. */
+const HISTORY_MAX = 5_000;
+const QUEUE_MAX = 1_000;
+
+/** The same without the place that the search has come to: for what has few deliveries. */
+export async function listDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+  page: Page,
+): Promise<DeliveryRow[]> {
+  return (await searchDeliveries(db, filter, page)).rows;
+}
+
+/**
+ * Searches queue and history, newest first, beginning behind the delivery `after`. Reads a bounded number of rows: where
+ * too many of them do not match, it returns fewer than `limit`, and the id that it has `reached`. Go on behind that.
+ */
+export async function searchDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+  page: Page,
+): Promise<{ rows: DeliveryRow[]; reached: DeliveryId | null }> {
+  const found = await db<(DeliveryRow & { reached: DeliveryId | null })[]>`
+    with ${searchQueue(db, filter, page)}, ${searchHistory(db, filter, page)},
+    -- Both parts are whole down to here.
+    reached as (
+      select id from (select id from queue_end union all select id from history_end) e
+       order by id desc
+       limit 1
+    ),
+    page as (
+      select * from (select * from queue union all select * from history) d
+       where id >= coalesce((select id from reached), id)
+       order by id desc
+       limit ${page.limit}
+    )
+    select d.*, (select id from reached) as reached
+      from (select) one
+      left join (${withNames(db, db`select * from page`)}) d on true
+     order by d.id desc`;
+  const rows = found.filter(({ id }) => (id as DeliveryId | null) !== null);
+  const isFull = rows.length === page.limit;
+  return { rows, reached: isFull ? null : (found[0]?.reached ?? null) };
+}
+
+/** What no index leads to, or not with everything else: rows are read and judged. */
+function residue(db: Queryable, { subscriptionIds, eventType, state, reason }: DeliveryFilter) {
+  return db`
+    ${subscriptionIds ? db`and subscription_id = any(${subscriptionIds}::uuid[])` : db``}
+    ${eventType ? db`and exists (select from events where id = event_id and type = ${eventType})` : db``}
+    ${state ? db`and state = ${state}` : db``}
+    ${reason ? db`and last_reason = ${reason}` : db``}`;
+}
+
+function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Page): Fragment {
+  return db`
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}
+    ${after ? db`and id < ${after}` : db``}`;
+}
+
+/** The tables `history` and `history_end`: what matches, and the id down to which that is all. */
+function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
+  const { subscriptionIds, eventId, state, reason } = filter;
+  if (state === "waiting") {
+    return db`history as (${selectFinished(db)} where false), history_end as (select id from history)`;
+  }
+  const isDelivered = state === "delivered";
+  const isJudged = Boolean(eventId ?? filter.eventType ?? (reason && state)) || isDelivered;
+  const owners = eventId ? null : (subscriptionIds ?? null);
+  const share = isJudged ? Math.ceil(HISTORY_MAX / Math.max(1, owners?.length ?? 1)) : 0;
+  const scanned = Math.max(page.limit, share);
+
+  const scan = (condition: Fragment) => db`
+    (${selectFinished(db)}
+      where ${condition}
+        ${isDelivered ? db`` : isFinishedAs(db, reason ? null : state)}
+        ${reason ? db`and last_reason = ${reason}` : db``}
+        ${isInPage(db, filter, page)}
+      order by id desc
+      limit ${scanned})`;
+  const scans = owners
+    ? db`
+      select f.* from unnest(${owners}::uuid[]) as s (owner)
+       cross join lateral ${scan(db`subscription_id = s.owner`)} f`
+    : scan(eventId ? db`event_id = ${eventId}` : db`true`);
+  return db`
+    history_scan as materialized (${scans}),
+    history as (select * from history_scan where true ${residue(db, filter)}),
+    -- Of each subscription whose scan was cut off, the last one.
+    history_end as (
+      select min(id::text collate "C")::uuid as id
+        from history_scan
+       ${owners ? db`group by subscription_id` : db``}
+      having count(*) = ${scanned}
+    )`;
+}
+
+/** The tables `queue` and `queue_end`, in the same way. */
+function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
+  const { subscriptionIds, eventId, state } = filter;
+  if (state && state !== "waiting") {
+    return db`queue as (${selectWaiting(db)} where false), queue_end as (select id from queue)`;
+  }
+  const fits = residue(db, filter);
+  const inPage = isInPage(db, filter, page);
+  if (eventId) {
+    const queue = db`${waitingOfEvent(db, eventId, inPage)}`;
+    return db`
+      queue as (select * from (${queue}) q where true ${fits}), queue_end as (select id from queue where false)`;
+  }
+
+  const newest = db`
+    newest as materialized (
+      ${selectWaiting(db)} where true ${inPage} order by id desc limit ${QUEUE_MAX}
+    ),
+    near as materialized (select * from newest where true ${fits})`;
+  const end = db`
+    select min(id::text collate "C")::uuid as id from newest having count(*) = ${QUEUE_MAX}`;
+  if (!subscriptionIds) return db`${newest}, queue as (select * from near), queue_end as (${end})`;
+
+  // A subscription with many waiting has some among the newest. All that wait for one with few are read: the index of
+  // due deliveries leads to them, in no order of use here.
+  return db`
+    ${newest},
+    own as materialized (
+      select w.*
+        from unnest(${subscriptionIds}::uuid[]) as s (owner)
+       cross join lateral (
+         ${selectWaiting(db)} where subscription_id = s.owner
+         offset 0 -- Keeps the planner from walking the ids.
+       ) w
+       where (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${QUEUE_MAX}
+       limit ${QUEUE_MAX + 1}
+    ),
+    own_is_all as (
+      select (select count(*) from near) < ${page.limit} and (select count(*) from newest) = ${QUEUE_MAX}
+             and (select count(*) from own) <= ${QUEUE_MAX} as yes
+    ),
+    queue as (
+      select * from near where not (select yes from own_is_all)
+      union all
+      select * from own where (select yes from own_is_all) ${fits} ${inPage}
+    ),
+    queue_end as (select id from (${end}) e where not (select yes from own_is_all))`;
+}
+
+/** An event's deliveries have ids of the event's own millisecond, and an index holds those that were made later. */
+function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Fragment {
+  const ms = eventId.slice(0, 13);
+  return db`
+    (${selectWaiting(db)}
+      where id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`}
+        and event_id = ${eventId} ${inPage})
+    union all
+    (${selectWaiting(db)}
+      where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6)
+        and event_id = ${eventId} ${inPage})`;
+}
+
+/** With the state spelled out, so that the planner always sees which partial index serves. */
+function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined): Fragment {
+  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
+  if (state === "cancelled") return db`and state = 'cancelled'`;
+  return db``;
+}

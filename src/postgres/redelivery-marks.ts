@@ -1,0 +1,63 @@
+import type { DeliveryId, EventId, RedeliveryId, SubscriptionId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** A finished delivery whose event is sent again. */
+export interface Redelivered {
+  delivery_id: DeliveryId;
+  /** The new delivery. */
+  redelivery_id: DeliveryId;
+  event_id: EventId;
+}
+
+/**
+ * Puts events of finished deliveries on their way again, as new deliveries to one subscription, and marks the old ones.
+ * Reads the events in the same statement, so that none can be dropped in between. Returns the deliveries that were sent
+ * again: those whose event still exists, and with `job` those that nothing has sent again before.
+ */
+export async function insertRedeliveries(
+  db: Queryable,
+  rows: Redelivered[],
+  { to, job, now }: { to: SubscriptionId; job: RedeliveryId | null; now: Date },
+): Promise<DeliveryId[]> {
+  const made = await db<{ delivery_id: DeliveryId }[]>`
+    with wanted as (
+      select *
+        from unnest(${rows.map((row) => row.delivery_id)}::uuid[], ${rows.map((row) => row.redelivery_id)}::uuid[],
+                    ${rows.map((row) => row.event_id)}::uuid[]) as w (delivery_id, redelivery_id, event_id)
+    ),
+    made as (
+      insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+      select w.redelivery_id, e.id, ${to}, e.organization_id, ${now}, ${now}
+        from wanted w
+        join events e on e.id = w.event_id
+       where ${job}::uuid is null or not exists (select from redelivery_marks m where m.delivery_id = w.delivery_id)
+      returning id
+    )
+    insert into redelivery_marks (redelivery_id, delivery_id, job_id)
+    select w.redelivery_id, w.delivery_id, ${job} from wanted w join made m on m.id = w.redelivery_id
+    returning delivery_id`;
+  return made.map((row) => row.delivery_id);
+}
+
+/**
+ * Holds finished deliveries until the transaction ends, so that nobody else sends them again meanwhile. Marks are
+ * written under this lock alone: look for them after it.
+ */
+export async function lockFinished(
+  db: Queryable,
+  rows: { id: DeliveryId; finished_at: Date }[],
+): Promise<void> {
+  await db`
+    select f.id
+      from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.finished_at.toISOString())}::timestamptz[])
+           as w (id, finished_at)
+      join finished_deliveries f on f.id = w.id and f.finished_at = w.finished_at
+     order by f.id
+       for no key update of f`;
+}
+
+/** Deletes marks older than the retention, a part at a time. Returns how many. */
+export async function deleteExpiredMarks(db: Queryable, now: Date): Promise<number> {
+  const [{ count }] = await db<[{ count: number }]>`select delete_expired_marks(${now}) as count`;
+  return count;
+}

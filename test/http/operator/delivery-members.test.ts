@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { DeliveryView } from "../../../src/actions/views/delivery.ts";
+import { sendTestEvent } from "../../../src/actions/test-events.ts";
+import { deleteSubscription } from "../../../src/actions/subscriptions.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import type { Page } from "../../../src/domain/page.ts";
+import { createDatabase } from "../../support/database.ts";
+import { anOrganization, aSubscription, createEngine, publish } from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+import { aPlatformsTypes } from "../../support/platform-types.ts";
+
+const { deps, clock } = await createEngine(await createDatabase(), {
+  eventTypes: aPlatformsTypes(),
+});
+
+const itemsOf = (body: unknown) => (body as Page<DeliveryView>).items;
+
+test("a delivery names its organization, its receiver's host and the request that published it", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const subscription = await aSubscription(deps, undefined, "https://HOOKS.example.com.:8443/a?b");
+  const { id, secret, organization_id } = subscription;
+  const requestId = "request-of-the-test-call";
+  await sendTestEvent(deps, organization_id, { id, secret, requestId });
+  await publish(deps, organization_id);
+
+  const { body } = await ask({ url: `deliveries?subscription=${publicId("wh", id)}` });
+  const [plain, called] = itemsOf(body);
+  assert.deepEqual(plain?.organization, {
+    id: publicId("org", organization_id),
+    slug: plain?.organization.slug,
+  });
+  assert.match(plain.organization.slug, /^org-\d+$/);
+  assert.equal(plain.host, "hooks.example.com");
+  assert.equal(plain.request_id, null);
+  assert.equal(called?.request_id, requestId);
+});
+
+test("an event published over HTTP keeps the id of its request", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const organization = publicId("org", await anOrganization(deps));
+  const event = { organization, type: "order.created", data: { amount: 1 } };
+  const { status, headers } = await ask({ method: "POST", url: "events", body: event });
+  assert.equal(status, 202);
+  const [row] = await deps.db<{ request_id: string }[]>`
+    select request_id from events where type = 'order.created'`;
+  assert.equal(row?.request_id, headers["x-request-id"]);
+});
+
+test("deliveries are found by the receiver's host, also after the subscription is gone", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const [one, other] = [
+    await aSubscription(deps, undefined, "https://one.example.net/hooks"),
+    await aSubscription(deps, undefined, "https://other.example.net/hooks"),
+  ];
+  for (const { organization_id } of [one, other]) await publish(deps, organization_id);
+  await deleteSubscription(deps, null, one.id);
+  const found = async (query: string) =>
+    itemsOf((await ask({ url: `deliveries?${query}` })).body).map((item) => item.host);
+
+  assert.deepEqual(await found("host=one.example.net"), ["one.example.net"]);
+  assert.deepEqual(await found("host=ONE.example.net."), ["one.example.net"]);
+  assert.deepEqual(await found("host=example.net"), []);
+  const organization = publicId("org", other.organization_id);
+  assert.deepEqual(await found(`host=one.example.net&organization=${organization}`), []);
+  assert.deepEqual(await found(`host=other.example.net&organization=${organization}`), [
+    "other.example.net",
+  ]);
+  assert.equal((await ask({ url: "deliveries?host=a%20b" })).status, 422);
+});
+
+test("a redelivery leaves its mark on both deliveries, the latest on the first", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const subscription = await aSubscription(deps);
+  const other = await aSubscription(deps, subscription.organization_id);
+  const [event = ""] = await publish(deps, subscription.organization_id);
+  await deleteSubscription(deps, null, subscription.id);
+  const { body } = await ask({ url: `deliveries?event=${publicId("evt", event)}&state=cancelled` });
+  const id = itemsOf(body)[0]?.id ?? "";
+
+  const made: DeliveryView[] = [];
+  for (let i = 0; i < 2; i++) {
+    clock.advance(1);
+    const request = { to: publicId("wh", other.id) };
+    const answer = await ask({ method: "POST", url: `deliveries/${id}/redeliver`, body: request });
+    made.push(answer.body as DeliveryView);
+  }
+  const [first, second] = made;
+  assert.equal(first?.redelivery_of, id);
+  const shown = async (of: string) => (await ask({ url: `deliveries/${of}` })).body as DeliveryView;
+  assert.equal((await shown(id)).redelivered_as, second?.id);
+  assert.equal((await shown(first.id)).redelivery_of, id);
+  assert.equal((await shown(first.id)).redelivered_as, null);
+});
