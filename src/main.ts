@@ -30,6 +30,7 @@ import { Opened } from "./wiring/opened.ts";
 import { Outage } from "./wiring/outage.ts";
 import { startPrompting } from "./wiring/prompting.ts";
 import { USER_AGENT } from "./wiring/product.ts";
+import { startRedelivering } from "./wiring/redeliveries.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { Writes } from "./wiring/writes.ts";
 
@@ -170,6 +171,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     onError: orElse("maintenance failed"),
   });
   opened.add(() => maintenance.stop());
+  if (dispatcher) opened.add(startRedelivering(deps, orElse("redelivering failed")));
   if (config.role !== "dispatcher") {
     const announcing = await startAnnouncing(deps, log, orElse("event types are not announced"));
     opened.add(() => announcing.stop());

@@ -12,7 +12,7 @@ export interface Redelivered {
 /**
  * Puts events of finished deliveries on their way again, as new deliveries to one subscription, and marks the old ones.
  * Reads the events in the same statement, so that none can be dropped in between. Returns the deliveries that were sent
- * again: those whose event still exists, and with `job` those that nothing has sent again before.
+ * again: those whose event still exists.
  */
 export async function insertRedeliveries(
   db: Queryable,
@@ -30,13 +30,19 @@ export async function insertRedeliveries(
       select w.redelivery_id, e.id, ${to}, e.organization_id, ${now}, ${now}
         from wanted w
         join events e on e.id = w.event_id
-       where ${job}::uuid is null or not exists (select from redelivery_marks m where m.delivery_id = w.delivery_id)
       returning id
     )
     insert into redelivery_marks (redelivery_id, delivery_id, job_id)
     select w.redelivery_id, w.delivery_id, ${job} from wanted w join made m on m.id = w.redelivery_id
     returning delivery_id`;
   return made.map((row) => row.delivery_id);
+}
+
+/** Which of these deliveries were sent again already. */
+export async function listRedelivered(db: Queryable, ids: DeliveryId[]): Promise<DeliveryId[]> {
+  const rows = await db<{ delivery_id: DeliveryId }[]>`
+    select distinct delivery_id from redelivery_marks where delivery_id = any(${ids}::uuid[])`;
+  return rows.map((row) => row.delivery_id);
 }
 
 /**

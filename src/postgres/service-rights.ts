@@ -20,6 +20,8 @@ const RIGHTS: Record<string, string> = {
   finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
   attempts: "select, insert",
   redelivery_marks: "select, insert",
+  redelivery_jobs:
+    "select, insert, update (state, finished_at, total, done, skipped, failed, at_subscription, at_state, at_delivery, next_at, written_at)",
   audit: "select",
   rate_windows: "select, insert, update",
   settings: "select",
@@ -40,6 +42,7 @@ const FUNCTIONS = [
   "drop_rolled_up_minutes",
   "lock_partitions",
   "delete_expired_marks",
+  "delete_expired_jobs",
   "move_strays",
   "erase_payload",
   "retention",

@@ -96,6 +96,13 @@ function selectCeiling(db: Queryable) {
     (select max_per_second from subscription_ceilings c where c.subscription_id = subscriptions.id) as max_per_second`;
 }
 
+/** Whose a subscription is, deleted or not. Null if absent. */
+export async function findOwner(db: Queryable, id: SubscriptionId): Promise<OrganizationId | null> {
+  const [row] = await db<{ organization_id: OrganizationId }[]>`
+    select organization_id from subscriptions where id = ${id}`;
+  return row?.organization_id ?? null;
+}
+
 /** Ids of subscriptions, deleted ones included, in no particular order. */
 export async function listSubscriptionIds(
   db: Queryable,

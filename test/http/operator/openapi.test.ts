@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { createRedelivery } from "../../../src/actions/redeliveries.ts";
 import { createApiKey } from "../../../src/actions/api-keys.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import { createDatabase } from "../../support/database.ts";
@@ -99,7 +100,9 @@ test("what is answered is what the document says, and nothing beside it", async 
   }
   const [delivery] = await deps.db<{ id: string; event_id: string }[]>`
     select id, event_id from finished_deliveries`;
+  const job = await createRedelivery(deps, { filter: { organization } }, "alice");
   const ids: Record<string, string> = {
+    redeliveries: job.id,
     organizations: organization,
     subscriptions: publicId("wh", subscription.id),
     deliveries: publicId("dlv", delivery?.id ?? ""),
@@ -110,6 +113,8 @@ test("what is answered is what the document says, and nothing beside it", async 
     setRateLimit: { rate_limit_per_minute: 10 },
     setCeiling: { max_per_second: 10 },
     publishEvents: { organization, type: "order.created", data: { amount: 1 } },
+    createRedelivery: { filter: { organization } },
+    setRedeliveryState: { state: "cancelled" },
     signIn: { token: OPERATORS[0]?.token },
     createKey: { organization, scopes: ["webhooks:manage"], label: "production" },
   };

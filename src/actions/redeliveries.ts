@@ -1,0 +1,161 @@
+import { type Fault, PartnerError } from "../domain/errors.ts";
+import { requireNoFaults } from "../domain/faults.ts";
+import { parseId, type RedeliveryId, timeOrderedId, UUID } from "../domain/ids.ts";
+import type { Page, PageRequest } from "../domain/page.ts";
+import { RATE, type RedeliveryWish, UNFINISHED_MAX } from "../domain/redelivery.ts";
+import type { Database } from "../postgres/database.ts";
+import {
+  countUnfinishedJobs,
+  findJob,
+  insertJob,
+  isJobBlocked,
+  type JobRow,
+  listJobs,
+  lockJob,
+  lockJobs,
+  type RedeliveryFilter,
+  updateJobState,
+} from "../postgres/redelivery-jobs.ts";
+import { findSubscriptions } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { readPage } from "./pages.ts";
+import { countRedeliverable, sampleOf } from "./redelivery-preview.ts";
+import { type RedeliveryQuery, readRedeliveryFilter } from "./redelivery-filter.ts";
+import type { DeliveryView } from "./views/delivery.ts";
+import { type RedeliveryView, viewRedelivery } from "./views/redelivery.ts";
+
+type Deps = Pick<Dependencies, "db" | "clock" | "eventTypes">;
+
+export interface RedeliveryRequest {
+  filter: RedeliveryQuery;
+  /** `wh_<uuid>` of another active subscription of the organization. Default: each to its own. */
+  to?: string | undefined;
+  rate_per_second?: number | undefined;
+}
+
+/** What a job would send. */
+export interface RedeliveryPreview {
+  /** How many deliveries match. */
+  count: number;
+  /** Whether more may match than were counted. */
+  estimated: boolean;
+  /** How many of those were sent again already: a job skips them. */
+  already_redelivered: number;
+  /** The newest of them. */
+  sample: DeliveryView[];
+}
+
+export async function previewRedelivery(
+  deps: Deps,
+  request: RedeliveryRequest,
+): Promise<RedeliveryPreview> {
+  const { filter } = await readRequest(deps, request);
+  const found = await countRedeliverable(deps.db, { ...filter, created_at: deps.clock() });
+  return { ...found, sample: await sampleOf(deps.db, filter) };
+}
+
+/** Begins a job that sends what matches again. A process that delivers works on it. */
+export async function createRedelivery(
+  deps: Deps,
+  request: RedeliveryRequest,
+  createdBy: string,
+): Promise<RedeliveryView> {
+  const { filter, to } = await readRequest(deps, request);
+  const now = deps.clock();
+  const { count: total } = await countRedeliverable(deps.db, { ...filter, created_at: now });
+  const job = await deps.db.begin(async (tx) => {
+    await lockJobs(tx);
+    if ((await countUnfinishedJobs(tx)) >= UNFINISHED_MAX) {
+      const detail = `${UNFINISHED_MAX} redeliveries are not finished yet: cancel one, or wait.`;
+      throw new PartnerError("redelivery_limit", detail);
+    }
+    return insertJob(tx, {
+      ...filter,
+      ...{ id: timeOrderedId(now), created_by: createdBy, created_at: now },
+      ...{
+        to_subscription_id: to,
+        rate_per_second: request.rate_per_second ?? RATE.default,
+        total,
+      },
+    });
+  });
+  return viewRedelivery(job);
+}
+
+/** Newest first. */
+export async function pageOfRedeliveries(
+  { db }: Pick<Dependencies, "db">,
+  request: PageRequest,
+): Promise<Page<RedeliveryView>> {
+  return readPage(request, {
+    name: "redeliveries",
+    form: new RegExp(`^${UUID}$`),
+    positionOf: (row: JobRow) => row.id,
+    rows: (after, limit) => listJobs(db, { after, limit }),
+    view: viewRedelivery,
+  });
+}
+
+export async function getRedelivery(
+  { db }: Pick<Dependencies, "db">,
+  id: RedeliveryId | null,
+): Promise<RedeliveryView> {
+  const job = id === null ? null : await findJob(db, id);
+  if (!job) throw noSuchRedelivery();
+  return viewRedelivery(job);
+}
+
+/** Pauses, resumes or cancels a job. One that resumes is queued while another one runs for the same subscription. */
+export async function setRedeliveryState(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  id: RedeliveryId | null,
+  wish: RedeliveryWish,
+): Promise<RedeliveryView> {
+  const job = await db.begin(async (tx) => {
+    if (id === null) return null;
+    await lockJobs(tx);
+    const found = await lockJob(tx, id);
+    if (!found) return null;
+    if (found.finished_at !== null) {
+      throw new PartnerError("redelivery_finished", `The redelivery is ${found.state} already.`);
+    }
+    const isBlocked = wish === "running" && (await isJobBlocked(tx, id));
+    const finishedAt = wish === "cancelled" ? clock() : null;
+    return updateJobState(tx, id, { state: isBlocked ? "queued" : wish, finishedAt });
+  });
+  if (!job) throw noSuchRedelivery();
+  return viewRedelivery(job);
+}
+
+/** Throws one error that names every fault of the request, or the one thing that does not exist. */
+async function readRequest(
+  deps: Deps,
+  { filter: query, to, rate_per_second: rate = RATE.default }: RedeliveryRequest,
+): Promise<{ filter: RedeliveryFilter; to: string | null }> {
+  const faults: Fault[] = [];
+  if (!Number.isInteger(rate) || rate < 1 || rate > RATE.max) {
+    const detail = `must be an integer from 1 to ${RATE.max}`;
+    faults.push({ pointer: "/rate_per_second", detail });
+  }
+  const resolve = await readRedeliveryFilter(deps, query, faults);
+  requireNoFaults(faults);
+  const filter = await resolve();
+  return { filter, to: to === undefined ? null : await findTarget(deps.db, filter, to) };
+}
+
+async function findTarget(db: Database, filter: RedeliveryFilter, to: string): Promise<string> {
+  const id = parseId("wh", to);
+  const [subscription] = id === null ? [] : await findSubscriptions(db, [id]);
+  if (subscription?.organization_id !== filter.organization_id) {
+    throw new PartnerError("not_found", "There is no such subscription.");
+  }
+  if (subscription.auto_disabled_at !== null) {
+    const detail = "The subscription is not active: name another one.";
+    throw new PartnerError("subscription_inactive", detail);
+  }
+  return subscription.id;
+}
+
+function noSuchRedelivery(): PartnerError {
+  return new PartnerError("not_found", "There is no such redelivery.");
+}

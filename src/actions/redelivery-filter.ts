@@ -1,0 +1,75 @@
+import { type Fault, PartnerError } from "../domain/errors.ts";
+import { isRedeliverable, REDELIVERABLE_STATES } from "../domain/redelivery.ts";
+import type { Database } from "../postgres/database.ts";
+import type { RedeliveryFilter } from "../postgres/redelivery-jobs.ts";
+import { findOwner } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { listEverKnown } from "./event-types.ts";
+import { getOrganization } from "./organizations.ts";
+import { readDeliveryQuery, type ReadQuery } from "./queries.ts";
+
+const MEMBERS = [
+  "organization",
+  "subscription",
+  "state",
+  "reason",
+  "event",
+  "since",
+  "until",
+] as const;
+
+/** Which deliveries, as an operator says it. */
+export type RedeliveryQuery = Partial<Record<(typeof MEMBERS)[number], string | undefined>>;
+
+/**
+ * Reads the filter of a redelivery, and adds to `faults` what is wrong with it. Returns how to look up what it names,
+ * which throws if that does not exist.
+ */
+export async function readRedeliveryFilter(
+  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
+  query: RedeliveryQuery,
+  faults: Fault[],
+): Promise<() => Promise<RedeliveryFilter>> {
+  const found: Fault[] = [];
+  const types = await listEverKnown({ db, eventTypes });
+  const { state = null, ...read } = readDeliveryQuery(query, types, found);
+  if (state !== null && !isRedeliverable(state)) {
+    const detail = `must be one of ${REDELIVERABLE_STATES.join(", ")}`;
+    found.push({ pointer: "/state", detail });
+  }
+  faults.push(...found.map(({ pointer, detail }) => ({ pointer: `/filter${pointer}`, detail })));
+
+  // A misspelt member would widen the filter, so that too much is sent.
+  if (Object.keys(query).some((name) => !MEMBERS.some((member) => member === name))) {
+    const detail = `must have no members but ${MEMBERS.join(", ")}`;
+    faults.push({ pointer: "/filter", detail });
+  }
+  if (query.organization === undefined && query.subscription === undefined) {
+    faults.push({ pointer: "/filter", detail: "must name an organization or a subscription" });
+  }
+
+  return async () => ({
+    ...(await findOwnerOf(db, query.organization, read)),
+    delivery_state: state !== null && isRedeliverable(state) ? state : null,
+    reason: read.reason ?? null,
+    event_id: read.eventId ?? null,
+    event_type: read.eventType ?? null,
+    since: read.since ?? null,
+    until: read.until ?? null,
+  });
+}
+
+/** A subscription may be deleted: its history can go to another one. */
+async function findOwnerOf(
+  db: Database,
+  organization: string | undefined,
+  { subscriptionId }: Pick<ReadQuery, "subscriptionId">,
+): Promise<Pick<RedeliveryFilter, "organization_id" | "subscription_id">> {
+  const named =
+    organization === undefined ? null : (await getOrganization({ db }, organization)).id;
+  const owner = subscriptionId === null ? named : await findOwner(db, subscriptionId);
+  if (owner === null || (named !== null && owner !== named)) {
+    throw new PartnerError("not_found", "There is no such subscription.");
+  }
+  return { organization_id: owner, subscription_id: subscriptionId };
+}

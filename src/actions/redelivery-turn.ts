@@ -1,0 +1,156 @@
+import { after } from "../domain/clock.ts";
+import { type SubscriptionId, timeOrderedId } from "../domain/ids.ts";
+import { batchOf, pauseMs, type RedeliverableState, statesOf } from "../domain/redelivery.ts";
+import type { Queryable } from "../postgres/database.ts";
+import {
+  type JobPlace,
+  type JobRow,
+  lockNextJob,
+  recordProgress,
+  tryLockJobs,
+} from "../postgres/redelivery-jobs.ts";
+import { insertRedeliveries, listRedelivered, lockFinished } from "../postgres/redelivery-marks.ts";
+import {
+  findNextSubscription,
+  listPassed,
+  PASSED_MAX,
+  type PassedRow,
+} from "../postgres/redelivery-scan.ts";
+import { findSubscriptions } from "../postgres/subscriptions.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** How many parts of the history one turn looks through. */
+const STEPS_MAX = 20;
+
+/**
+ * Writes the next deliveries of a job. They, their marks and the place of the job share one transaction, so that a crash
+ * neither repeats nor loses any. One process at a time has a turn. False if no job has anything to do now.
+ */
+export async function takeRedeliveryTurn({
+  db,
+  clock,
+  nudge,
+}: Pick<Dependencies, "db" | "clock" | "nudge">): Promise<boolean> {
+  const now = clock();
+  const turn = await db.begin(async (tx) => {
+    if (!(await tryLockJobs(tx))) return null;
+    const job = await lockNextJob(tx, now);
+    return job && { job, targets: await continueJob(tx, job, now) };
+  });
+  if (!turn) return false;
+  const { organization_id } = turn.job;
+  nudge([...turn.targets].map((subscription_id) => ({ subscription_id, organization_id })));
+  return true;
+}
+
+/** A part of the history: what one subscription has in one state. */
+interface Part {
+  subscriptionId: SubscriptionId;
+  state: RedeliverableState;
+}
+
+/** Returns the subscriptions that now have something due. */
+async function continueJob(tx: Queryable, job: JobRow, now: Date): Promise<Set<SubscriptionId>> {
+  const targets = new Set<SubscriptionId>();
+  const { done, skipped, failed } = job;
+  const counts = { done, skipped, failed };
+  let place: JobPlace = job;
+  let part = partAt(job) ?? (await nextPart(tx, job, null));
+  let room = batchOf(job.rate_per_second);
+
+  for (let step = 0; part !== null && room > 0 && step < STEPS_MAX; step++) {
+    const passed = await listPassed(tx, job, { ...part, after: place.at_delivery });
+    const { taken, last } = take(passed, room);
+    const target = job.to_subscription_id ?? part.subscriptionId;
+    const made = await redeliverAll(tx, taken, { job, target, now });
+    if (made.done > 0) targets.add(target);
+    counts.done += made.done;
+    counts.skipped += made.skipped;
+    counts.failed += made.failed;
+    room -= taken.length;
+
+    const isThrough = passed.length < PASSED_MAX && last === passed.at(-1);
+    if (isThrough) part = await nextPart(tx, job, part);
+    place = {
+      at_subscription: part?.subscriptionId ?? null,
+      at_state: part?.state ?? null,
+      at_delivery: isThrough ? null : (last?.id ?? place.at_delivery),
+    };
+  }
+
+  const written = counts.done - job.done;
+  const writtenAt = written > 0 ? now : job.written_at;
+  await recordProgress(tx, job.id, {
+    ...place,
+    ...counts,
+    state: part === null ? "finished" : "running",
+    finished_at: part === null ? (writtenAt ?? now) : null,
+    written_at: writtenAt,
+    next_at: after(now, pauseMs(written, job.rate_per_second)),
+  });
+  return targets;
+}
+
+/** The first `room` deliveries that fit, and the last one that was passed. */
+function take(passed: PassedRow[], room: number): { taken: PassedRow[]; last?: PassedRow } {
+  const taken: PassedRow[] = [];
+  let last: PassedRow | undefined;
+  for (const row of passed) {
+    if (taken.length === room) break;
+    if (row.fits) taken.push(row);
+    last = row;
+  }
+  return { taken, ...(last && { last }) };
+}
+
+/** Sends deliveries again, but none that was sent again already, and nothing to a subscription that is not active. */
+async function redeliverAll(
+  tx: Queryable,
+  rows: PassedRow[],
+  { job, target, now }: { job: JobRow; target: SubscriptionId; now: Date },
+): Promise<{ done: number; skipped: number; failed: number }> {
+  if (rows.length === 0) return { done: 0, skipped: 0, failed: 0 };
+  await lockFinished(tx, rows);
+  const redelivered = new Set(
+    await listRedelivered(
+      tx,
+      rows.map(({ id }) => id),
+    ),
+  );
+  const fresh = rows
+    .filter(({ id }) => !redelivered.has(id))
+    .map(({ id, event_id }) => ({ delivery_id: id, redelivery_id: timeOrderedId(now), event_id }));
+  const skipped = rows.length - fresh.length;
+
+  const [subscription] = await findSubscriptions(tx, [target]);
+  const isActive = subscription?.auto_disabled_at === null;
+  const made = isActive
+    ? await insertRedeliveries(tx, fresh, { to: target, job: job.id, now })
+    : [];
+  return { done: made.length, skipped, failed: fresh.length - made.length };
+}
+
+/** Null at the beginning. */
+function partAt({ at_subscription: subscriptionId, at_state: state }: JobPlace): Part | null {
+  return subscriptionId !== null && state !== null ? { subscriptionId, state } : null;
+}
+
+/** The part behind another one; null behind the last. */
+async function nextPart(tx: Queryable, job: JobRow, part: Part | null): Promise<Part | null> {
+  const states = statesOf(job.delivery_state);
+  const next = part && states[states.indexOf(part.state) + 1];
+  if (part && next) return { ...part, state: next };
+
+  const [state] = states;
+  const subscriptionId = await nextSubscription(tx, job, part?.subscriptionId ?? null);
+  return subscriptionId !== null && state !== undefined ? { subscriptionId, state } : null;
+}
+
+async function nextSubscription(
+  tx: Queryable,
+  { organization_id, subscription_id }: JobRow,
+  last: SubscriptionId | null,
+): Promise<SubscriptionId | null> {
+  if (subscription_id !== null) return last === null ? subscription_id : null;
+  return findNextSubscription(tx, organization_id, last);
+}

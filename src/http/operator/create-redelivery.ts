@@ -1,0 +1,40 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { createRedelivery, previewRedelivery } from "../../actions/redeliveries.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+import { Redelivery, RedeliveryBody, RedeliveryPreview } from "./redelivery-schema.ts";
+
+export function createRedeliveryRoute(app: App, deps: Dependencies): void {
+  app.post(
+    "/redeliveries",
+    {
+      schema: {
+        operationId: "createRedelivery",
+        summary: "Send many deliveries again",
+        description:
+          "A job sends the events of all deliveries that match and that finished before now, at a bounded rate. It skips " +
+          "what was sent again already. One job runs at a time for each subscription; another one waits.",
+        body: RedeliveryBody,
+        response: {
+          200: RedeliveryPreview,
+          202: Redelivery,
+          ...operatorProblems(
+            "not_found",
+            "subscription_inactive",
+            "redelivery_limit",
+            ...BODY_PROBLEMS,
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (request.body.dry_run) {
+        return reply.code(200).send(await previewRedelivery(deps, request.body));
+      }
+      const made = await createRedelivery(deps, request.body, request.operator);
+      logChange(request, "create_redelivery", made.id);
+      return reply.code(202).send(made);
+    },
+  );
+}

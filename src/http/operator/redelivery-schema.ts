@@ -1,0 +1,90 @@
+import { Type } from "typebox";
+import {
+  RATE,
+  REDELIVERABLE_STATES,
+  REDELIVERY_STATES,
+  REDELIVERY_WISHES,
+} from "../../domain/redelivery.ts";
+import { pageOf } from "../page-schema.ts";
+import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
+import { Delivery } from "./delivery-schema.ts";
+
+const nullable = (description: string) =>
+  Type.Unsafe<string | null>({ type: ["string", "null"], description });
+
+const State = Type.String({ enum: [...REDELIVERY_STATES] });
+const Count = (description: string) => Type.Integer({ description });
+
+export const Redelivery = Type.Object(
+  {
+    id: Type.String({ description: "`rdl_<uuid>`" }),
+    state: State,
+    filter: Type.Object({
+      organization: Type.String({ description: "`org_<uuid>`" }),
+      subscription: nullable("`wh_<uuid>`"),
+      state: nullable("Null: dead-lettered and cancelled ones."),
+      reason: nullable("Of the last failed attempt."),
+      event: nullable("`evt_<uuid>` or an event type."),
+      since: timestampOrNull("Created at or after."),
+      until: timestampOrNull("Created before."),
+    }),
+    to: nullable("`wh_<uuid>`; null: each to its own subscription."),
+    rate_per_second: Type.Integer(),
+    total: Count("How many match. If there are more than 200,000, it grows while the job runs."),
+    done: Count("How many were sent again."),
+    skipped: Count("How many had been sent again already."),
+    failed: Count("How many could not be: the subscription is not active, or the event is gone."),
+    created_by: Type.String({ description: "The name of the operator's token." }),
+    created_at: Timestamp,
+    finished_at: timestampOrNull("When the last delivery was written; null until then."),
+  },
+  { description: "A job that sends many deliveries again." },
+);
+
+export const RedeliveriesPage = pageOf(Redelivery, "Redeliveries, newest first.");
+
+export const RedeliveryPreview = Type.Object(
+  {
+    count: Count("How many deliveries match: exact up to 200,000."),
+    estimated: Type.Boolean({ description: "Whether there are more." }),
+    already_redelivered: Count("How many of them were sent again already, and would be skipped."),
+    sample: Type.Array(Delivery, { description: "The newest of them, at most ten." }),
+  },
+  { description: "What a redelivery would send." },
+);
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+export const RedeliveryBody = Type.Object(
+  {
+    filter: Type.Object(
+      {
+        organization: text("`org_<uuid>` or a slug."),
+        subscription: text("`wh_<uuid>`, also a deleted one."),
+        state: text(
+          `One of ${REDELIVERABLE_STATES.join(", ")}. Default: dead-lettered and cancelled ones.`,
+        ),
+        reason: text("Why the last failed attempt failed."),
+        event: text("`evt_<uuid>` or an event type."),
+        since: text("Created at or after, ISO 8601."),
+        until: text("Created before, ISO 8601."),
+      },
+      { description: "One of `organization` and `subscription` is required." },
+    ),
+    to: text("Another active subscription of the organization, `wh_<uuid>`."),
+    rate_per_second: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: RATE.max, default: RATE.default }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Only count what matches, and show a sample." }),
+    ),
+  },
+  { examples: [{ filter: { organization: "acme", state: "dead_lettered" }, dry_run: true }] },
+);
+
+export const RedeliveryPatch = Type.Object(
+  { state: Type.String({ enum: [...REDELIVERY_WISHES] }) },
+  { examples: [{ state: "paused" }] },
+);
+
+export const RedeliveryParams = Type.Object({ id: Type.String({ description: "`rdl_<uuid>`" }) });

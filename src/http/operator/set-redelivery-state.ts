@@ -1,0 +1,40 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { setRedeliveryState } from "../../actions/redeliveries.ts";
+import { parseId } from "../../domain/ids.ts";
+import type { RedeliveryWish } from "../../domain/redelivery.ts";
+import type { App } from "../app.ts";
+import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+import { Redelivery, RedeliveryParams, RedeliveryPatch } from "./redelivery-schema.ts";
+
+const ACTIONS: Record<RedeliveryWish, string> = {
+  paused: "pause_redelivery",
+  running: "resume_redelivery",
+  cancelled: "cancel_redelivery",
+};
+
+export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
+  app.patch(
+    "/redeliveries/:id",
+    {
+      schema: {
+        operationId: "setRedeliveryState",
+        summary: "Pause, resume or cancel a redelivery",
+        description:
+          "One that resumes is `queued` while another one runs for the same subscription. What was sent stays sent.",
+        params: RedeliveryParams,
+        body: RedeliveryPatch,
+        response: {
+          200: Redelivery,
+          ...operatorProblems("not_found", "redelivery_finished", ...BODY_PROBLEMS),
+        },
+      },
+    },
+    async (request) => {
+      const state = request.body.state as RedeliveryWish;
+      const changed = await setRedeliveryState(deps, parseId("rdl", request.params.id), state);
+      logChange(request, ACTIONS[state], changed.id);
+      return changed;
+    },
+  );
+}

@@ -1,0 +1,182 @@
+import type {
+  DeliveryId,
+  EventId,
+  OrganizationId,
+  RedeliveryId,
+  SubscriptionId,
+} from "../domain/ids.ts";
+import type { RedeliverableState, RedeliveryState } from "../domain/redelivery.ts";
+import type { Queryable } from "./database.ts";
+
+/** Which deliveries a job sends again. */
+export interface RedeliveryFilter {
+  organization_id: OrganizationId;
+  subscription_id: SubscriptionId | null;
+  /** Null: dead-lettered and cancelled ones. */
+  delivery_state: RedeliverableState | null;
+  reason: string | null;
+  event_id: EventId | null;
+  event_type: string | null;
+  since: Date | null;
+  until: Date | null;
+}
+
+export interface NewJob extends RedeliveryFilter {
+  id: RedeliveryId;
+  created_by: string;
+  created_at: Date;
+  /** Null: each to its own subscription. */
+  to_subscription_id: SubscriptionId | null;
+  rate_per_second: number;
+  /** How many match; a job that finds more of them raises it. */
+  total: number;
+}
+
+/** How far a job has come. */
+export interface JobPlace {
+  at_subscription: SubscriptionId | null;
+  at_state: RedeliverableState | null;
+  at_delivery: DeliveryId | null;
+}
+
+export interface JobRow extends NewJob, JobPlace {
+  state: RedeliveryState;
+  done: number;
+  skipped: number;
+  failed: number;
+  finished_at: Date | null;
+  written_at: Date | null;
+}
+
+/** Makes this transaction the one that works on jobs, until it ends. False if another one is. */
+export async function tryLockJobs(tx: Queryable): Promise<boolean> {
+  const [{ locked }] = await tx<[{ locked: boolean }]>`
+    select pg_try_advisory_xact_lock(hashtext('partner-api redeliveries')) as locked`;
+  return locked;
+}
+
+/** The same, but waits for the other one. */
+export async function lockJobs(tx: Queryable): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext('partner-api redeliveries'))`;
+}
+
+export async function countUnfinishedJobs(db: Queryable): Promise<number> {
+  const [{ count }] = await db<[{ count: number }]>`
+    select count(*)::int as count from redelivery_jobs where finished_at is null`;
+  return count;
+}
+
+export async function insertJob(db: Queryable, job: NewJob): Promise<JobRow> {
+  const [row] = await db<[JobRow]>`
+    insert into redelivery_jobs ${db({ ...job, state: "queued", next_at: job.created_at })} returning *`;
+  return row;
+}
+
+/** Null if absent. */
+export async function findJob(db: Queryable, id: RedeliveryId): Promise<JobRow | null> {
+  const [row] = await db<JobRow[]>`select * from redelivery_jobs where id = ${id}`;
+  return row ?? null;
+}
+
+/** Newest first, beginning behind the job `after`. */
+export async function listJobs(
+  db: Queryable,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<JobRow[]> {
+  return db<JobRow[]>`
+    select * from redelivery_jobs
+     where true ${after === null ? db`` : db`and id < ${after}`}
+     order by id desc
+     limit ${limit}`;
+}
+
+/**
+ * The job whose turn it is, locked, or null. One runs at a time for each subscription: a queued job waits while another
+ * one runs that reads from or writes to the same subscription, or is queued before it.
+ */
+export async function lockNextJob(tx: Queryable, now: Date): Promise<JobRow | null> {
+  const [row] = await tx<JobRow[]>`
+    select j.*
+      from redelivery_jobs j
+     where j.finished_at is null and j.state in ('queued', 'running') and j.next_at <= ${now}
+       and (j.state = 'running' or not exists (
+         select from redelivery_jobs o
+          where o.finished_at is null and o.id <> j.id
+            and (o.state = 'running' or o.state = 'queued' and o.id < j.id)
+            and ${overlaps(tx)}))
+     order by j.next_at, j.id
+     limit 1
+       for no key update of j`;
+  return row ?? null;
+}
+
+/** Whether a job that runs keeps this one, locked, from running. */
+export async function isJobBlocked(tx: Queryable, id: RedeliveryId): Promise<boolean> {
+  const [{ blocked }] = await tx<[{ blocked: boolean }]>`
+    select exists (
+      select from redelivery_jobs j
+        join redelivery_jobs o on o.finished_at is null and o.id <> j.id and o.state = 'running' and ${overlaps(tx)}
+       where j.id = ${id}) as blocked`;
+  return blocked;
+}
+
+/** Jobs `j` and `o` have a subscription in common. */
+function overlaps(db: Queryable) {
+  return db`
+    o.organization_id = j.organization_id
+    and (o.subscription_id is null or j.subscription_id is null
+         or o.subscription_id in (j.subscription_id, j.to_subscription_id)
+         or o.to_subscription_id in (j.subscription_id, j.to_subscription_id))`;
+}
+
+/** Whether there is anything for `lockNextJob` to find, now or soon. */
+export async function hasOpenJobs(db: Queryable): Promise<boolean> {
+  const [{ found }] = await db<[{ found: boolean }]>`
+    select exists (
+      select from redelivery_jobs where finished_at is null and state in ('queued', 'running')) as found`;
+  return found;
+}
+
+/** Holds the job's row until the transaction ends. Null if absent. */
+export async function lockJob(tx: Queryable, id: RedeliveryId): Promise<JobRow | null> {
+  const [row] = await tx<JobRow[]>`
+    select * from redelivery_jobs where id = ${id} for no key update`;
+  return row ?? null;
+}
+
+export async function updateJobState(
+  db: Queryable,
+  id: RedeliveryId,
+  { state, finishedAt }: { state: RedeliveryState; finishedAt: Date | null },
+): Promise<JobRow> {
+  const [row] = await db<[JobRow]>`
+    update redelivery_jobs set state = ${state}, finished_at = ${finishedAt} where id = ${id} returning *`;
+  return row;
+}
+
+/** What a turn has changed of a job. */
+export type JobProgress = JobPlace &
+  Pick<JobRow, "state" | "done" | "skipped" | "failed" | "finished_at" | "written_at"> & {
+    next_at: Date;
+  };
+
+export async function recordProgress(
+  tx: Queryable,
+  id: RedeliveryId,
+  p: JobProgress,
+): Promise<void> {
+  await tx`
+    update redelivery_jobs
+       set state = ${p.state}, done = ${p.done}, skipped = ${p.skipped}, failed = ${p.failed},
+           total = case when ${p.state}::text = 'finished' then ${p.done + p.skipped + p.failed}
+                        else greatest(total, ${p.done + p.skipped + p.failed}) end,
+           finished_at = ${p.finished_at}, written_at = ${p.written_at}, next_at = ${p.next_at},
+           at_subscription = ${p.at_subscription}, at_state = ${p.at_state}, at_delivery = ${p.at_delivery}
+     where id = ${id}`;
+}
+
+/** Deletes jobs that were finished before the retention, a part at a time. Returns how many. */
+export async function deleteExpiredJobs(db: Queryable, now: Date): Promise<number> {
+  const [{ count }] = await db<[{ count: number }]>`select delete_expired_jobs(${now}) as count`;
+  return count;
+}

@@ -1,0 +1,108 @@
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { RedeliverableState } from "../domain/redelivery.ts";
+import type { Queryable } from "./database.ts";
+import type { RedeliveryFilter } from "./redelivery-jobs.ts";
+
+/** A finished delivery that a job passes. */
+export interface PassedRow {
+  id: DeliveryId;
+  event_id: EventId;
+  finished_at: Date;
+  /** Whether the job takes it. */
+  fits: boolean;
+}
+
+/** How many deliveries one statement passes. */
+export const PASSED_MAX = 1_000;
+
+/** Deliveries of one subscription in one state, the oldest first, beginning behind `after`. */
+export async function listPassed(
+  db: Queryable,
+  filter: RedeliveryFilter & { created_at: Date },
+  place: { subscriptionId: SubscriptionId; state: RedeliverableState; after: DeliveryId | null },
+): Promise<PassedRow[]> {
+  return db<PassedRow[]>`
+    with passed as materialized (
+      select id, event_id, finished_at, state
+        from finished_deliveries
+       where subscription_id = ${place.subscriptionId} ${inState(db, place.state)} ${narrowed(db, filter)}
+         ${place.after === null ? db`` : db`and id > ${place.after}`}
+       order by id
+       limit ${PASSED_MAX}
+    )
+    select id, event_id, finished_at, ${fitting(db, filter, place.state)} as fits from passed order by id`;
+}
+
+/** How many deliveries a preview counts. */
+export const COUNTED_MAX = 200_000;
+
+/** How many deliveries match, up to one more than `COUNTED_MAX`, and how many of those were sent again already. */
+export async function countMatching(
+  db: Queryable,
+  filter: RedeliveryFilter & { created_at: Date },
+  { subscriptionIds, states }: { subscriptionIds: SubscriptionId[]; states: RedeliverableState[] },
+): Promise<{ count: number; redelivered: number }> {
+  const [row] = await db<[{ count: number; redelivered: number }]>`
+    with matching as (
+      ${states
+        .map(
+          (state) => db`
+          select f.id
+            from unnest(${subscriptionIds}::uuid[]) as s (owner)
+           cross join lateral (
+             select id, event_id, finished_at, state
+               from finished_deliveries
+              where subscription_id = s.owner ${inState(db, state)} ${narrowed(db, filter)}
+           ) f
+           where ${fitting(db, filter, state)}`,
+        )
+        .reduce((one, other) => db`${one} union all ${other}`)}
+      limit ${COUNTED_MAX + 1}
+    )
+    select count(*)::int as count,
+           count(*) filter (where exists (
+             select from redelivery_marks m where m.delivery_id = matching.id))::int as redelivered
+      from matching`;
+  return row;
+}
+
+/** The next subscription of an organization by id, deleted ones included. Null behind the last one. */
+export async function findNextSubscription(
+  db: Queryable,
+  organizationId: OrganizationId,
+  after: SubscriptionId | null,
+): Promise<SubscriptionId | null> {
+  const [row] = await db<{ id: SubscriptionId }[]>`
+    select id from subscriptions
+     where organization_id = ${organizationId} ${after === null ? db`` : db`and id > ${after}`}
+     order by id
+     limit 1`;
+  return row?.id ?? null;
+}
+
+/** With the state spelled out, so that the planner sees the partial index. No index holds delivered ones alone. */
+function inState(db: Queryable, state: RedeliverableState) {
+  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
+  if (state === "cancelled") return db`and state = 'cancelled'`;
+  return db``;
+}
+
+/** What an index serves. */
+function narrowed(db: Queryable, { reason, event_id, since, until }: RedeliveryFilter) {
+  return db`
+    ${reason ? db`and last_reason = ${reason}` : db``}
+    ${event_id ? db`and event_id = ${event_id}` : db``}
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}`;
+}
+
+/** What is judged row by row. A delivery that finished later may be one that the job itself made. */
+function fitting(
+  db: Queryable,
+  { event_type, created_at }: RedeliveryFilter & { created_at: Date },
+  state: RedeliverableState,
+) {
+  return db`
+    (state = ${state} and finished_at < ${created_at}
+     ${event_type ? db`and exists (select from events e where e.id = event_id and e.type = ${event_type})` : db``})`;
+}

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { takeRedeliveryTurn } from "../../../src/actions/redelivery-turn.ts";
+import type { RedeliveryView } from "../../../src/actions/views/redelivery.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  publish,
+  refused,
+} from "../../support/engine.ts";
+import { codeOf, createRedeliveries, wh } from "../../support/redeliveries.ts";
+
+const { deps, clock, deliverDue, deadLetters, runAll, client } = await createRedeliveries();
+
+test("a job keeps to its rate", async (t) => {
+  const { begin, get } = client(t);
+  const subscription = await deadLetters(30);
+  const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
+  for (let quarter = 1; quarter <= 8; quarter++) {
+    while (await takeRedeliveryTurn(deps));
+    assert.equal((await get(job.id)).done, quarter);
+    clock.advance(250);
+  }
+  await runAll();
+});
+
+test("a job pauses, goes on, and is cancelled; a finished one stays as it is", async (t) => {
+  const { begin, get, set } = client(t);
+  const subscription = await deadLetters(10);
+  const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
+  await takeRedeliveryTurn(deps);
+  assert.equal((await get(job.id)).state, "running");
+  assert.equal((await set(job.id, "paused")).status, 200);
+  clock.advance(60_000);
+  assert.equal(await takeRedeliveryTurn(deps), false);
+  assert.deepEqual([(await get(job.id)).state, (await get(job.id)).done], ["paused", 1]);
+
+  assert.equal(((await set(job.id, "running")).body as RedeliveryView).state, "running");
+  await takeRedeliveryTurn(deps);
+  const cancelled = (await set(job.id, "cancelled")).body as RedeliveryView;
+  assert.deepEqual([cancelled.state, cancelled.done], ["cancelled", 2]);
+  assert.ok(cancelled.finished_at);
+  clock.advance(60_000);
+  assert.equal(await takeRedeliveryTurn(deps), false);
+  for (const state of ["paused", "running", "cancelled"]) {
+    const refused = await set(job.id, state);
+    assert.deepEqual([refused.status, codeOf(refused)], [409, "redelivery_finished"]);
+  }
+});
+
+test("one job runs at a time for each subscription", async (t) => {
+  const { begin, get, set } = client(t);
+  const organizationId = await anOrganization(deps);
+  const [one, other] = [
+    await aSubscription(deps, organizationId),
+    await aSubscription(deps, organizationId),
+  ];
+  await publish(deps, organizationId, 4);
+  await deliverDue(() => refused);
+  clock.advance(1_000);
+  const job = (filter: object, to?: string) =>
+    begin({ filter, rate_per_second: 1, ...(to && { to }) });
+  const first = await job({ subscription: wh(one) });
+  const second = await job({ subscription: wh(one) });
+  const apart = await job({ subscription: wh(other) });
+  const whole = await job({ organization: publicId("org", organizationId) });
+
+  while (await takeRedeliveryTurn(deps));
+  const states = async () =>
+    Promise.all([first, second, apart, whole].map(async ({ id }) => (await get(id)).state));
+  assert.deepEqual(await states(), ["running", "queued", "running", "queued"]);
+
+  // One that resumes waits for the one that runs.
+  await set(first.id, "paused");
+  while (await takeRedeliveryTurn(deps));
+  assert.deepEqual(await states(), ["paused", "running", "running", "queued"]);
+  const resumed = await set(first.id, "running");
+  assert.equal((resumed.body as RedeliveryView).state, "queued");
+  await runAll();
+  assert.deepEqual(await states(), ["finished", "finished", "finished", "finished"]);
+  assert.equal(await deliverDue(() => acknowledged), 8);
+});
+
+test("processes that take turns at once send nothing twice", async (t) => {
+  const { begin, get } = client(t);
+  const subscription = await deadLetters(40);
+  const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 20 });
+  for (let i = 0; i < 20; i++) {
+    await Promise.all([1, 2, 3, 4].map(() => takeRedeliveryTurn(deps)));
+    clock.advance(1_000);
+  }
+  assert.equal((await get(job.id)).done, 40);
+  assert.equal(await deliverDue(() => acknowledged), 40);
+});
+
+test("a turn that breaks off has written nothing, and the next one does it all", async (t) => {
+  const { begin, get } = client(t);
+  const subscription = await deadLetters(6);
+  const job = await begin({ filter: { subscription: wh(subscription) } });
+  const { db } = deps;
+  const breaking = Object.assign((...args: Parameters<typeof db>) => db(...args), db, {
+    begin: (work: Parameters<typeof db.begin>[0]) =>
+      db.begin(async (tx) => {
+        await work(tx);
+        throw new Error("killed before the commit");
+      }),
+  }) as typeof db;
+  await assert.rejects(takeRedeliveryTurn({ ...deps, db: breaking }), /killed/);
+  assert.deepEqual([(await get(job.id)).done, (await get(job.id)).state], [0, "queued"]);
+  assert.equal(await deliverDue(() => acknowledged), 0);
+  await runAll();
+  assert.equal((await get(job.id)).done, 6);
+  assert.equal(await deliverDue(() => acknowledged), 6);
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { takeRedeliveryTurn } from "../../src/actions/redelivery-turn.ts";
+import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import { createDatabase } from "./database.ts";
+import { aSubscription, createEngine, publish, refused } from "./engine.ts";
+import { startOperatorApi } from "./operator-api.ts";
+
+type Subscription = Awaited<ReturnType<typeof aSubscription>>;
+
+/** The operator API on an engine whose deliveries have one attempt, and jobs that take their turns when told to. */
+export async function createRedeliveries() {
+  const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
+    rules: {
+      retryDelaysMs: [],
+      autoDisableAfter: 10_000,
+      maxSubscriptions: 1_000,
+      leaseMs: 30_000,
+    },
+  });
+  return { deps, clock, deliverDue, deadLetters, runAll, client };
+
+  /** A subscription with so many dead letters. */
+  async function deadLetters(count: number, organizationId?: string): Promise<Subscription> {
+    const subscription = await aSubscription(deps, organizationId);
+    await publish(deps, subscription.organization_id, count);
+    await deliverDue(() => refused);
+    clock.advance(1_000);
+    return subscription;
+  }
+
+  /** Turns of the job, a second apart, until none is left. */
+  async function runAll(): Promise<void> {
+    for (;;) {
+      const open = await deps.db`
+        select from redelivery_jobs where state in ('queued', 'running') and finished_at is null`;
+      if (open.length === 0) return;
+      await takeRedeliveryTurn(deps);
+      clock.advance(1_000);
+    }
+  }
+
+  function client(t: Parameters<typeof startOperatorApi>[0]) {
+    const { ask, logged } = startOperatorApi(t, deps);
+    const post = async (body: object) => ask({ method: "POST", url: "redeliveries", body });
+    return {
+      ask,
+      logged,
+      post,
+      begin: async (body: object) => {
+        const { status, body: made } = await post(body);
+        assert.equal(status, 202, JSON.stringify(made));
+        return made as RedeliveryView;
+      },
+      get: async (id: string) => (await ask({ url: `redeliveries/${id}` })).body as RedeliveryView,
+      set: (id: string, state: string) =>
+        ask({ method: "PATCH", url: `redeliveries/${id}`, body: { state } }),
+    };
+  }
+}
+
+export const wh = ({ id }: Pick<Subscription, "id">) => publicId("wh", id);
+export const org = ({ organization_id: id }: Pick<Subscription, "organization_id">) =>
+  publicId("org", id);
+
+export const countsOf = ({ state, total, done, skipped, failed }: RedeliveryView) => ({
+  state,
+  total,
+  done,
+  skipped,
+  failed,
+});
+
+export const codeOf = ({ body }: { body: unknown }) => (body as { code: string }).code;
