@@ -95,6 +95,17 @@ test("a column that never changes cannot be changed by the service", async () =>
       "kept_answers.subscription_id",
       "organizations.rate_limit_per_minute",
       "readiness.writes",
+      "redelivery_jobs.at_delivery",
+      "redelivery_jobs.at_state",
+      "redelivery_jobs.at_subscription",
+      "redelivery_jobs.done",
+      "redelivery_jobs.failed",
+      "redelivery_jobs.finished_at",
+      "redelivery_jobs.next_at",
+      "redelivery_jobs.skipped",
+      "redelivery_jobs.state",
+      "redelivery_jobs.total",
+      "redelivery_jobs.written_at",
       "subscription_ceilings.burst",
       "subscription_ceilings.full_at",
       "subscription_ceilings.max_per_second",
@@ -106,7 +117,7 @@ test("a column that never changes cannot be changed by the service", async () =>
   );
 });
 
-test("of the owner's functions the service may call those that look after partitions, and the one that erases data", async () => {
+test("of the owner's functions the service may call those that look after the history, and the one that erases data", async () => {
   const rows = await db<{ name: string }[]>`
     select proname as name from pg_proc
      where pronamespace = current_schema()::regnamespace and has_function_privilege(oid, 'execute')
@@ -115,6 +126,8 @@ test("of the owner's functions the service may call those that look after partit
     rows.map((row) => row.name),
     [
       "create_partitions",
+      "delete_expired_jobs",
+      "delete_expired_marks",
       "delete_expired_rows",
       "drop_expired_partitions",
       "drop_rolled_up_minutes",
