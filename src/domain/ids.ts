@@ -4,7 +4,7 @@ import { randomFillSync, randomUUID } from "node:crypto";
 export const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** The prefixes of public ids. The database stores bare UUIDs. */
-const PREFIXES = ["org", "wh", "evt", "dlv", "att", "prc", "rdl"] as const;
+const PREFIXES = ["org", "wh", "evt", "dlv", "att", "prc", "rdl", "chg"] as const;
 type IdPrefix = (typeof PREFIXES)[number];
 
 declare const kind: unique symbol;
@@ -17,6 +17,8 @@ export type SubscriptionId = Id<"wh">;
 export type EventId = Id<"evt">;
 export type DeliveryId = Id<"dlv">;
 export type AttemptId = Id<"att">;
+/** Of a change by an operator. */
+export type ChangeId = Id<"chg">;
 /** Of a job that redelivers. */
 export type RedeliveryId = Id<"rdl">;
 

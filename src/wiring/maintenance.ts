@@ -8,6 +8,7 @@ import { ANSWER_KEPT_MS } from "../domain/idempotency-key.ts";
 import { isInUse, isTimedOut } from "../postgres/database.ts";
 import { deleteOldKeys } from "../postgres/dedupe-keys.ts";
 import { deleteOldAnswers } from "../postgres/kept-answers.ts";
+import { deleteExpiredChanges } from "../postgres/changes.ts";
 import { deleteExpiredJobs } from "../postgres/redelivery-jobs.ts";
 import { deleteExpiredMarks } from "../postgres/redelivery-marks.ts";
 import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
@@ -86,8 +87,9 @@ export async function turnPartitions(
   try {
     await createPartitions(db, clock(), signal);
     await dropExpiredPartitions(db, clock(), signal);
-    while (!signal?.aborted && (await deleteExpiredMarks(db, clock())) > 0);
-    while (!signal?.aborted && (await deleteExpiredJobs(db, clock())) > 0);
+    for (const expire of [deleteExpiredMarks, deleteExpiredJobs, deleteExpiredChanges]) {
+      while (!signal?.aborted && (await expire(db, clock())) > 0);
+    }
   } catch (error) {
     if (isInUse(error)) onInUse();
     else throw isTimedOut(error) ? new Error("partitions took too long", { cause: error }) : error;

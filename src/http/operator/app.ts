@@ -7,6 +7,7 @@ import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
 import { openApiRoute } from "../openapi.ts";
 import { createSignIns } from "./admission.ts";
+import { recordChangesOf } from "./changes.ts";
 import { erasePayloadRoute } from "./erase-payload.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createKeyRoute } from "./create-key.ts";
@@ -15,6 +16,8 @@ import { createRedeliveryRoute } from "./create-redelivery.ts";
 import { deleteSubscriptionRoute } from "./delete-subscription.ts";
 import { OPERATOR_DOCUMENT } from "./document.ts";
 import { listActivityRoute } from "./list-activity.ts";
+import { findRoute } from "./find.ts";
+import { listChangesRoute } from "./list-changes.ts";
 import { listDeliveriesRoute } from "./list-deliveries.ts";
 import { listEventTypesRoute } from "./list-event-types.ts";
 import { listFailuresRoute } from "./list-failures.ts";
@@ -71,6 +74,7 @@ export function buildOperatorApp(
   app.decorateRequest("operator");
   app.decorateRequest("role");
   app.decorateRequest("session", null);
+  app.decorateRequest("changes", null);
   healthRoutes(app, health);
   metricsRoute(app, metrics);
   if (!withApi) return app;
@@ -87,6 +91,7 @@ export function buildOperatorApp(
       });
       await api.register(async (guarded: App) => {
         guarded.addHook("onRequest", signIns.admit);
+        recordChangesOf(guarded, deps);
         operatorRoutes(guarded, deps);
         await guarded.after();
       });
@@ -122,6 +127,8 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   publishEventsRoute(app, deps);
   showEventRoute(app, deps);
   listEventTypesRoute(app, deps);
+  listChangesRoute(app, deps);
+  findRoute(app, deps);
   erasePayloadRoute(app, deps);
   const overviews = new OverviewReader(deps, deps.ownProblems);
   showOverviewRoute(app, overviews);

@@ -91,13 +91,19 @@ export const PublishAnswer = Type.Unsafe<object>({
 
 export const EventParams = Type.Object({ id: Type.String({ description: "`evt_<uuid>`" }) });
 
+export const EventQuery = Type.Object({
+  data: Type.Optional(
+    Type.String({ enum: ["true", "false"], default: "true", description: "Whether to show it." }),
+  ),
+});
+
 export const EventDetail = Type.Object(
   {
     id: Type.String({ description: "`evt_<uuid>`" }),
     organization: Type.String({ description: "The slug." }),
     type: Type.String(),
     occurred_at: Timestamp,
-    data: Type.Object({}, { additionalProperties: true }),
+    data: Type.Optional(Type.Object({}, { additionalProperties: true })),
     deliveries: Type.Array(Delivery, { description: "Newest first, redeliveries included." }),
   },
   { description: "An event with its deliveries." },

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { problems } from "../problem-schema.ts";
+import { changeOf } from "./changes.ts";
 
 /** The errors of an operator's operation: its own, and those that every one of them may answer. */
 export function operatorProblems(...codes: ErrorCode[]): object {
@@ -15,12 +16,14 @@ export function operatorProblems(...codes: ErrorCode[]): object {
   );
 }
 
-/** Writes down who changed what. `subject` is a public id. */
+/** Logs who changed what, and has it recorded before the answer is sent. `subject` is a public id. */
 export function logChange(request: FastifyRequest, action: string, subject: string): void {
   request.log.info(
     { operator: request.operator, action, subject, request_id: request.id },
     "an operator changed something",
   );
+  request.changes ??= [];
+  request.changes.push(changeOf(request, action, subject));
 }
 
 /** The text of these query parameters. One that was given twice reads as empty, which every list refuses. */

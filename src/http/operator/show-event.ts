@@ -2,8 +2,10 @@ import type { Dependencies } from "../../actions/dependencies.ts";
 import { getEvent } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
-import { EventDetail, EventParams } from "./event-schema.ts";
-import { operatorProblems } from "./operation.ts";
+import { readByHand } from "../page-schema.ts";
+import { recordAccess } from "./changes.ts";
+import { EventDetail, EventParams, EventQuery } from "./event-schema.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
 
 export function showEventRoute(app: App, deps: Dependencies): void {
   app.get(
@@ -13,11 +15,21 @@ export function showEventRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "getEvent",
         summary: "Show an event with its deliveries",
-        description: "Every event, as long as the retention: the service's own ones, too.",
+        description:
+          "Every event, as long as the retention, the service's own ones too. That an operator read `data` is on record; with " +
+          "`data=false` it is left out, and nothing is recorded.",
         params: EventParams,
+        querystring: EventQuery,
         response: { 200: EventDetail, ...operatorProblems("not_found") },
       },
+      validatorCompiler: readByHand,
     },
-    async ({ params }) => getEvent(deps, parseId("evt", params.id)),
+    async (request) => {
+      const { data, ...event } = await getEvent(deps, parseId("evt", request.params.id));
+      if (readFilters(request.query, ["data"]).data === "false") return event;
+      // Services read what they have published; people are on record.
+      if (request.role !== "publish") await recordAccess(deps, request, event.id);
+      return { ...event, data };
+    },
   );
 }

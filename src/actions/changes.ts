@@ -1,0 +1,67 @@
+import type { Fault } from "../domain/errors.ts";
+import { publicId, timeOrderedId, UUID } from "../domain/ids.ts";
+import type { Page, PageRequest } from "../domain/page.ts";
+import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
+import { type ChangeRow, type ChangeWay, insertChanges, listChanges } from "../postgres/changes.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { readPage } from "./pages.ts";
+
+export type Change = Omit<ChangeRow, "id">;
+
+export interface ChangeView {
+  id: string;
+  at: string;
+  operator: string;
+  action: string;
+  subject: string;
+  via: ChangeWay;
+  remote: string;
+  request_id: string;
+}
+
+/** Which changes, as an operator says it. */
+export interface ChangeQuery {
+  operator?: string | undefined;
+  action?: string | undefined;
+  subject?: string | undefined;
+  /** At or after, ISO 8601. */
+  since?: string | undefined;
+  /** Before, ISO 8601. */
+  until?: string | undefined;
+}
+
+export async function recordChanges(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  changes: Change[],
+): Promise<void> {
+  const now = clock();
+  await insertChanges(
+    db,
+    changes.map((change) => ({ id: timeOrderedId(now), ...change })),
+  );
+}
+
+/** Newest first. */
+export async function pageOfChanges(
+  { db }: Pick<Dependencies, "db">,
+  { since: from, until: to, ...query }: PageRequest & ChangeQuery,
+): Promise<Page<ChangeView>> {
+  const faults: Fault[] = [];
+  const since = readMoment("/since", from, faults);
+  const until = readMoment("/until", to, faults);
+  return readPage(query, {
+    name: "changes",
+    form: new RegExp(`^${UUID}$`),
+    faults,
+    positionOf: (row: ChangeRow & { at: Date }) => row.id,
+    rows: (after, limit) => listChanges(db, { ...query, since, until }, { after, limit }),
+    view: ({ id, at, ...row }) => ({ id: publicId("chg", id), at: at.toISOString(), ...row }),
+  });
+}
+
+function readMoment(pointer: string, text: string | undefined, faults: Fault[]): Date | null {
+  if (text === undefined) return null;
+  const moment = readTimestamp(text);
+  if (moment === null) faults.push({ pointer, detail: `must be ${TIMESTAMP_RULE}` });
+  return moment;
+}

@@ -1,0 +1,122 @@
+import { parseKeyId } from "../domain/api-key.ts";
+import { hostOf } from "../domain/destination-url.ts";
+import { invalidRequest } from "../domain/errors.ts";
+import { parseId, publicId } from "../domain/ids.ts";
+import {
+  findAttempt,
+  findDeliveryState,
+  findEventType,
+  findJobState,
+  findKeyLabel,
+  findSlug,
+  findUrl,
+  listHosts,
+  listSlugs,
+} from "../postgres/find.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { listEverKnown } from "./event-types.ts";
+
+/** What a search found. `kind` says which page shows it. */
+export interface Found {
+  kind: FoundKind;
+  /** The public id, or the name itself of an event type or a host. */
+  id: string;
+  label: string;
+}
+
+export const FOUND_KINDS = [
+  "organization",
+  "subscription",
+  "event",
+  "delivery",
+  "attempt",
+  "key",
+  "redelivery",
+  "event_type",
+  "host",
+] as const;
+export type FoundKind = (typeof FOUND_KINDS)[number];
+
+/** How much a search finds, and how long a text it takes. */
+export const FOUND_MAX = 20;
+const TEXT_MAX = 300;
+
+/** How long after the beginning of an attempt its success may have been recorded. */
+const ATTEMPT_SPAN_MS = 60_000;
+
+type Deps = Pick<Dependencies, "db" | "eventTypes">;
+
+/** Finds what an operator pastes: an id, or how a slug, an event type or a host begins. */
+export async function find(deps: Deps, text: string): Promise<{ items: Found[] }> {
+  const sought = text.trim();
+  if (sought === "" || sought.length > TEXT_MAX) {
+    throw invalidRequest([{ pointer: "/q", detail: `must have 1 to ${TEXT_MAX} characters` }]);
+  }
+  const byId = await findById(deps, sought);
+  if (byId) return { items: [byId] };
+
+  const name = sought.toLowerCase();
+  const found = await Promise.all([
+    organizations(deps, name),
+    eventTypes(deps, name),
+    hosts(deps, name),
+  ]);
+  // Those that are exactly what is sought come first.
+  const isExact = ({ label }: Found) => Number(label === name);
+  const items = found.flat().toSorted((one, other) => isExact(other) - isExact(one));
+  return { items: items.slice(0, FOUND_MAX) };
+}
+
+async function organizations({ db }: Deps, name: string): Promise<Found[]> {
+  const rows = await listSlugs(db, name, FOUND_MAX);
+  return rows.map(({ id, slug }) => ({
+    kind: "organization",
+    id: publicId("org", id),
+    label: slug,
+  }));
+}
+
+async function eventTypes(deps: Deps, name: string): Promise<Found[]> {
+  return (await listEverKnown(deps))
+    .filter((type) => type.startsWith(name))
+    .toSorted()
+    .slice(0, FOUND_MAX)
+    .map((type) => ({ kind: "event_type", id: type, label: type }));
+}
+
+async function hosts({ db }: Deps, name: string): Promise<Found[]> {
+  const host = hostOf(`https://${name}`) || name;
+  const rows = await listHosts(db, host, FOUND_MAX);
+  return rows.map((found) => ({ kind: "host", id: found, label: found }));
+}
+
+/** Null unless the text is the id of something that exists. */
+async function findById({ db }: Deps, text: string): Promise<Found | null> {
+  const keyId = text.startsWith("vck_") ? parseKeyId(text.split(".")[0] ?? "") : null;
+  if (keyId !== null) return foundAs("key", `vck_${keyId}`, await findKeyLabel(db, keyId));
+
+  const ids = {
+    organization: parseId("org", text),
+    subscription: parseId("wh", text),
+    event: parseId("evt", text),
+    delivery: parseId("dlv", text),
+    attempt: parseId("att", text),
+    redelivery: parseId("rdl", text),
+  };
+  if (ids.organization) return foundAs("organization", text, await findSlug(db, ids.organization));
+  if (ids.subscription) return foundAs("subscription", text, await findUrl(db, ids.subscription));
+  if (ids.event) return foundAs("event", text, await findEventType(db, ids.event));
+  if (ids.delivery) return foundAs("delivery", text, await findDeliveryState(db, ids.delivery));
+  if (ids.redelivery) return foundAs("redelivery", text, await findJobState(db, ids.redelivery));
+  const attempt = ids.attempt && (await findAttempt(db, ids.attempt, ATTEMPT_SPAN_MS));
+  // An attempt has no page of its own: its delivery's shows it.
+  if (attempt) {
+    const label = `${attempt.outcome} ${text}`;
+    return { kind: "attempt", id: publicId("dlv", attempt.delivery_id), label };
+  }
+  return null;
+}
+
+function foundAs(kind: FoundKind, id: string, label: string | null): Found | null {
+  return label === null ? null : { kind, id, label };
+}

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from "fastify";
+import { type Change, recordChanges } from "../../actions/changes.ts";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import type { ChangeWay } from "../../postgres/changes.ts";
+import type { App } from "../app.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the request has changed so far; null if nothing. */
+    changes: Change[] | null;
+  }
+}
+
+/** What the command line says in `X-Requested-With`. */
+const COMMAND_LINE = "command-line";
+
+/** Records what a request has changed before it is answered. */
+export function recordChangesOf(app: App, deps: Dependencies): void {
+  app.addHook("onSend", async (request, _reply, payload) => {
+    const { changes } = request;
+    if (changes === null) return payload;
+    try {
+      await recordChanges(deps, changes);
+    } catch (err) {
+      // It is done, and an error would say that it is not. This line is the record.
+      request.log.error({ err, changes, request_id: request.id }, "a change is not in the audit");
+    }
+    return payload;
+  });
+}
+
+/** Records that the operator saw a payload. Throws if it cannot be recorded: then nothing may be shown. */
+export async function recordAccess(
+  deps: Dependencies,
+  request: FastifyRequest,
+  subject: string,
+): Promise<void> {
+  await recordChanges(deps, [changeOf(request, "read_payload", subject)]);
+}
+
+export function changeOf(request: FastifyRequest, action: string, subject: string): Change {
+  const { operator, id, ip } = request;
+  return { operator, action, subject, via: wayOf(request), remote: ip, request_id: id };
+}
+
+function wayOf({ session, headers }: FastifyRequest): ChangeWay {
+  if (session !== null) return "console";
+  return headers["x-requested-with"] === COMMAND_LINE ? "command_line" : "api";
+}

@@ -1,0 +1,46 @@
+import { Type } from "typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { find, FOUND_KINDS, FOUND_MAX } from "../../actions/find.ts";
+import type { App } from "../app.ts";
+import { readByHand } from "../page-schema.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
+
+const Query = Type.Object({
+  q: Type.String({
+    description:
+      "Any id (`evt_`, `dlv_`, `att_`, `wh_`, `org_`, `vck_`, `rdl_`), or how a slug, an event type or a host begins.",
+  }),
+});
+
+const Items = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        kind: Type.String({ enum: [...FOUND_KINDS] }),
+        id: Type.String({
+          description: "The id; of an attempt that of its delivery; the name of a type or a host.",
+        }),
+        label: Type.String({ description: "What to show of it." }),
+      }),
+      { description: `At most ${FOUND_MAX}.` },
+    ),
+  },
+  { description: "What was found, exact matches first." },
+);
+
+export function findRoute(app: App, deps: Dependencies): void {
+  app.get(
+    "/find",
+    {
+      schema: {
+        operationId: "find",
+        summary: "Find anything by its id or name",
+        description: "Takes what an operator pastes. Of a token only the key's id is looked at.",
+        querystring: Query,
+        response: { 200: Items, ...operatorProblems("invalid_request") },
+      },
+      validatorCompiler: readByHand,
+    },
+    async ({ query }) => find(deps, readFilters(query, ["q"]).q ?? ""),
+  );
+}

@@ -1,0 +1,58 @@
+import type { ChangeId } from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** How an operator reached the service. */
+export const CHANGE_WAYS = ["api", "console", "command_line"] as const;
+export type ChangeWay = (typeof CHANGE_WAYS)[number];
+
+/** What an operator changed or looked at. Its id carries the time. */
+export interface ChangeRow {
+  id: ChangeId;
+  /** The name of the token. */
+  operator: string;
+  action: string;
+  /** The public id of what it was done to. */
+  subject: string;
+  via: ChangeWay;
+  /** The address that the request came from. */
+  remote: string;
+  request_id: string;
+}
+
+export async function insertChanges(db: Queryable, rows: ChangeRow[]): Promise<void> {
+  await db`insert into operator_changes ${db(rows.map((row) => ({ ...row })))}`;
+}
+
+export interface ChangeFilter {
+  operator?: string | undefined;
+  action?: string | undefined;
+  subject?: string | undefined;
+  since?: Date | null;
+  until?: Date | null;
+}
+
+/** Newest first, beginning behind the change `after`. */
+export async function listChanges(
+  db: Queryable,
+  { operator, action, subject, since, until }: ChangeFilter,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<(ChangeRow & { at: Date })[]> {
+  return db<(ChangeRow & { at: Date })[]>`
+    select *, moment_of(id) as at
+      from operator_changes
+     where true
+       ${operator === undefined ? db`` : db`and operator = ${operator}`}
+       ${action === undefined ? db`` : db`and action = ${action}`}
+       ${subject === undefined ? db`` : db`and subject = ${subject}`}
+       ${since ? db`and id >= first_id_at(${since})` : db``}
+       ${until ? db`and id < first_id_at(${until})` : db``}
+       ${after === null ? db`` : db`and id < ${after}`}
+     order by id desc
+     limit ${limit}`;
+}
+
+/** Deletes what is older than the retention, a part at a time. Returns how much. */
+export async function deleteExpiredChanges(db: Queryable, now: Date): Promise<number> {
+  const [{ count }] = await db<[{ count: number }]>`select delete_expired_changes(${now}) as count`;
+  return count;
+}

@@ -1,0 +1,105 @@
+import type {
+  AttemptId,
+  DeliveryId,
+  EventId,
+  OrganizationId,
+  RedeliveryId,
+  SubscriptionId,
+} from "../domain/ids.ts";
+import type { Queryable } from "./database.ts";
+
+/** The slug of an organization. Null if absent. */
+export async function findSlug(db: Queryable, id: OrganizationId): Promise<string | null> {
+  const [row] = await db<{ slug: string }[]>`select slug from organizations where id = ${id}`;
+  return row?.slug ?? null;
+}
+
+/** The end of the range of texts that begin with `prefix`, byte by byte. */
+const behind = (prefix: string) => `${prefix}\u{10ffff}`;
+
+/** Organizations whose slug begins with this, the exact one first. */
+export async function listSlugs(
+  db: Queryable,
+  prefix: string,
+  limit: number,
+): Promise<{ id: OrganizationId; slug: string }[]> {
+  return db<{ id: OrganizationId; slug: string }[]>`
+    select id, slug from organizations
+     where slug ~>=~ ${prefix} and slug ~<~ ${behind(prefix)}
+     order by slug using ~<~
+     limit ${limit}`;
+}
+
+/** How many subscriptions are read for hosts. */
+const READ_MAX = 1_000;
+
+/** Hosts that begin with this, the exact one first, among the first subscriptions of such hosts. */
+export async function listHosts(db: Queryable, prefix: string, limit: number): Promise<string[]> {
+  const rows = await db<{ host: string }[]>`
+    select host
+      from (
+        select host from subscriptions
+         where host ~>=~ ${prefix} and host ~<~ ${behind(prefix)}
+         order by host using ~<~
+         limit ${READ_MAX}
+      ) s
+     group by host
+     order by host using ~<~
+     limit ${limit}`;
+  return rows.map(({ host }) => host);
+}
+
+/** The URL of a subscription, deleted or not. Null if absent. */
+export async function findUrl(db: Queryable, id: SubscriptionId): Promise<string | null> {
+  const [row] = await db<{ url: string }[]>`select url from subscriptions where id = ${id}`;
+  return row?.url ?? null;
+}
+
+/** Null if absent. */
+export async function findEventType(db: Queryable, id: EventId): Promise<string | null> {
+  const [row] = await db<{ type: string }[]>`select type from events where id = ${id}`;
+  return row?.type ?? null;
+}
+
+/** Null if absent. */
+export async function findDeliveryState(db: Queryable, id: DeliveryId): Promise<string | null> {
+  const [row] = await db<{ state: string }[]>`
+    select 'waiting' as state from waiting_deliveries where id = ${id}
+    union all
+    select state from finished_deliveries where id = ${id}`;
+  return row?.state ?? null;
+}
+
+/**
+ * Null if absent. The index of attempts by id is as coarse as their age; a success is part of its delivery, which was
+ * finished at most `spanMs` after the attempt began.
+ */
+export async function findAttempt(
+  db: Queryable,
+  id: AttemptId,
+  spanMs: number,
+): Promise<{ delivery_id: DeliveryId; outcome: string } | null> {
+  const [row] = await db<{ delivery_id: DeliveryId; outcome: string }[]>`
+    (select delivery_id, coalesce(reason, 'delivered') as outcome from attempts where id = ${id})
+    union all
+    (select f.id, 'delivered'
+       from finished_deliveries f
+      where f.success_id = ${id}
+        and f.finished_at between moment_of(${id}) - interval '1 second'
+                              and moment_of(${id}) + ${spanMs}::int * interval '1 millisecond')
+    limit 1`;
+  return row ?? null;
+}
+
+/** The label of a key, or the scopes of one without. Null if absent. */
+export async function findKeyLabel(db: Queryable, keyId: string): Promise<string | null> {
+  const [row] = await db<{ label: string }[]>`
+    select coalesce(label, array_to_string(scopes, ' ')) as label from api_keys where key_id = ${keyId}`;
+  return row?.label ?? null;
+}
+
+/** Null if absent. */
+export async function findJobState(db: Queryable, id: RedeliveryId): Promise<string | null> {
+  const [row] = await db<{ state: string }[]>`select state from redelivery_jobs where id = ${id}`;
+  return row?.state ?? null;
+}

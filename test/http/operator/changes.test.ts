@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ChangeView, recordChanges } from "../../../src/actions/changes.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import type { Page } from "../../../src/domain/page.ts";
+import { deleteExpiredChanges } from "../../../src/postgres/changes.ts";
+import { createDatabase } from "../../support/database.ts";
+import { anOrganization, createEngine, publish } from "../../support/engine.ts";
+import { OPERATORS, PUBLISHER, READER, startOperatorApi } from "../../support/operator-api.ts";
+
+const { deps, clock } = await createEngine(await createDatabase());
+
+type Api = ReturnType<typeof startOperatorApi>;
+
+async function changesOf({ ask }: Api, query = ""): Promise<ChangeView[]> {
+  const { status, body } = await ask({ url: `changes?${query}` });
+  assert.equal(status, 200);
+  return (body as Page<ChangeView>).items;
+}
+
+async function signIn({ ask }: Api, token: string): Promise<Record<string, string>> {
+  const request = { method: "POST", url: "session", authorization: null, body: { token } } as const;
+  const cookie = String((await ask(request)).headers["set-cookie"]).split(";")[0] ?? "";
+  return { cookie, "x-requested-with": "console" };
+}
+
+test("who changed what, when and from where is on record", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const body = { slug: "audited" };
+  const made = await api.ask({
+    ...{ method: "POST", url: "organizations", body, remoteAddress: "192.0.2.7" },
+    authorization: `Bearer ${OPERATORS[1]?.token ?? ""}`,
+  });
+  const { id } = made.body as { id: string };
+  const [change] = await changesOf(api);
+  assert.deepEqual(change, {
+    id: change?.id,
+    at: clock().toISOString(),
+    operator: "bob",
+    action: "create_organization",
+    subject: id,
+    via: "api",
+    remote: "192.0.2.7",
+    request_id: made.headers["x-request-id"],
+  });
+  assert.match(change.id, /^chg_/);
+});
+
+test("the console and the command line are told apart", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const headers = await signIn(api, OPERATORS[0]?.token ?? "");
+  const create = { method: "POST", url: "organizations" } as const;
+  await api.ask({ ...create, authorization: null, headers, body: { slug: "by-console" } });
+  const line = { "x-requested-with": "command-line" };
+  await api.ask({ ...create, headers: line, body: { slug: "by-command" } });
+  const ways = (await changesOf(api, "operator=alice")).map(({ via }) => via);
+  assert.deepEqual(ways, ["command_line", "console"]);
+});
+
+test("what is refused or only read is no change", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const before = await changesOf(api);
+  await api.ask({ method: "POST", url: "organizations", body: { slug: "audited" } });
+  await api.ask({ method: "DELETE", url: "keys/nothing" });
+  await api.ask({ url: "organizations" });
+  assert.deepEqual(await changesOf(api), before);
+});
+
+test("a payload that an operator sees is on record, and one that is left out is not", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const [event = ""] = await publish(deps, await anOrganization(deps));
+  const id = publicId("evt", event);
+  const headers = await signIn(api, READER.token);
+  const hidden = await api.ask({ url: `events/${id}?data=false`, authorization: null, headers });
+  assert.equal("data" in (hidden.body as object), false);
+  const asPublisher = { url: `events/${id}`, authorization: `Bearer ${PUBLISHER.token}` };
+  assert.ok("data" in ((await api.ask(asPublisher)).body as object));
+  assert.deepEqual(await changesOf(api, `subject=${id}`), []);
+
+  const shown = await api.ask({ url: `events/${id}`, authorization: null, headers });
+  assert.ok("data" in (shown.body as object));
+  const [read] = await changesOf(api, `subject=${id}`);
+  assert.deepEqual([read?.operator, read?.action, read?.via], ["rita", "read_payload", "console"]);
+});
+
+test("no payload is shown that cannot be put on record", async (t) => {
+  const [event = ""] = await publish(deps, await anOrganization(deps));
+  const { db } = deps;
+  const refusing = Object.assign((...args: Parameters<typeof db>) => {
+    const [texts] = args as unknown as [unknown];
+    const isRecord =
+      Array.isArray(texts) && texts.join("").includes("insert into operator_changes");
+    return isRecord ? Promise.reject(new Error("the audit is full")) : db(...args);
+  }, db);
+  const { ask } = startOperatorApi(t, { ...deps, db: refusing });
+  const { status, text } = await ask({ url: `events/${publicId("evt", event)}` });
+  assert.equal(status, 500);
+  assert.equal(text.includes("message"), false);
+
+  // A change that is made already is answered as made, and the log is its record.
+  const api = startOperatorApi(t, { ...deps, db: refusing });
+  const made = await api.ask({ method: "POST", url: "organizations", body: { slug: "unaudited" } });
+  assert.equal(made.status, 201);
+  const line = api.logged.find((entry) => entry["msg"] === "a change is not in the audit");
+  assert.match(JSON.stringify(line), /create_organization/);
+});
+
+test("changes are found by operator, action, subject and time, page by page", async (t) => {
+  const api = startOperatorApi(t, deps);
+  clock.advance(1_000);
+  const since = clock().toISOString();
+  const facts = { operator: "carol", via: "api", remote: "::1", request_id: "r" } as const;
+  for (let i = 0; i < 5; i++) {
+    const action = i % 2 ? "revoke_key" : "create_key";
+    await recordChanges(deps, [{ ...facts, action, subject: `vck_${i}` }]);
+    clock.advance(1_000);
+  }
+  const subjects = async (query: string) =>
+    (await changesOf(api, query)).map(({ subject }) => subject);
+  assert.deepEqual(await subjects("operator=carol&action=revoke_key"), ["vck_3", "vck_1"]);
+  assert.deepEqual(await subjects("subject=vck_2"), ["vck_2"]);
+  const until = new Date(Date.parse(since) + 2_000).toISOString();
+  assert.deepEqual(await subjects(`since=${since}&until=${until}`), ["vck_1", "vck_0"]);
+
+  const first = (await api.ask({ url: "changes?operator=carol&limit=3" })).body as Page<ChangeView>;
+  assert.equal(first.items.length, 3);
+  const rest = await subjects(`operator=carol&cursor=${first.next_cursor ?? ""}`);
+  assert.deepEqual(rest, ["vck_1", "vck_0"]);
+  assert.equal((await api.ask({ url: "changes?since=yesterday" })).status, 422);
+});
+
+test("changes stay for the retention, and nobody can drop them before", async () => {
+  const kept = await deps.db`select from operator_changes`;
+  assert.ok(kept.length > 5);
+  // By the database's own clock nothing of January 2026 is left after the retention; a later moment changes nothing.
+  await deleteExpiredChanges(deps.db, new Date("2020-01-01"));
+  assert.equal((await deps.db`select from operator_changes`).length, kept.length);
+  await assert.rejects(async () => deps.db`delete from operator_changes`, /permission denied/);
+  while ((await deleteExpiredChanges(deps.db, new Date("2030-01-01"))) > 0);
+  assert.equal((await deps.db`select from operator_changes`).length, 0);
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { createApiKey } from "../../../src/actions/api-keys.ts";
+import type { Found } from "../../../src/actions/find.ts";
+import { createOrganization } from "../../../src/actions/organizations.ts";
+import { createRedelivery } from "../../../src/actions/redeliveries.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import { createDatabase } from "../../support/database.ts";
+import {
+  acknowledged,
+  aSubscription,
+  createEngine,
+  publish,
+  refused,
+} from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+
+const { deps, clock, deliverDue } = await createEngine(await createDatabase());
+const { id: organizationId } = await createOrganization(deps, { slug: "acme" });
+const organization = publicId("org", organizationId);
+const subscription = await aSubscription(deps, organizationId, "https://hooks.acme.example/in");
+const [event = ""] = await publish(deps, organizationId);
+
+type Test = Parameters<typeof startOperatorApi>[0];
+
+async function find(t: Test, q: string): Promise<Found[]> {
+  const { ask } = startOperatorApi(t, deps);
+  const { status, body } = await ask({ url: `find?q=${encodeURIComponent(q)}` });
+  assert.equal(status, 200);
+  return (body as { items: Found[] }).items;
+}
+
+test("any id is found by itself", async (t) => {
+  await deliverDue(() => refused);
+  clock.advance(86_400_000);
+  await deliverDue(() => acknowledged);
+  const [delivery] = await deps.db<{ id: string; success_id: string }[]>`
+    select id, success_id from finished_deliveries`;
+  const [failure] = await deps.db<{ id: string }[]>`select id from attempts`;
+  const { keyId, token } = await createApiKey(deps, { organization, label: "production" });
+  const job = await createRedelivery(deps, { filter: { organization } }, "alice");
+  const dlv = publicId("dlv", delivery?.id ?? "");
+  const [success, failed] = [delivery?.success_id, failure?.id].map((id) =>
+    publicId("att", id ?? ""),
+  );
+
+  const cases: [q: string, found: Found][] = [
+    [organization, { kind: "organization", id: organization, label: "acme" }],
+    [
+      publicId("wh", subscription.id),
+      { kind: "subscription", id: publicId("wh", subscription.id), label: subscription.url },
+    ],
+    [publicId("evt", event), { kind: "event", id: publicId("evt", event), label: "vc.test.ping" }],
+    [dlv, { kind: "delivery", id: dlv, label: "delivered" }],
+    [success ?? "", { kind: "attempt", id: dlv, label: `delivered ${success ?? ""}` }],
+    [failed ?? "", { kind: "attempt", id: dlv, label: `http_503 ${failed ?? ""}` }],
+    [`vck_${keyId}`, { kind: "key", id: `vck_${keyId}`, label: "production" }],
+    [token, { kind: "key", id: `vck_${keyId}`, label: "production" }],
+    [job.id, { kind: "redelivery", id: job.id, label: "queued" }],
+    [` ${dlv}\n`, { kind: "delivery", id: dlv, label: "delivered" }],
+  ];
+  for (const [q, found] of cases) assert.deepEqual(await find(t, q), [found]);
+});
+
+test("a slug, an event type and a host are found by how they begin, what is exact first", async (t) => {
+  await createOrganization(deps, { slug: "acme-europe" });
+  const named = (items: Found[]) => items.map(({ kind, id }) => [kind, id]);
+  assert.deepEqual(
+    (await find(t, "ACME")).map(({ label }) => label),
+    ["acme", "acme-europe"],
+  );
+  assert.deepEqual(named(await find(t, "vc.test")), [["event_type", "vc.test.ping"]]);
+  assert.deepEqual(named(await find(t, "hooks.ac")), [["host", "hooks.acme.example"]]);
+  assert.deepEqual(named(await find(t, "hooks.acme.example")), [["host", "hooks.acme.example"]]);
+});
+
+test("what does not exist finds nothing, and no text is too odd", async (t) => {
+  for (const q of [
+    ...["evt", "dlv", "att", "wh", "org", "rdl"].map((prefix) => `${prefix}_${randomUUID()}`),
+    ...["vck_x", "%", "_", "nobody", "\u0000", "\ud800", "'", "acme\\", "\u{10ffff}"],
+  ]) {
+    assert.deepEqual(await find(t, q), [], JSON.stringify(q));
+  }
+});
+
+test("at most twenty are found, and an empty or a very long text is refused", async (t) => {
+  for (let i = 0; i < 25; i++) await createOrganization(deps, { slug: `many-${i}` });
+  assert.equal((await find(t, "many")).length, 20);
+  const { ask } = startOperatorApi(t, deps);
+  for (const q of ["", "%20", "x".repeat(301)]) {
+    assert.equal((await ask({ url: `find?q=${q}` })).status, 422);
+  }
+  assert.equal((await ask({ url: "find" })).status, 422);
+});
