@@ -52,6 +52,8 @@ export async function find(deps: Deps, text: string): Promise<{ items: Found[] }
   if (sought === "" || sought.length > TEXT_MAX) {
     throw invalidRequest([{ pointer: "/q", detail: `must have 1 to ${TEXT_MAX} characters` }]);
   }
+  // No name holds a control character, and the database takes no NUL.
+  if (/\p{Cc}/u.test(sought)) return { items: [] };
   const byId = await findById(deps, sought);
   if (byId) return { items: [byId] };
 

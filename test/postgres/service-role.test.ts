@@ -126,6 +126,7 @@ test("of the owner's functions the service may call those that look after the hi
     rows.map((row) => row.name),
     [
       "create_partitions",
+      "delete_expired_changes",
       "delete_expired_jobs",
       "delete_expired_marks",
       "delete_expired_rows",
