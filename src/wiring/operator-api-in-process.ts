@@ -38,6 +38,7 @@ export function operatorApiInProcess(deps: Dependencies): {
       url: `/api/v1/admin${path}`,
       headers: {
         authorization: `Bearer ${token}`,
+        "x-requested-with": "command-line",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { payload: body }),

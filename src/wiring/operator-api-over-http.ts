@@ -16,6 +16,7 @@ export function operatorApiOverHttp(
         method,
         headers: {
           authorization: `Bearer ${token}`,
+          "x-requested-with": "command-line",
           "user-agent": USER_AGENT,
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
