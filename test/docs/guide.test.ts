@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { aRig, aPartner } from "../support/rig.ts";
 import { guideCommand, guideCommands } from "../support/guide.ts";
-import { startProgram } from "../support/program.ts";
+import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { ROOT } from "../support/root.ts";
@@ -14,7 +14,7 @@ const HERE = "test/docs/guide.test.ts";
 
 /** Which test runs a command of the guide as it stands there. */
 const RUN: [RegExp, string][] = [
-  [/^partner-api (delivery|subscription) /, HERE],
+  [/^partner-api (delivery|org|subscription) /, HERE],
   [/^partner-api (migrate|doctor)$/, "test/backup/drill.long.ts"],
   [/^pg_dump .*MIGRATION/, "test/backup/drill.long.ts"],
   [/^pg_restore /, "test/backup/drill.long.ts"],
@@ -53,7 +53,7 @@ test("each command of the operations guide is run by a test, or has a reason why
   }
 });
 
-test("the guide's commands find a delivery, send it again and set a ceiling", async (t) => {
+test("the guide's commands find a delivery, send it again, set a ceiling, and work from elsewhere", async (t) => {
   const rig = await aRig(t, { RETRY_DELAYS: "10ms" });
   const program = await startProgram(t, rig);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
@@ -81,5 +81,11 @@ test("the guide's commands find a delivery, send it again and set a ceiling", as
   assert.deepEqual(paths.sort(), ["/first", "/other"]);
   assert.match(await run(await guideCommand(/set-ceiling wh_… 20$/), other.id), /20/);
   await run(await guideCommand(/set-ceiling wh_… none$/), other.id);
+
+  const away = await aShell(t, {
+    PARTNER_API_URL: program.operatorUrl,
+    PARTNER_API_TOKEN: ADMIN_TOKEN,
+  });
+  assert.match(await away.runText(await guideCommand(/^partner-api org list$/)), /acme/);
   assert.equal(await program.end("SIGTERM"), 0);
 });
