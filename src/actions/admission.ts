@@ -1,5 +1,5 @@
 import { hashesMatch, hashSecret, NO_HASH, parseAuthorization } from "../domain/api-key.ts";
-import { PartnerError } from "../domain/errors.ts";
+import { unauthenticated } from "../domain/errors.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
 import type { Caller } from "../domain/scope.ts";
 import {
@@ -34,12 +34,7 @@ export async function admit(
   const token = parseAuthorization(authorization);
   const admitted =
     token && (await gathered.admit({ keyId: token.keyId, secretHash: hashSecret(token.secret) }));
-  if (!admitted) {
-    throw new PartnerError(
-      "unauthenticated",
-      "The API key is missing, malformed, unknown or revoked.",
-    );
-  }
+  if (!admitted) throw unauthenticated();
 
   const { key, place, openedAt } = admitted;
   const now = clock();

@@ -43,7 +43,10 @@ export async function createApiKey(
     label,
     created_at: createdAt,
   });
-  if (!isNew) throw new Error(`key id ${keyId} was issued before`);
+  if (!isNew) {
+    await getOrganization({ db }, organization); // Absent if it was closed just now.
+    throw new Error(`key id ${keyId} was issued before`);
+  }
   const token = formatToken({ keyId, secret });
   return { keyId, token, organizationId, scopes, label, createdAt };
 }

@@ -104,9 +104,10 @@ function refuseEmpty(organization: string | undefined, faults: Fault[]): void {
   faults.push({ pointer: "/organization", detail: "must name one organization" });
 }
 
-/** Null when no organization is named. */
+/** Null when no organization is named. A closed one has a history still. */
 async function idOf(db: Dependencies["db"], organization?: string): Promise<string | null> {
-  return organization === undefined ? null : (await getOrganization({ db }, organization)).id;
+  if (organization === undefined) return null;
+  return (await getOrganization({ db }, organization, { withClosed: true })).id;
 }
 
 /** The position in a list by age, and back. */

@@ -2,12 +2,17 @@ import { PartnerError } from "../domain/errors.ts";
 import { requireNoFaults } from "../domain/faults.ts";
 import { parseId, randomId } from "../domain/ids.ts";
 import { RATE_LIMIT_DEFAULT, rateLimitFaults, SLUG, slugFaults } from "../domain/organization.ts";
+import { revokeKeysOf } from "../postgres/api-keys.ts";
+import { cancelWaiting } from "../postgres/cancellation.ts";
 import {
+  closeOrganization as close,
   findOrganization,
   insertOrganization,
   type OrganizationRow,
   updateRateLimit,
 } from "../postgres/organizations.ts";
+import { deleteSubscriptionsOf } from "../postgres/subscriptions.ts";
+import { countCancelled } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 export async function createOrganization(
@@ -28,13 +33,14 @@ export async function createOrganization(
   return organization;
 }
 
-/** By `org_<uuid>` or by slug. */
+/** By `org_<uuid>` or by slug. A closed one is absent, unless it is asked for. */
 export async function getOrganization(
   { db }: Pick<Dependencies, "db">,
   name: string,
+  options?: { withClosed: boolean },
 ): Promise<OrganizationRow> {
   const names = { id: parseId("org", name), slug: SLUG.test(name) ? name : null };
-  const organization = await findOrganization(db, names);
+  const organization = await findOrganization(db, names, options);
   if (!organization) throw noSuchOrganization();
   return organization;
 }
@@ -49,6 +55,33 @@ export async function setRateLimit(
   const { id } = await getOrganization({ db }, name);
   const organization = await updateRateLimit(db, id, rateLimitPerMinute);
   if (!organization) throw noSuchOrganization();
+  return organization;
+}
+
+/**
+ * Closes an organization for good: revokes its keys, deletes its subscriptions and their secrets, and cancels what is queued for
+ * them. Repeating this changes nothing. Its history stays, and its slug is never given again.
+ */
+export async function closeOrganization(
+  {
+    db,
+    clock,
+    cancelling,
+    activity,
+  }: Pick<Dependencies, "db" | "clock" | "cancelling" | "activity">,
+  name: string,
+): Promise<OrganizationRow> {
+  const { id } = await getOrganization({ db }, name, { withClosed: true });
+  const { organization, deleted, rows, isSomeLeft } = await db.begin(async (tx) => {
+    const now = clock();
+    const organization = await close(tx, id, now);
+    if (!organization) throw noSuchOrganization();
+    await revokeKeysOf(tx, id, now);
+    const deleted = await deleteSubscriptionsOf(tx, id, now);
+    return { organization, deleted, ...(await cancelWaiting(tx, deleted, now)) };
+  });
+  countCancelled(activity, rows);
+  if (isSomeLeft) deleted.forEach(cancelling.cancelRest);
   return organization;
 }
 

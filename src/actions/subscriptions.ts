@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { hostOf } from "../domain/destination-url.ts";
-import { invalidRequest, PartnerError } from "../domain/errors.ts";
+import { invalidRequest, PartnerError, unauthenticated } from "../domain/errors.ts";
 import { type OrganizationId, type SubscriptionId, publicId, randomId } from "../domain/ids.ts";
 import { seal, whySealed } from "../domain/sealed-secret.ts";
 import { EVENTS_LENGTH_MAX, SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
@@ -61,7 +61,7 @@ export async function createSubscription(
   };
   await db.begin(async (tx) => {
     await keep?.(tx, { ...subscription, secret });
-    await lockOrganization(tx, organizationId);
+    if (!(await lockOrganization(tx, organizationId))) throw unauthenticated(); // Closed just now.
     await requireRoom(tx, organizationId, rules.maxSubscriptions);
     const sealed_secret = seal(ring, id, secret);
     await insertSubscription(tx, { ...subscription, host: hostOf(url), sealed_secret });

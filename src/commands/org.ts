@@ -63,6 +63,17 @@ export function orgCommands(program: Command, context: CommandContext): void {
       );
       print(context, options, changed, sentence);
     });
+
+  org
+    .command("close <organization>")
+    .description(
+      "close an organization (id or slug) for good: revoke its keys, delete its subscriptions, cancel its queues",
+    )
+    .addOption(jsonOption())
+    .action(async (name: string, options: JsonOption) => {
+      await context.withOperatorApi((api) => api.delete(at`/organizations/${name}`));
+      print(context, options, {}, () => `Organization ${name} is closed.\n`);
+    });
 }
 
 function sentence({ slug, id, rate_limit_per_minute: limit }: OrganizationView): string {

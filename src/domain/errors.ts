@@ -65,6 +65,13 @@ export class Busy extends PartnerError {
   }
 }
 
+export function unauthenticated(): PartnerError {
+  return new PartnerError(
+    "unauthenticated",
+    "The API key is missing, malformed, unknown or revoked.",
+  );
+}
+
 export function invalidRequest(faults: Fault[]): PartnerError {
   return new PartnerError("invalid_request", "The request does not have the expected shape.", {
     faults,

@@ -12,14 +12,18 @@ export interface ApiKeyRow {
   revoked_at: Date | null;
 }
 
-/** False when the key id was issued before. */
+/** False when the key id was issued before, or the organization is closed. A closing under way is waited for. */
 export async function insertApiKey(
   db: Queryable,
   row: Omit<ApiKeyRow, "last_used_at" | "revoked_at"> & { secret_hash: string },
 ): Promise<boolean> {
   const { count } = await db`
     insert into api_keys (key_id, organization_id, secret_hash, scopes, label, created_at)
-    values (${row.key_id}, ${row.organization_id}, decode(${row.secret_hash}, 'hex'), ${row.scopes}, ${row.label}, ${row.created_at})
+    select ${row.key_id}, id, decode(${row.secret_hash}, 'hex'), ${row.scopes}::text[], ${row.label}::text,
+           ${row.created_at}::timestamptz
+      from organizations
+     where id = ${row.organization_id} and closed_at is null
+       for share
     on conflict (key_id) do nothing`;
   return count === 1;
 }
@@ -55,6 +59,22 @@ export async function revokeApiKey(db: Queryable, keyId: string, now: Date): Pro
   const { count } = await db`
     update api_keys set revoked_at = coalesce(revoked_at, ${now}) where key_id = ${keyId}`;
   return count === 1;
+}
+
+/** Revokes all keys of an organization, and returns how many. */
+export async function revokeKeysOf(
+  tx: Queryable,
+  organizationId: OrganizationId,
+  now: Date,
+): Promise<number> {
+  const { count } = await tx`
+    update api_keys set revoked_at = ${now}
+     where key_id in (
+       select key_id from api_keys
+        where organization_id = ${organizationId} and revoked_at is null
+        order by key_id
+          for no key update)`;
+  return count;
 }
 
 /** In one order, so that no two processes wait for each other. */

@@ -8,7 +8,9 @@ export interface OrganizationRow {
   created_at: Date;
 }
 
-/** Null when the slug is taken. */
+const COLUMNS = ["id", "slug", "rate_limit_per_minute", "created_at"];
+
+/** Null when the slug is taken, by a closed organization, too. */
 export async function insertOrganization(
   db: Queryable,
   row: OrganizationRow,
@@ -17,17 +19,19 @@ export async function insertOrganization(
     insert into organizations (id, slug, rate_limit_per_minute, created_at)
     values (${row.id}, ${row.slug}, ${row.rate_limit_per_minute}, ${row.created_at})
     on conflict (slug) do nothing
-    returning *`;
+    returning ${db(COLUMNS)}`;
   return inserted ?? null;
 }
 
-/** By bare id or by slug; null if absent. */
+/** By bare id or by slug; null if absent. A closed one is absent, unless it is asked for. */
 export async function findOrganization(
   db: Queryable,
   { id = null, slug = null }: { id?: string | null; slug?: string | null },
+  { withClosed = false } = {},
 ): Promise<OrganizationRow | null> {
   const [row] = await db<OrganizationRow[]>`
-    select * from organizations where id = ${id} or slug = ${slug}`;
+    select ${db(COLUMNS)} from organizations
+     where (id = ${id} or slug = ${slug}) ${withClosed ? db`` : db`and closed_at is null`}`;
   return row ?? null;
 }
 
@@ -36,43 +40,63 @@ export interface OrganizationName {
   slug: string | null;
 }
 
-/** The organizations with these names, in the order of the names. Null if absent. */
+/** The organizations with these names, in the order of the names. Null if absent or closed. */
 export async function findOrganizations(
   db: Queryable,
   names: OrganizationName[],
 ): Promise<(OrganizationRow | null)[]> {
   const rows = await db<OrganizationRow[]>`
-    select * from organizations
-     where id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
-        or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[])`;
+    select ${db(COLUMNS)} from organizations
+     where (id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
+            or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[]))
+       and closed_at is null`;
   const byName = new Map(rows.flatMap((row) => [[row.id, row] as const, [row.slug, row] as const]));
   return names.map(({ id, slug }) => byName.get(id ?? slug ?? "") ?? null);
 }
 
-/** By slug, in alphabetical order, beginning behind `after`. */
+/** By slug, in alphabetical order, beginning behind `after`. Closed ones are left out. */
 export async function listOrganizations(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<OrganizationRow[]> {
   return db<OrganizationRow[]>`
-    select * from organizations
-     where slug > ${after ?? ""}
+    select ${db(COLUMNS)} from organizations
+     where slug > ${after ?? ""} and closed_at is null
      order by slug
      limit ${limit}`;
 }
 
-/** Null if absent. */
+/** Null if absent or closed. */
 export async function updateRateLimit(
   db: Queryable,
   id: OrganizationId,
   rateLimitPerMinute: number,
 ): Promise<OrganizationRow | null> {
   const [row] = await db<OrganizationRow[]>`
-    update organizations set rate_limit_per_minute = ${rateLimitPerMinute} where id = ${id} returning *`;
+    update organizations set rate_limit_per_minute = ${rateLimitPerMinute}
+     where id = ${id} and closed_at is null
+    returning ${db(COLUMNS)}`;
   return row ?? null;
 }
 
-/** Holds the organization's row until the transaction ends, so that its subscriptions can be counted exactly. */
-export async function lockOrganization(db: Queryable, id: OrganizationId): Promise<void> {
-  await db`select from organizations where id = ${id} for no key update`;
+/**
+ * Holds the organization's row until the transaction ends, so that its subscriptions can be counted exactly. Returns false
+ * if the organization is closed.
+ */
+export async function lockOrganization(db: Queryable, id: OrganizationId): Promise<boolean> {
+  const { count } = await db`
+    select from organizations where id = ${id} and closed_at is null for no key update`;
+  return count === 1;
+}
+
+/** Closes the organization for good. Returns null if absent. Once more changes nothing. */
+export async function closeOrganization(
+  tx: Queryable,
+  id: OrganizationId,
+  now: Date,
+): Promise<OrganizationRow | null> {
+  const [row] = await tx<OrganizationRow[]>`
+    update organizations set closed_at = coalesce(closed_at, ${now}) where id = ${id}
+    returning ${tx(COLUMNS)}`;
+  return row ?? null;
 }

@@ -8,7 +8,7 @@ import { lockSchema } from "./migrate.ts";
  * out of reach: a table that a migration adds must be added, too.
  */
 const RIGHTS: Record<string, string> = {
-  organizations: "select, insert, update (rate_limit_per_minute)",
+  organizations: "select, insert, update (rate_limit_per_minute, closed_at)",
   api_keys: "select, insert, update (last_used_at, revoked_at)",
   subscriptions:
     "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",

@@ -184,6 +184,33 @@ export async function deleteSubscription(
   return count === 1;
 }
 
+/**
+ * The same of all subscriptions of an organization, and returns their ids. A kept answer that somebody else holds is left:
+ * it is expired, and about to be replaced.
+ */
+export async function deleteSubscriptionsOf(
+  tx: Queryable,
+  organizationId: OrganizationId,
+  now: Date,
+): Promise<SubscriptionId[]> {
+  const rows = await tx<{ id: SubscriptionId }[]>`
+    update subscriptions
+       set deleted_at = ${now}, sealed_secret = null
+     where id in (
+       select id from subscriptions
+        where organization_id = ${organizationId} and deleted_at is null
+        order by id
+          for no key update)
+    returning id`;
+  await tx`
+    update kept_answers set sealed_answer = null
+     where (organization_id, route, key) in (
+       select organization_id, route, key from kept_answers
+        where organization_id = ${organizationId}
+          for update skip locked)`;
+  return rows.map(({ id }) => id);
+}
+
 export interface HealthRow {
   id: SubscriptionId;
   consecutive_failures: number;

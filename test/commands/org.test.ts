@@ -4,7 +4,7 @@ import type { OrganizationView } from "../../src/actions/views/organization.ts";
 import { encodeCursor, type Page } from "../../src/domain/page.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
-import { createEngine } from "../support/engine.ts";
+import { aSubscription, createEngine } from "../support/engine.ts";
 
 const { deps } = await createEngine(await createDatabase());
 const { run, json } = createCommandLine(deps);
@@ -114,3 +114,15 @@ for (const [what, argv, stderr] of refusals) {
     assert.deepEqual(await run("org", ...argv), { status: 1, stdout: "", stderr });
   });
 }
+
+test("closing an organization asks nothing, and may be repeated", async () => {
+  const { id } = await json<OrganizationView>("org", "create", "closing");
+  await json("key", "create", "--organization", "closing");
+  await aSubscription(deps, id.slice("org_".length));
+  const closed = { status: 0, stdout: "Organization closing is closed.\n", stderr: "" };
+  assert.deepEqual(await run("org", "close", "closing"), closed);
+  assert.deepEqual(await run("org", "close", "closing"), closed);
+  const { status, stderr } = await run("org", "close", "nobody");
+  assert.equal(status, 1);
+  assert.match(stderr, /There is no such organization/);
+});

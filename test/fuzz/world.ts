@@ -53,6 +53,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
   const disabled = await partners.aSubscriptionOf(caller);
   await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${disabled.id.slice(3)}`;
 
+  let closed = 0;
   const operated = await createOrganization(deps, { slug: "operated" });
   const { id: receiving } = await aSubscription(deps, operated.id);
   const { delivery, event } = await aDeadLetter();
@@ -91,9 +92,14 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       receiving: publicId("wh", receiving),
     },
     restore: async () => {
-      const { id } = await aSubscription(deps, operated.id);
-      const { keyId } = await createApiKey(deps, { organization: operated.slug });
-      Object.assign(forOperators.names, { subscription: publicId("wh", id), key_id: keyId });
+      const slug = `operated-${++closed}`;
+      const organization = await createOrganization(deps, { slug });
+      const { id } = await aSubscription(deps, organization.id);
+      const { keyId } = await createApiKey(deps, { organization: slug });
+      Object.assign(forOperators.names, {
+        ...{ organization: publicId("org", organization.id), slug },
+        ...{ subscription: publicId("wh", id), key_id: keyId },
+      });
     },
   };
 

@@ -93,6 +93,7 @@ test("a column that never changes cannot be changed by the service", async () =>
       "kept_answers.request_hash",
       "kept_answers.sealed_answer",
       "kept_answers.subscription_id",
+      "organizations.closed_at",
       "organizations.rate_limit_per_minute",
       "readiness.writes",
       "redelivery_jobs.at_delivery",

@@ -9,6 +9,7 @@ import { openApiRoute } from "../openapi.ts";
 import { createSignIns } from "./admission.ts";
 import { recordChangesOf } from "./changes.ts";
 import { erasePayloadRoute } from "./erase-payload.ts";
+import { closeOrganizationRoute } from "./close-organization.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createKeyRoute } from "./create-key.ts";
 import { createOrganizationRoute } from "./create-organization.ts";
@@ -137,4 +138,5 @@ function operatorRoutes(app: App, deps: Dependencies): void {
   listProcessesRoute(app, deps);
   showOrganizationRoute(app, deps);
   showSubscriptionRoute(app, deps);
+  closeOrganizationRoute(app, deps);
 }

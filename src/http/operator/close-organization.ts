@@ -1,0 +1,32 @@
+import { Type } from "typebox";
+import type { Dependencies } from "../../actions/dependencies.ts";
+import { closeOrganization } from "../../actions/organizations.ts";
+import { publicId } from "../../domain/ids.ts";
+import type { App } from "../app.ts";
+import { logChange, operatorProblems } from "./operation.ts";
+import { OrganizationParams } from "./organization-schema.ts";
+
+export function closeOrganizationRoute(app: App, deps: Dependencies): void {
+  app.delete(
+    "/organizations/:id",
+    {
+      schema: {
+        operationId: "closeOrganization",
+        summary: "Close an organization for good",
+        description:
+          "Its keys are revoked, its subscriptions are deleted, and what is queued for them is cancelled. Its history " +
+          "stays until `RETENTION`. Its slug is not given again. Repeating this changes nothing.",
+        params: OrganizationParams,
+        response: {
+          204: Type.Null({ description: "The organization is closed." }),
+          ...operatorProblems("not_found"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await closeOrganization(deps, request.params.id);
+      logChange(request, "close_organization", publicId("org", id));
+      return reply.code(204).send(null);
+    },
+  );
+}
