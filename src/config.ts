@@ -13,6 +13,7 @@ import {
   path,
   postgresUrl,
   shownAddress,
+  slug,
 } from "./config/formats.ts";
 import { readEgressSource } from "./config/egress-source.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
@@ -76,6 +77,8 @@ export interface Config {
 
   /** The folder of the platform's event types. Null: there are none. */
   readonly eventTypes: string | null;
+  /** The slug of the organization that can subscribe to notices. Null: none can. */
+  readonly platformOrganization: string | null;
 
   readonly retentionMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -147,6 +150,7 @@ function read(env: Environment): Settings {
     dnsServers: env.list("DNS_SERVERS", nameServer, 16),
 
     eventTypes: env.value("EVENT_TYPES", path, null),
+    platformOrganization: env.value("PLATFORM_ORGANIZATION", slug, null),
 
     retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),
     logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),

@@ -133,6 +133,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       "127.0.0.0/8,::1/128",
       { egress: { allow: cidrs("127.0.0.0/8", "::1/128"), deny: [] } },
     ],
+    ["PLATFORM_ORGANIZATION", "acme", { platformOrganization: "acme" }],
     ["EVENT_TYPES", "/srv/types", { eventTypes: "/srv/types" }],
     ["EGRESS_DENY", "192.0.2.0/24", { egress: { allow: [], deny: cidrs("192.0.2.0/24") } }],
     [

@@ -8,6 +8,7 @@ import {
 } from "../domain/delivery.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { type AttemptId, timeOrderedId } from "../domain/ids.ts";
+import type { Notice } from "../domain/notices.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {
   type EndedAttempt,
@@ -22,6 +23,8 @@ import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
+import { publishNotices } from "./notices.ts";
+import type { DueSubscription } from "./reservation.ts";
 
 /** An attempt that came to an outcome. */
 export interface Ended {
@@ -31,11 +34,13 @@ export interface Ended {
   endedAt: Date;
 }
 
-/** What came of recorded attempts that somebody should hear of. */
+/** What recorded attempts caused that somebody should hear of. */
 export interface Recorded {
   /** Ids of subscriptions. */
   disabled: string[];
   deadLettered: EndedAttempt[];
+  /** What has something due because of that: notices to the platform. */
+  due: DueSubscription[];
   /** What is in the audit now. */
   settled: Settled[];
   cancelled: CancelledRow[];
@@ -48,25 +53,27 @@ export interface Settled {
   state: DeliveryState | null;
 }
 
+type Recording = Pick<
+  Foundations,
+  "db" | "clock" | "rules" | "cancelling" | "platformOrganization"
+>;
+
 /**
  * Records attempts, given in the order in which they ended: each delivery moves on, each attempt is in the audit,
  * each subscription's counter is exact, and the failure that disables one cancels what is queued for it. An attempt
  * whose lease was lost changes nothing.
  */
-export async function recordEnded(
-  { db, clock, rules, cancelling }: Pick<Foundations, "db" | "clock" | "rules" | "cancelling">,
-  ended: Ended[],
-): Promise<Recorded> {
+export async function recordEnded(recording: Recording, ended: Ended[]): Promise<Recorded> {
   const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
   const troubled = new Set(failed.map((e) => e.claim.subscription_id));
   const smooth = ended.filter((e) => !troubled.has(e.claim.subscription_id));
   const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
 
-  const delivered = await recordSmooth({ db, rules }, smooth);
+  const delivered = await recordSmooth(recording, smooth);
   if (rough.length === 0) {
-    return { disabled: [], deadLettered: [], cancelled: [], settled: delivered };
+    return { disabled: [], deadLettered: [], due: [], cancelled: [], settled: delivered };
   }
-  const recorded = await recordRough({ db, clock, rules, cancelling }, rough);
+  const recorded = await recordRough(recording, rough);
   return { ...recorded, settled: [...delivered, ...recorded.settled] };
 }
 
@@ -90,10 +97,8 @@ async function recordSmooth(
   });
 }
 
-async function recordRough(
-  { db, clock, rules, cancelling }: Pick<Foundations, "db" | "clock" | "rules" | "cancelling">,
-  ended: Ended[],
-): Promise<Recorded> {
+async function recordRough(recording: Recording, ended: Ended[]): Promise<Recorded> {
+  const { db, clock, rules, cancelling } = recording;
   const { isSomeLeft, ...recorded } = await db.begin(async (tx) => {
     const bySubscription = groupBy(ended, (e) => e.claim.subscription_id);
     const health = await lockHealth(tx, [...bySubscription.keys()]);
@@ -126,8 +131,11 @@ async function recordRough(
       .filter((_, i) => lateIds.has(lateRows[i]?.id ?? ""))
       .map((one) => ({ ended: one, state: null }));
     const settledHeld = settled.flatMap((s) => s.settled);
+    const causes = settled.flatMap((s) => s.causes);
+    const due = await publishNotices(recording, tx, noticesOf(causes, deadLettered, ended));
     return {
       disabled,
+      due,
       deadLettered,
       cancelled,
       isSomeLeft,
@@ -152,11 +160,34 @@ async function recordRough(
       rows: moves.map(({ attempt, next }) => toRow(attempt, next)),
       settled: moves.map(({ attempt: ended, next }) => ({ ended, state: next.state })),
       change: active ? [change] : [],
+      causes: moves.flatMap(({ attempt }) => (attempt.endedAt === disabledAt ? [attempt] : [])),
     };
   }
 }
 
 const NOTHING_CANCELLED = { rows: [], isSomeLeft: false };
+
+/** What to tell the platform: of failures that disabled a subscription, then of dead letters. */
+function noticesOf(causes: Ended[], deadLettered: EndedAttempt[], ended: Ended[]): Notice[] {
+  const dead = new Set(deadLettered.map((row) => row.delivery_id));
+  return [
+    ...causes.map((cause) => toNotice("vc.subscription.disabled", cause)),
+    ...ended
+      .filter(({ claim }) => dead.has(claim.id))
+      .map((one) => toNotice("vc.delivery.dead_lettered", one)),
+  ];
+}
+
+function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Ended): Notice {
+  return {
+    type,
+    organizationId: claim.organization_id,
+    subscriptionId: claim.subscription_id,
+    deliveryId: claim.id,
+    reason: auditOf(outcome).reason ?? "",
+    at: endedAt,
+  };
+}
 
 /** Attempts that were under way when their deliveries were cancelled; of others nothing is written. Returns the ids of those that are. */
 async function recordLate(

@@ -1,4 +1,5 @@
 import { createEventTypes } from "../domain/event-types.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 import { findOrganizations, type OrganizationName } from "../postgres/organizations.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import { ActivityLog } from "./activity-log.ts";
@@ -9,6 +10,9 @@ import type { Dependencies, Parts } from "./dependencies.ts";
 import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing } from "./publishing.ts";
+
+/** Organizations of which this process remembers when it told the platform. */
+const LIMITED_TOLD_MAX = 10_000;
 
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
@@ -26,6 +30,7 @@ export function createDependencies(parts: Parts): Dependencies {
     ...parts,
     activity,
     keysUsed: new Map(),
+    limited: { waiting: new Map(), toldAt: new BoundedCache(LIMITED_TOLD_MAX) },
     proofs: new Proofs(),
     gathered: {
       admit: gather(

@@ -8,6 +8,7 @@ import type { Database } from "../postgres/database.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
 import type { SealedSubscriptionRow } from "../postgres/subscriptions.ts";
+import type { BoundedCache } from "../lib/bounded-cache.ts";
 import type { Admitted, Presented } from "./admitted.ts";
 import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
@@ -22,6 +23,16 @@ export interface Foundations {
   ring: KeyRing;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   cancelling: Cancelling;
+  /** The slug of the organization that is told of the others. Default: none is. */
+  platformOrganization?: string | null | undefined;
+}
+
+/** Organizations that have used up their rate limits. */
+export interface Limited {
+  /** Of which the platform is to be told, and since when. */
+  waiting: Map<OrganizationId, Date>;
+  /** When this process last told of one. */
+  toldAt: BoundedCache<OrganizationId, Date>;
 }
 
 /** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
@@ -64,5 +75,6 @@ export interface Dependencies extends Parts {
   };
   /** When each key was last used, as far as that is not written yet. */
   keysUsed: Map<string, Date>;
+  limited: Limited;
   proofs: Proofs;
 }

@@ -8,6 +8,7 @@ import {
   recordNodeEnded,
   updateEventTypes,
 } from "../postgres/event-types.ts";
+import { NOTICE_TYPES } from "../domain/notices.ts";
 import { isOwnType } from "../domain/event-types.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -47,13 +48,15 @@ export async function listUnknownSubscribed({
   db,
   eventTypes,
 }: Pick<Announcing, "db" | "eventTypes">): Promise<string[]> {
-  return listSubscribedBeside(db, eventTypes.names);
+  return listSubscribedBeside(db, [...eventTypes.names, ...NOTICE_TYPES]);
 }
 
-/** The types of this node, and those that any node has ever announced. */
+/** The types of this node, those that any node has ever announced, and those of notices if there are any. */
 export async function listEverKnown({
   db,
   eventTypes,
-}: Pick<Announcing, "db" | "eventTypes">): Promise<string[]> {
-  return [...new Set([...eventTypes.names, ...(await listEventTypeNames(db))])];
+  platformOrganization,
+}: Pick<Dependencies, "db" | "eventTypes" | "platformOrganization">): Promise<string[]> {
+  const notices = platformOrganization ? NOTICE_TYPES : [];
+  return [...new Set([...eventTypes.names, ...notices, ...(await listEventTypeNames(db))])];
 }

@@ -78,12 +78,20 @@ export async function pageOfSubscriptions(
 
 /** Newest first, waiting and finished ones together. */
 export async function pageOfDeliveries(
-  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
+  {
+    db,
+    eventTypes,
+    platformOrganization,
+  }: Pick<Dependencies, "db" | "eventTypes" | "platformOrganization">,
   query: PageRequest & DeliveryQuery,
 ): Promise<Page<DeliveryView>> {
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
-  const filter = readDeliveryQuery(query, await listEverKnown({ db, eventTypes }), faults);
+  const filter = readDeliveryQuery(
+    query,
+    await listEverKnown({ db, eventTypes, platformOrganization }),
+    faults,
+  );
   return readPage(query, {
     name: "deliveries",
     form: new RegExp(`^${UUID}$`),

@@ -1,6 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { type Cidr, parseCidr, unmappedBlock } from "../domain/cidr.ts";
 import { parseDuration } from "../domain/duration.ts";
+import { SLUG, SLUG_RULE } from "../domain/organization.ts";
 import type { Format } from "./environment.ts";
 
 export function integer(min: number, max: number): Format<number> {
@@ -135,5 +136,11 @@ export const nameServer: Format<string> = {
     return isIPv6(v6) ? `[${v6}]:${port}` : null;
   },
   mustBe: "an IP address and a port such as 9.9.9.9:53 or [2620:fe::fe]:53",
+  quotable: true,
+};
+
+export const slug: Format<string> = {
+  parse: (text) => (SLUG.test(text) ? text : null),
+  mustBe: `a slug (${SLUG_RULE})`,
   quotable: true,
 };

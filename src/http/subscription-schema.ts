@@ -48,7 +48,7 @@ export const NewSubscription = Type.Object(
 );
 
 /** The body that subscribes a URL to some of these types. */
-export function subscriptionRequest({ names }: EventTypes) {
+export function subscriptionRequest({ names }: Pick<EventTypes, "names">) {
   return Type.Object(
     {
       url: Type.String({

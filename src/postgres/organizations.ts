@@ -40,16 +40,17 @@ export interface OrganizationName {
   slug: string | null;
 }
 
-/** The organizations with these names, in the order of the names. Null if absent or closed. */
+/** The organizations with these names, in the order of the names. Null if absent, or closed unless those are asked for. */
 export async function findOrganizations(
   db: Queryable,
   names: OrganizationName[],
+  { withClosed = false } = {},
 ): Promise<(OrganizationRow | null)[]> {
   const rows = await db<OrganizationRow[]>`
     select ${db(COLUMNS)} from organizations
      where (id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
             or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[]))
-       and closed_at is null`;
+       ${withClosed ? db`` : db`and closed_at is null`}`;
   const byName = new Map(rows.flatMap((row) => [[row.id, row] as const, [row.slug, row] as const]));
   return names.map(({ id, slug }) => byName.get(id ?? slug ?? "") ?? null);
 }

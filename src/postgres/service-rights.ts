@@ -16,6 +16,7 @@ const RIGHTS: Record<string, string> = {
   events: "select, insert",
   dedupe_keys: "select, insert, update (event_id, at), delete",
   kept_answers: "select, insert, update (request_hash, subscription_id, at, sealed_answer), delete",
+  limit_notices: "select, insert, update (at)",
   waiting_deliveries: "select, insert, update, delete",
   finished_deliveries: "select, insert, update (attempts, last_reason, lease_id)",
   attempts: "select, insert",

@@ -37,6 +37,7 @@ export async function openFoundations(
       maxSubscriptions: config.maxSubscriptions,
       leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
     },
+    platformOrganization: config.platformOrganization,
     cancelling: createCancelling({ db, clock: clock.now }, { onCancelFailed, onCancelled }),
     activity,
   };

@@ -57,6 +57,7 @@ export function createEngine(
     const recorded = await writes.note(recordEnded(inTime(), ended));
     onRecorded(recorded);
     lines.recorded(ended, recorded);
+    if (recorded.due.length > 0) dispatcher.nudge(recorded.due);
   }, persistence);
 
   const defer = createRecorder<Claim>(
@@ -83,7 +84,7 @@ export function createEngine(
     },
   });
 
-  return new Dispatcher({
+  const dispatcher = new Dispatcher({
     listDue: (page) => listDueSubscriptions(inTime().db, { now: clock(), ...page }),
     claim: async (wanted) => {
       // What could not be recorded would be attempted again and again, and each time lose its lease.
@@ -98,4 +99,5 @@ export function createEngine(
     pollIntervalMs: POLL_INTERVAL_MS,
     onError,
   });
+  return dispatcher;
 }

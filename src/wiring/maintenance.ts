@@ -1,6 +1,7 @@
 import { recordKeysUsed } from "../actions/admission.ts";
 import { rollUpActivity } from "../actions/activity-rollup.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
+import { tellOfLimited } from "../actions/notices.ts";
 import { forgetEndedSessions } from "../actions/sessions.ts";
 import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
@@ -17,6 +18,7 @@ import type { DatabaseClock } from "./database-clock.ts";
 import { repeat } from "./repeat.ts";
 
 const KEYS_USED_MS = 10_000;
+const LIMITED_MS = 1_000;
 const CLOCK_MS = 10_000;
 const SESSIONS_MS = 600_000;
 const EXPIRED_KEYS_MS = 60_000;
@@ -52,6 +54,7 @@ export function startMaintenance(
     every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
     every(EXPIRED_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
     every(turnMs, () => rollUpActivity(deps, stopping.signal)),
+    every(LIMITED_MS, () => tellOfLimited(deps)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
       const sessions = await endStalled(deps.db, standstillMs);
@@ -63,6 +66,7 @@ export function startMaintenance(
       stopping.abort();
       await Promise.all(repeated.map((stop) => stop()));
       await recordKeysUsed(deps).catch(onError);
+      await tellOfLimited(deps).catch(onError);
     },
   };
 

@@ -31,6 +31,7 @@ export const defaults: Config = {
   egressCaFile: null,
   dnsServers: null,
   eventTypes: null,
+  platformOrganization: null,
   retentionMs: 30 * DAY_MS,
   logLevel: "info",
   drainMs: 0,

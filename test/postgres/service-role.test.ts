@@ -93,6 +93,7 @@ test("a column that never changes cannot be changed by the service", async () =>
       "kept_answers.request_hash",
       "kept_answers.sealed_answer",
       "kept_answers.subscription_id",
+      "limit_notices.at",
       "organizations.closed_at",
       "organizations.rate_limit_per_minute",
       "readiness.writes",

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../../actions/admission.ts";
 import type { Dependencies } from "../../actions/dependencies.ts";
+import { noteLimited } from "../../actions/notices.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -27,6 +28,7 @@ function admission(deps: Dependencies, scope: Scope): Admission {
 
     reply.headers(rateLimitHeaders(allowance));
     if (!allowance.passed) {
+      noteLimited(deps, caller);
       throw new PartnerError("rate_limited", "Your organization's limit is used up for now.", {
         retryAfter: allowance.resetSeconds,
       });

@@ -10,6 +10,7 @@ import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
+import { requireSubscriptionBody } from "./subscription-body.ts";
 import {
   KeyHeader,
   keyedRequestOf,
@@ -24,7 +25,9 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
     "/webhooks",
     {
       config: { scope: "webhooks:manage" },
+      attachValidation: true,
       preValidation: requireGoodKey,
+      preHandler: requireSubscriptionBody(deps),
       schema: {
         operationId: "createSubscription",
         summary: "Subscribe a URL to events",

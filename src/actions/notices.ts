@@ -1,0 +1,90 @@
+import { after } from "../domain/clock.ts";
+import type { OrganizationId } from "../domain/ids.ts";
+import { encodeNotice, LIMITED_PAUSE_MS, type Notice } from "../domain/notices.ts";
+import type { Queryable } from "../postgres/database.ts";
+import { takeLimitNotices } from "../postgres/limit-notices.ts";
+import { findOrganization, findOrganizations } from "../postgres/organizations.ts";
+import type { Dependencies, Foundations } from "./dependencies.ts";
+import { publish } from "./publish.ts";
+import type { DueSubscription } from "./reservation.ts";
+
+/**
+ * Publishes notices to the platform's organization in the caller's transaction, if there is one, and returns what is due.
+ * Nothing is told of that organization itself: a notice that fails causes no other.
+ */
+export async function publishNotices(
+  { clock, platformOrganization: slug }: Pick<Foundations, "clock" | "platformOrganization">,
+  tx: Queryable,
+  notices: readonly Notice[],
+): Promise<DueSubscription[]> {
+  if (!slug || notices.length === 0) return [];
+  const platform = await findOrganization(tx, { slug });
+  if (!platform) return [];
+
+  const told = notices.filter((notice) => notice.organizationId !== platform.id);
+  if (told.length === 0) return [];
+  const slugs = await slugsOf(
+    tx,
+    told.map((notice) => notice.organizationId),
+  );
+  const published = await publish(
+    { clock },
+    tx,
+    told.map((notice) => ({
+      organizationId: platform.id,
+      type: notice.type,
+      data: encodeNotice(notice, slugs.get(notice.organizationId) ?? ""),
+      occurredAt: notice.at,
+    })),
+  );
+  const due = new Set(published.flatMap(({ subscriptionIds }) => subscriptionIds));
+  return [...due].map((id) => ({ subscription_id: id, organization_id: platform.id }));
+}
+
+async function slugsOf(tx: Queryable, ids: OrganizationId[]): Promise<Map<OrganizationId, string>> {
+  const names = [...new Set(ids)].map((id) => ({ id, slug: null }));
+  const rows = await findOrganizations(tx, names, { withClosed: true });
+  return new Map(rows.flatMap((row) => (row ? [[row.id, row.slug] as const] : [])));
+}
+
+/** Organizations that wait to be told of. A process remembers no more. */
+const LIMITED_MAX = 10_000;
+
+/** Remembers, outside of the database, that an organization has used up its rate limit. */
+export function noteLimited(
+  { clock, platformOrganization, limited }: Dependencies,
+  { organizationId, slug }: { organizationId: OrganizationId; slug: string },
+): void {
+  if (!platformOrganization || slug === platformOrganization) return;
+  const toldAt = limited.toldAt.get(organizationId);
+  const now = clock();
+  if (toldAt && now < after(toldAt, LIMITED_PAUSE_MS)) return;
+  if (limited.waiting.size >= LIMITED_MAX || limited.waiting.has(organizationId)) return;
+  limited.waiting.set(organizationId, now);
+}
+
+/** Tells the platform of the organizations that `noteLimited` remembers: of each once a minute, over all processes. */
+export async function tellOfLimited(deps: Dependencies): Promise<void> {
+  const { db, clock, limited, nudge } = deps;
+  if (limited.waiting.size === 0) return;
+  const waiting = new Map(limited.waiting);
+  const due = await db.begin(async (tx) => {
+    const now = clock();
+    const times = { now, expired: after(now, -LIMITED_PAUSE_MS) };
+    const taken = await takeLimitNotices(tx, [...waiting.keys()], times);
+    const notices = taken.map((organizationId): Notice => ({
+      type: "vc.organization.limited",
+      organizationId,
+      subscriptionId: null,
+      deliveryId: null,
+      reason: "rate_limited",
+      at: waiting.get(organizationId) ?? now,
+    }));
+    return publishNotices(deps, tx, notices);
+  });
+  for (const [id, at] of waiting) {
+    limited.toldAt.set(id, at);
+    limited.waiting.delete(id);
+  }
+  if (due.length > 0) nudge(due);
+}
