@@ -69,7 +69,7 @@ test("closing revokes keys, deletes subscriptions and their secrets, and cancels
 
   const changed = ["organizations", "api_keys", "subscriptions", "kept_answers"];
   for (const [table, rows] of Object.entries(before)) {
-    if (changed.includes(table) || /deliveries$/.test(table)) continue;
+    if (changed.includes(table) || table.endsWith("deliveries")) continue;
     assert.deepEqual(after[table], rows, table);
   }
   const at = (table: string, member: string) =>
