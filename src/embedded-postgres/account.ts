@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** Whom files belong to and processes run as. */
+/** The owner of files and processes. */
 export interface Account {
   uid: number;
   gid: number;
@@ -10,7 +10,7 @@ export interface Account {
 
 const NAME = "partner-api";
 
-/** PostgreSQL refuses to run as root: the account that it runs as when we are root. */
+/** The account that PostgreSQL runs as if we are root, because it refuses to run as root. */
 export async function findServerAccount(log: (message: string) => void): Promise<Account> {
   const account = (await find("postgres")) ?? (await find(NAME)) ?? (await make());
   if (account) return account;
@@ -22,8 +22,8 @@ export async function findServerAccount(log: (message: string) => void): Promise
 }
 
 /**
- * The account that owns something. Its group is its own: a folder's group may be one that its owner is no member of.
- * Only an account without a name has none but the folder's.
+ * The account of a file's owner, with the account's own group. The group of a folder may be one that its owner is not a member
+ * of. It is used only for an account without a name.
  */
 export async function accountOf(owner: Account): Promise<Account> {
   const fields = (await readAccounts()).find(([, , uid]) => Number(uid) === owner.uid);

@@ -6,19 +6,19 @@ import { type Account, accountOf, findServerAccount } from "./account.ts";
 import { makePath } from "./make-path.ts";
 import { openRootFolder } from "./root-folder.ts";
 
-/** What belongs to all the built-in databases that root runs on this machine. */
+/** The folder of all built-in databases that root runs on this machine. */
 const SYSTEM_FOLDER = "/var/lib/partner-api";
 
 /** Where one built-in database lives: its data, socket, log and the marks of its processes. */
 export interface Home {
   folder: string;
-  /** Whom root has given it to. Root itself works on nothing in it. Null: it is ours. */
+  /** The account that root gave the folder to. Root touches nothing in it. Null: the folder is ours. */
   account: Account | null;
 }
 
 /**
- * The folder of a DATA_DIR's database. Root's lies elsewhere: below a folder that only root may
- * enter, the unprivileged server could not reach its own files.
+ * The folder of a DATA_DIR's database. For root it is outside of DATA_DIR, because the unprivileged server could not reach its
+ * files below a folder that only root may enter.
  */
 export function homeFolder(dataDir: string): string {
   const absolute = resolved(dataDir);
@@ -39,7 +39,7 @@ export async function openHome(dataDir: string, log: (message: string) => void):
   }
 }
 
-/** The folder that holds the copies of PostgreSQL's programs that root has made for its server accounts. */
+/** The folder of the copies of PostgreSQL's programs that root makes for its server accounts. */
 export async function openProgramFolder(): Promise<string> {
   return openRootFolder(join(await openRootFolder(SYSTEM_FOLDER), "binaries"));
 }
@@ -52,7 +52,7 @@ async function openAsUser(folder: string): Promise<Home> {
   return { folder: await realpath(folder), account: null };
 }
 
-// The home lies in a folder that root alone can change, so nobody can exchange it for something else.
+// Only root can change the folder above the home, so nobody can replace the home.
 async function openAsRoot(folder: string, log: (message: string) => void): Promise<Home> {
   await openRootFolder(SYSTEM_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -69,6 +69,6 @@ function resolved(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return resolve(path); // Not there yet.
+    return resolve(path); // It does not exist yet.
   }
 }

@@ -19,12 +19,11 @@ export interface EmbeddedPostgres {
 }
 
 /**
- * Attaches this process to the DATA_DIR's own PostgreSQL, which is made and started as needed.
- * While attached, a server that dies is started again. A killed process leaves it to the next one.
- * `settings` are the server's, on top of ours; those of the process that starts it hold.
+ * Attaches this process to the built-in PostgreSQL of a DATA_DIR, and creates and starts it as needed. While this process is
+ * attached, a server that dies is restarted. `settings` are added to ours. They apply if this process starts the server.
  *
- * A keeper does all of this, a process of its own. Root's has the rights of the account that PostgreSQL runs as, so
- * that nothing that this account lays in its folder is ever done by root.
+ * A keeper process does the work. If we are root, the keeper runs as PostgreSQL's account. So root never acts on files that this
+ * account controls.
  */
 export async function startEmbedded({
   dataDir,
@@ -60,7 +59,7 @@ export async function startEmbedded({
     await endWatch();
     await keeper.stop().catch(async (error: unknown) => {
       if (keeper.isRunning()) throw error;
-      await (await startKeeper(job, log)).stop(); // It was killed before it could.
+      await (await startKeeper(job, log)).stop(); // The keeper was killed before it could stop the server.
     });
   }
 }

@@ -11,38 +11,38 @@ import { readReports } from "./reports.ts";
 const PROGRAM = fileURLToPath(new URL("./keeper/main.js", import.meta.url));
 
 const MINUTE_MS = 60_000;
-// The keeper waits six minutes for the lock and five for a recovery, and then says what is wrong.
+// The keeper waits up to six minutes for the lock and five for a recovery. Then it reports the fault.
 const START_PATIENCE_MS = 12 * MINUTE_MS;
 const STOP_PATIENCE_MS = MINUTE_MS;
-/** How long somebody else may hold its output open once it has ended. */
+/** How long another process may hold the output of an ended keeper open. */
 const OUTPUT_PATIENCE_MS = 1_000;
 
-/** The process that works on a home, with the rights of the home's account. We believe nothing that it says. */
+/** The process that works on a home, with the rights of the home's account. Its output is not trusted. */
 export interface Keeper {
-  /** The folder of the socket that its PostgreSQL serves at. */
+  /** The folder of the server's socket. */
   socketFolder: string;
   isRunning: () => boolean;
-  /** Detaches, which stops the server unless somebody else uses it. */
+  /** Detaches. Stops the server unless another process uses it. */
   stop: () => Promise<void>;
 }
 
 export type Child = ChildProcessByStdio<Writable, Readable, null>;
 type Log = (message: string) => void;
 
-/** Returns once PostgreSQL serves. */
+/** Resolves when the server accepts connections. */
 export async function startKeeper(job: ServeJob, log: Log): Promise<Keeper> {
   const child = await spawnKeeper(job);
   return attend(child, log);
 }
 
-/** Removes all that is in a home. Fails while a process is attached to it. */
+/** Removes the content of a home. Fails while a process is attached to it. */
 export async function emptyHome(job: RemoveJob): Promise<void> {
   const child = await spawnKeeper(job);
   const ignore = () => undefined;
   await within(START_PATIENCE_MS, child, follow(child, ignore, ignore));
 }
 
-/** Follows a keeper until it serves, and from then on without keeping our process alive. */
+/** Resolves when the server accepts connections. From then on the keeper does not keep our process alive. */
 export async function attend(child: Child, log: Log): Promise<Keeper> {
   let ended: Promise<void> = Promise.resolve();
   const serving = new Promise<string>((resolve, reject) => {
@@ -64,25 +64,25 @@ export async function attend(child: Child, log: Log): Promise<Keeper> {
 }
 
 /**
- * It begins with our rights, to load its code from where others may not read, and gives them up before it touches
- * anything. It gets nothing of our environment, and no terminal: Ctrl-C goes to us.
+ * Starts with our rights, because others may not be allowed to read the code. The keeper gives them up before it touches a file. It
+ * gets neither our environment nor our terminal, so Ctrl-C reaches us alone.
  */
 async function spawnKeeper(job: Job): Promise<Child> {
-  await access(PROGRAM); // Or else all that we hear of is an exit code.
+  await access(PROGRAM); // Without this, a missing file would only show as an exit code.
   const child = spawn(process.execPath, [PROGRAM], {
     cwd: "/",
-    // An io_uring works with the rights of the process that opened it: here root's.
+    // An io_uring keeps the rights of the process that opened it, which are root's here.
     env: { UV_USE_IO_URING: "0", ...(job.account ? {} : { TMPDIR: tmpdir() }) },
     detached: true,
     stdio: ["pipe", "pipe", "ignore"],
   });
-  child.stdin.on("error", () => undefined); // It has ended, and its end says why.
+  child.stdin.on("error", () => undefined); // The keeper has ended. Its exit tells the cause.
   await once(child, "spawn");
   child.stdin.write(`${JSON.stringify(job)}\n`);
   return child;
 }
 
-/** Resolves when the keeper's work is done. Fails when it ends otherwise or breaks the protocol, and then kills it. */
+/** Resolves when the keeper's work is done. If the keeper fails or breaks the protocol, kills it and rejects. */
 async function follow(
   child: Child,
   log: Log,

@@ -5,8 +5,7 @@ import { listMarks, type Mark, putMark } from "./marks.ts";
 const PATIENCE_MS = 6 * 60_000;
 
 /**
- * Runs `work` while no other process is in such a section over the same folder. A holder that is
- * killed holds nothing: only the marks of living processes count.
+ * Runs `work` under a lock on the folder. A killed holder loses the lock, because only the marks of living processes count.
  */
 export async function withLock<T>(
   folder: string,
@@ -21,8 +20,8 @@ export async function withLock<T>(
   }
 }
 
-// First leave a mark, then look: of two who try at once at least one sees the other and steps
-// back. Nobody ever has to take over a dead holder's file, which cannot be done without a race.
+// A process leaves its mark before it looks for others. Of two at once, at least one sees the other and steps back. So no process
+// has to take over the file of a dead holder, which would be a race.
 async function acquire(folder: string, signal?: AbortSignal): Promise<Mark> {
   const since = performance.now();
   for (;;) {

@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder, and those above it that are missing. (Node's own recursive `mkdir` never comes back from a file system
- * that takes no folders, such as /proc.)
+ * Creates a folder and its missing parents. Node.js's recursive `mkdir` does not return on a file system without folders to
+ * create, such as /proc.
  */
 export async function makePath(path: string, mode: number): Promise<void> {
   const fault = await make(path, mode);
@@ -15,7 +15,7 @@ export async function makePath(path: string, mode: number): Promise<void> {
   if (lasting !== null) throw lasting;
 }
 
-/** Null when the folder is there now, whoever made it. */
+/** Returns null if the folder exists now. */
 async function make(path: string, mode: number): Promise<NodeJS.ErrnoException | null> {
   try {
     await mkdir(path, { mode });

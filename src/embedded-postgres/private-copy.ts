@@ -2,13 +2,12 @@ import { chmod, copyFile, lstat, mkdir, open, readdir, rename, rm } from "node:f
 import { basename, dirname, join } from "node:path";
 import { withLock } from "./lock.ts";
 
-// Waiting for the disk is shared by those that wait at once.
+// Concurrent callers share one wait for the disk.
 const AT_ONCE = 16;
 
 /**
- * Copies a tree of programs to `to`, readable by everybody, and returns `to`. It is there whole or
- * not at all, however many processes try at once and whenever the power fails; what is there
- * already is taken as it is.
+ * Copies a tree of programs to `to`, readable by everybody, and returns `to`. The copy is complete or absent, also with several
+ * processes at once and after a power failure. An existing copy is kept.
  */
 export async function privateCopy(
   from: string,
@@ -18,7 +17,7 @@ export async function privateCopy(
   if (await exists(to)) return to;
   await makeFolder(dirname(to));
   await withLock(dirname(to), async () => {
-    if (await exists(to)) return; // Somebody else was faster.
+    if (await exists(to)) return; // Another process was faster.
     await removeDrafts(to);
     const draft = `${to}.draft`;
     await copyTree(from, draft);
@@ -54,7 +53,7 @@ async function copyDurably(source: string, target: string): Promise<void> {
   }
 }
 
-/** Those of processes that did not live to finish them. */
+/** Removes the unfinished copies of processes that ended. */
 async function removeDrafts(to: string): Promise<void> {
   for (const name of await readdir(dirname(to))) {
     if (!name.startsWith(`${basename(to)}.`)) continue;
@@ -62,7 +61,7 @@ async function removeDrafts(to: string): Promise<void> {
   }
 }
 
-// Whatever the umask is.
+// The umask does not apply to chmod.
 async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, 0o755);

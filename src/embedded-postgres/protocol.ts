@@ -1,13 +1,13 @@
 import type { Binaries } from "./binaries.ts";
 import type { Home } from "./home.ts";
 
-/** What a keeper is told first, in one line of JSON. A second line, whatever it says, tells it to detach. */
+/** The job of a keeper: the first line of its input, as JSON. Any second line tells it to detach. */
 export type Job = ServeJob | RemoveJob;
 
 export interface ServeJob extends Home {
   task: "serve";
   binaries: Binaries;
-  /** The server's, on top of ours. */
+  /** Settings of the server in addition to ours. */
   settings: Record<string, string>;
 }
 
@@ -15,19 +15,19 @@ export interface RemoveJob extends Home {
   task: "remove";
 }
 
-/** What a keeper says, each in one line of JSON. When its work is done, it ends with status 0. */
+/** A line of a keeper's output, as JSON. When its work is done, it ends with status 0. */
 export type Report =
   | { kind: "serving"; socketFolder: string }
   | { kind: "note"; text: string }
   | { kind: "failed"; text: string };
 
-/** More of a text is not passed on. */
+/** Longer texts are cut. */
 export const TEXT_MAX = 1_000;
 
-// Not quoted anywhere, and short enough for a socket's path.
+// Characters that need no quotes, and few enough for a socket's path.
 const SOCKET_FOLDER = /^\/[\w./-]{1,100}$/;
 
-/** The report in a line, or null when it is none. Its texts are printable and short. */
+/** Parses a line. Returns null if it is no report. The texts of a report are printable and short. */
 export function parseReport(line: string): Report | null {
   const { kind, text, socketFolder } = parseObject(line);
   if (kind === "serving" && typeof socketFolder === "string" && SOCKET_FOLDER.test(socketFolder)) {
@@ -47,7 +47,7 @@ function parseObject(line: string): Record<string, unknown> {
   }
 }
 
-/** With what could command a terminal, or turn a line round, spelled out. */
+/** Escapes characters that control a terminal or the direction of text. */
 function printable(text: string): string {
   return text
     .slice(0, TEXT_MAX)

@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
 
 /**
- * Makes a folder that root alone can change and everybody may pass through, whatever root's umask is. Somebody else's is
- * refused: root would follow the links that are laid in it.
+ * Creates a folder that only root can change and everybody may pass through, independent of the umask. Refuses a folder of another
+ * owner, because root would follow links in it.
  */
 export async function openRootFolder(path: string): Promise<string> {
   await mkdir(path, { recursive: true });

@@ -4,15 +4,15 @@ const INTERVAL_MS = 250;
 const AFTER_FAILURE_MS = 1_000;
 
 export interface WatchOptions {
-  /** Whether what is watched lives and means to go on. Asked often, so it must be cheap. When it cannot tell, it fails. */
+  /** Returns true if the server runs and does not stop. Called often, so it must be cheap. Throws if it cannot tell. */
   isServing: () => boolean | Promise<boolean>;
   restart: (signal: AbortSignal) => Promise<void>;
   log: (message: string) => void;
 }
 
 /**
- * Restarts something whenever it is found not to serve, and tries for as long as it takes. Keeps no
- * process alive. Returns what ends it: once that resolves, no restart is under way.
+ * Restarts the server when it does not serve, and repeats until that succeeds. Does not keep the process alive. Returns a function
+ * that ends the watch. When it resolves, no restart is in progress.
  */
 export function watch({ isServing, restart, log }: WatchOptions): () => Promise<void> {
   const ending = new AbortController();
@@ -43,8 +43,8 @@ export function watch({ isServing, restart, log }: WatchOptions): () => Promise<
   function report(error: unknown): void {
     if (signal.aborted) return;
     const message = error instanceof Error ? error.message : String(error);
-    const cause = message.replaceAll(/\d+/g, ""); // Without the process's number, say.
-    if (cause !== reported) log(message); // Once, not every second.
+    const cause = message.replaceAll(/\d+/g, ""); // Without process ids.
+    if (cause !== reported) log(message); // Once, instead of every second.
     reported = cause;
   }
 

@@ -1,13 +1,12 @@
 import { SingleFlight } from "../lib/single-flight.ts";
 import { createResolver, NameServers } from "./name-servers.ts";
 
-/** Looks a host name up anew. Never throws. */
+/** Looks up a host name. Never throws. */
 export type NameLookup = (host: string) => Promise<LookupResult>;
 
 /**
- * `none` is the name's fault: it does not exist, has no address, or those who answer for it fail or
- * keep silent. `no-resolver` is ours: nobody's name could be looked up just now. `too-many` is nobody's:
- * as many look-ups as there may be are under way.
+ * `none`: the name does not exist, has no address, or its name servers fail. `no-resolver`: our resolver does not work.
+ * `too-many`: the maximum number of look-ups is in progress.
  */
 export type LookupResult =
   | { kind: "addresses"; addresses: string[] }
@@ -15,13 +14,13 @@ export type LookupResult =
   | { kind: "no-resolver" }
   | { kind: "too-many" };
 
-/** Enough for any real name. One with more is taken for an attempt to keep us busy. */
+/** Enough for any real name. A name with more addresses could be meant to keep us busy. */
 const ADDRESSES_MAX = 256;
 
-/** A look-up that began earlier is too old for an attempt that begins now. */
+/** A look-up that began earlier is too old for a new attempt. */
 const SHARED_FOR_MS = 1_000;
 
-/** There is nothing to ask: these names are guaranteed not to exist (RFC 6761, 6.4). */
+/** These names never exist (RFC 6761, 6.4), so no query is sent. */
 const NEVER_EXISTS = /(?:^|\.)invalid$/;
 
 const NONE: LookupResult = { kind: "none" };
@@ -30,23 +29,22 @@ const TOO_MANY: LookupResult = { kind: "too-many" };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
 
 /**
- * Look-ups over DNS alone, A and AAAA at once. Nothing is remembered: callers share a look-up only
- * while it is under way, and for a second at most. A family that cannot be looked up is left out if the other has addresses.
+ * Look-ups by DNS alone, A and AAAA at once. There is no cache. Callers share a look-up while it is in progress, for at most a
+ * second. If the look-up of one family fails, the addresses of the other are returned.
  *
- * A name for which nothing usable came back (silence, SERVFAIL, REFUSED) is `none` only if the
- * resolver answers a probe for a well-known name right afterwards. Otherwise the fault may be ours,
- * and a dead resolver, or one that lost its own network, would be held against every partner.
+ * After silence, SERVFAIL or REFUSED, the result is `none` only if the resolver answers a probe for a well-known name. Otherwise a
+ * dead resolver would count against every partner.
  *
- * A look-up is over within `timeoutMs`, probe included. That must be less than an attempt may take,
- * or a dead resolver would show as the receiver's timeout.
+ * A look-up ends within `timeoutMs`, probe included. This must be shorter than an attempt, or a dead resolver would look like a
+ * timeout of the receiver.
  */
 export function createNameLookup(options: {
-  /** `ip:port` each; undefined: those of the system. */
+  /** Each `ip:port`. Undefined: the system's. */
   servers: string[] | undefined;
   timeoutMs: number;
-  /** DNS does not know `localhost`. Where the operator allows loopback, we answer for it. */
+  /** DNS does not know `localhost`. If the operator allows loopback, we answer for it. */
   answerLocalhost: boolean;
-  /** Look-ups under way at once. */
+  /** Concurrent look-ups. */
   lookUpsMax?: number;
   /** A monotonic clock. */
   nowMs?: () => number;
@@ -79,7 +77,7 @@ export function createNameLookup(options: {
     return (await servers.probe(probeMs)) ? NONE : NO_RESOLVER;
   }
 
-  /** Ends every look-up under way: each comes to `no-resolver`, as does any that follows. */
+  /** Ends all look-ups, present and future, with `no-resolver`. */
   function close(): void {
     closed = true;
     servers.cancel();

@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises";
 
-/** What one question came to. `usable`: the resolver did its work, even if it found nothing. */
+/** The result of one query. `usable`: the resolver answered, even if the name does not exist. */
 export interface Answer {
   addresses: string[];
   usable: boolean;
@@ -8,27 +8,27 @@ export interface Answer {
 
 const TRIES = 4;
 
-/** How long a family is waited for once the other has addresses, as a share of the limit. */
+/** How long to wait for one family after the other has addresses, as a share of the limit. */
 const GRACE = 0.3;
-/** A timer that comes so late says that this process stood still. */
+/** A timer that is this late shows that the process stood still. */
 const LATE_MS = 100;
 
-/** A name that every working resolver can answer for, be it with "no such name". */
+/** Every working resolver answers for this name, if only with "no such name". */
 const WELL_KNOWN = "a.root-servers.net";
 
-/** One that does not work is replaced no more often. */
+/** The minimum time between two replacements of a resolver that does not work. */
 const RENEWAL_MS = 1_000;
 
 const NOTHING_THERE = new Set(["ENOTFOUND", "ENODATA"]);
 
-/** `servers` undefined: those of the system. The waits are a quarter of the limit or longer: we give up before c-ares does. */
+/** `servers` undefined: those of the system. Each wait is at least a quarter of the limit, so we give up before c-ares does. */
 export function createResolver(servers: string[] | undefined, limitMs: number): Resolver {
   const resolver = new Resolver({ timeout: Math.ceil(limitMs / 4), tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   return resolver;
 }
 
-/** The resolvers that we ask, through c-ares: `dns.lookup` would block files and crypto. */
+/** Resolvers through c-ares. `dns.lookup` would block the threads of files and crypto. */
 export class NameServers {
   readonly #limitMs: number;
   readonly #create: () => Resolver;
@@ -42,7 +42,7 @@ export class NameServers {
     this.#resolver = create();
   }
 
-  /** Asks for both families. Fewer than two answers: what was still open at the limit is given up. */
+  /** Queries both families. Returns fewer than two answers if a query was still open at the limit. */
   async ask(host: string): Promise<Answer[]> {
     return new Promise((resolve) => {
       const answers: Answer[] = [];
@@ -52,7 +52,7 @@ export class NameServers {
       };
       const dueMs = performance.now() + this.#limitMs;
       const giveUp = () => {
-        // We stood still ourselves: c-ares asks anew, and what comes to that is waited for.
+        // Our process stood still. c-ares repeats the query, and we wait for its answer.
         if (performance.now() - dueMs > LATE_MS) timer = setTimeout(finish, this.#limitMs * GRACE);
         else finish();
       };
@@ -71,7 +71,7 @@ export class NameServers {
     });
   }
 
-  /** Whether the resolver works at all. Those who ask at the same time share the question. */
+  /** Returns true if the resolver works. Concurrent callers share one query. */
   async probe(limitMs: number): Promise<boolean> {
     this.#probe ??= settle(this.#resolver.resolve4(WELL_KNOWN)).finally(() => {
       this.#probe = undefined;
@@ -81,14 +81,14 @@ export class NameServers {
     return usable;
   }
 
-  /** A resolver knows the system's name servers as they were when it was made. */
+  /** A resolver keeps the system's name servers of the time at which it was created. */
   #renew(): void {
     if (performance.now() - this.#renewedMs < RENEWAL_MS) return;
     this.#resolver = this.#create();
     this.#renewedMs = performance.now();
   }
 
-  /** Ends every question under way; it then counts as unanswered. */
+  /** Cancels all queries. They count as unanswered. */
   cancel(): void {
     this.#resolver.cancel();
   }
@@ -106,7 +106,7 @@ async function settle(question: Promise<string[]>): Promise<Answer> {
 async function within<T>(limitMs: number, promise: Promise<T>, otherwise: T): Promise<T> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
-      // What came while we stood still is read first: else our pause would be the resolver's silence.
+      // Answers that arrived while we stood still are read first. Otherwise our pause would look like a silent resolver.
       setImmediate(() => setImmediate(resolve, otherwise));
     }, limitMs);
     void promise.then((value) => {

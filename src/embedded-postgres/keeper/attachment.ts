@@ -13,12 +13,12 @@ import { dropSocketFolder, prepareSocketFolder, socketIn } from "./socket-folder
 
 const TRIM_INTERVAL_MS = 60_000;
 
-// Relative to the home, where the keeper works: a socket's path must be short.
+// Relative to the home, because the path of a socket must be short.
 const LOCK = "lock";
 const ATTACHED = "attached";
 const BINARIES = "binaries";
 
-/** The use of a server that is made, started and restarted as needed. */
+/** A process's use of a server, which is created, started and restarted as needed. */
 export interface Attachment {
   socketFolder: string;
   /** The last one to detach stops the server. */
@@ -69,7 +69,7 @@ export async function attach(
     await withLock(
       LOCK,
       async () => {
-        if (await isServing(dataOf(home), socket)) return; // Somebody else was faster.
+        if (await isServing(dataOf(home), socket)) return; // Another process was faster.
         if (!isDown) log("PostgreSQL has stopped: starting it again");
         isDown = true;
         await ensureRunning(server, { start: true, stop: true }, signal);

@@ -15,14 +15,14 @@ const CLUSTER = [
   ...["--auth-local=trust", "--auth-host=reject", "--no-instructions", "--no-sync"],
 ];
 
-// A mode of PostgreSQL's that needs neither a server nor a client program.
+// This mode of PostgreSQL needs neither a server nor a client program.
 const SINGLE_USER = ["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off", "postgres"];
 const MAKE_DATABASE = "create database partner\n";
 
-// Once for all that was written so far. File by file it takes a second or two.
+// One call for everything. A call for each file takes a second or two.
 const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])];
 
-/** Sees to it that `data` holds a cluster that these binaries can serve. Call it under the lock. */
+/** Creates a cluster in `data`, or checks that these binaries can serve the existing one. Call it under the lock. */
 export async function ensureCluster(
   home: string,
   binaries: Binaries,
@@ -43,7 +43,7 @@ export async function ensureCluster(
   return "found";
 }
 
-// Made aside and then renamed: a cluster is there whole, on disk, with its database, or not at all.
+// The cluster is created beside and then renamed. So it is complete, on disk and with its database, or absent.
 async function makeCluster(home: string, binaries: Binaries, durable: boolean): Promise<void> {
   for (const name of await readdir(home)) {
     if (name.startsWith(DRAFT)) await discard(join(home, name));
@@ -66,7 +66,7 @@ async function makeCluster(home: string, binaries: Binaries, durable: boolean): 
   if (durable) await syncFolder(home);
 }
 
-/** The major version that wrote a data folder, or null when there is none. */
+/** The major version that wrote a data folder. Null if there is none. */
 async function majorOf(data: string): Promise<string | null> {
   const names = await readdir(data).catch((error: unknown): string[] => {
     if (isAbsent(error)) return [];
@@ -78,7 +78,7 @@ async function majorOf(data: string): Promise<string | null> {
   throw new Error(`${data} is not empty, and not a data folder of PostgreSQL's: move it away`);
 }
 
-// An initdb whose parent was killed may still be writing: what cannot be removed now is later.
+// An initdb whose parent was killed may still write. The rest is removed later.
 async function discard(draft: string): Promise<void> {
   await rm(draft, { recursive: true, force: true }).catch(() => undefined);
 }

@@ -4,8 +4,7 @@ import { readProc } from "./processes.ts";
 const CLOSED_AT_EXEC = 0o2000000;
 
 /**
- * Closes the descriptors that our parent inherited. Node.js passes descriptors on that it did not open. Its own are all
- * marked to be closed at exec.
+ * Closes the descriptors that our parent inherited. Node.js passes on descriptors that it did not open. Its own are closed at exec.
  */
 export function closeInherited(): void {
   for (const fd of listDescriptors()) {

@@ -1,12 +1,12 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** PostgreSQL's own data folder. */
+/** PostgreSQL's data folder. */
 export function dataOf(home: string): string {
   return join(home, "data");
 }
 
-/** A folder in which nobody but its owner has anything to do. A link in its place is not followed. */
+/** Creates a folder for its owner alone. Does not follow a link in its place. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a folder`);

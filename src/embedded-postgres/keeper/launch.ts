@@ -13,19 +13,19 @@ import { prepareSocketFolder, socketIn } from "./socket-folder.ts";
 export interface Server {
   home: string;
   binaries: Binaries;
-  /** On top of ours. */
+  /** In addition to ours. */
   settings: Record<string, string>;
-  /** Where those who use it expect its socket. */
+  /** The folder in which its users expect the socket. */
   socketFolder: string;
 }
 
 export interface Launched {
   hasEnded: () => boolean;
-  /** Why it ended, in one line. */
+  /** The cause of its end, in one line. */
   fault: () => Promise<string>;
 }
 
-/** Starts a server where there is none. `deadPid` is what a former one had for its pid. */
+/** Starts a server. `deadPid` is the pid of the one before. */
 export async function launch(server: Server, deadPid: number | null): Promise<Launched> {
   const { home, binaries, settings, socketFolder } = server;
   if ((await prepareSocketFolder(home)) !== socketFolder) {
@@ -54,8 +54,8 @@ export async function launch(server: Server, deadPid: number | null): Promise<La
   }
 }
 
-// PostgreSQL takes a lock file for valid when any process has its pid, which after a reboot, or
-// in a container, is often so. That the pid is no postmaster of ours the caller has made sure of.
+// PostgreSQL takes a lock file for valid if any process has its pid. After a reboot or in a container this is common. The caller has
+// checked that the pid is not a postmaster of ours.
 async function clearStaleLocks(
   { home, socketFolder }: Server,
   deadPid: number | null,

@@ -6,10 +6,10 @@ import { attach } from "./attachment.ts";
 import { closeInherited } from "./descriptors.ts";
 import { emptyHome } from "./removal.ts";
 
-// The keeper's program. It is loaded with its parent's rights, and works with those of the home's account.
+// The program of the keeper. It is loaded with its parent's rights, and works with those of the home's account.
 
 const requests = createInterface({ input: process.stdin });
-requests.once("close", () => process.exit(1)); // Our parent is gone. The server is left to the next process.
+requests.once("close", () => process.exit(1)); // Our parent has ended. The next process takes over the server.
 process.stdout.on("error", () => process.exit(1));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, leaveToParent);
 
@@ -42,7 +42,7 @@ async function report(report: Report): Promise<void> {
   await new Promise((resolve) => process.stdout.write(`${JSON.stringify(report)}\n`, resolve));
 }
 
-/** A signal to the whole group is our parent's to follow, which then tells us to stop. */
+/** After a signal to the whole group, our parent tells us to stop. */
 function leaveToParent(): void {
   return;
 }

@@ -2,9 +2,8 @@ import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { readProc, sendSignal } from "./processes.ts";
 
 /**
- * Ends what a killed postmaster has left behind: a backend in the middle of a long statement does
- * not notice, and keeps the next server out. What it had not committed, recovery undoes. Only for
- * when no postmaster runs on the data folder, and of use only where /proc shows the orphans.
+ * Ends the backends that a killed postmaster left behind. A backend in a long statement does not notice, and prevents the next start.
+ * Recovery undoes its uncommitted work. Call it only if no postmaster runs on the data folder. It needs /proc.
  */
 export function endOrphans(data: string): void {
   const folder = realpathSync(data);

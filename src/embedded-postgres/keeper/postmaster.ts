@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { isAlive, readProc } from "./processes.ts";
 import { readRegular } from "./regular-file.ts";
 
-/** What the server's process, PostgreSQL's postmaster, says of itself in `postmaster.pid`. */
+/** The content of `postmaster.pid`, which the server's main process writes. */
 export interface Postmaster {
   pid: number;
-  /** What it has last said of itself, be it alive or not. */
+  /** The last status that it wrote. It may have ended since. */
   state: "starting" | "ready" | "stopping";
 }
 
 /**
- * The postmaster of a data folder as it last described itself, alive or not; null if none has. Fails where that cannot be
- * told: no server may be taken for dead because we have no descriptor left.
+ * Reads the pid file of a data folder. Returns null if there is none. The process may have ended. Throws if the file cannot be read:
+ * a server must not be taken for dead because we have no descriptor left.
  */
 export function readPostmaster(data: string): Postmaster | null {
   const lines = (readRegular(join(data, "postmaster.pid")) ?? "").split("\n");
@@ -25,13 +25,13 @@ function stateOf(line: string): Postmaster["state"] {
   return line.startsWith("stopping") ? "stopping" : "starting";
 }
 
-/** Whether it lives, and is the postmaster of this folder: its pid may be somebody else's by now. */
+/** Returns true if the process runs and is the postmaster of this folder. Another process may have its pid now. */
 export function isRunning({ pid }: Postmaster, data: string): boolean {
   if (!isAlive(pid)) return false;
   try {
-    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data); // It works in its data folder.
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data); // A postmaster's working folder is its data folder.
   } catch {
-    const name = readProc(`${pid}/comm`); // Which more people may see than the folder.
+    const name = readProc(`${pid}/comm`); // More accounts may read this than the folder.
     return name === null || name === "postgres";
   }
 }

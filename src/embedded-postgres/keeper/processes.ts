@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** Whether a process of ours has this pid. A zombie has none any more. */
+/** Returns true if a process of our account has this pid. Zombies do not count. */
 export function isAlive(pid: number): boolean {
   if (!hasPid(pid)) return false;
   const stat = readProc(`${pid}/stat`);
-  // The program's name stands in parentheses and may hold anything, parentheses and spaces too.
+  // The program's name is in parentheses and may contain parentheses and spaces.
   return stat === null || !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
 }
 
-/** Whether a process that we may signal has this pid, be it a zombie. One of another account is none of ours. */
+/** Returns true if a process that we may signal has this pid, zombies included. */
 export function hasPid(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -17,7 +17,7 @@ export function hasPid(pid: number): boolean {
   }
 }
 
-/** Sends a signal to a process that may end in this very moment. */
+/** Sends a signal to a process that may have ended. */
 export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -26,7 +26,7 @@ export function sendSignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** A file below /proc, or null where there is none to read. */
+/** Reads a file below /proc. Returns null if that is not possible. */
 export function readProc(path: string): string | null {
   try {
     return readFileSync(`/proc/${path}`, "utf8").trim();

@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const BYTES_MAX = 64 * 1024;
 
-/** The beginning of a small file, or null when there is none. Does not wait at a pipe that lies in its place. */
+/** Reads the beginning of a file. Returns null if there is none. Does not block on a pipe in its place. */
 export function readRegular(path: string): string | null {
   let fd: number;
   try {
@@ -22,7 +22,7 @@ export function readRegular(path: string): string | null {
   }
 }
 
-/** Opens a file, and nothing else that may lie in its place. */
+/** Opens a regular file. Throws if the path is anything else. */
 export async function openRegular(path: string, flags: number, mode?: number): Promise<FileHandle> {
   const file = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, mode);
   if ((await file.stat()).isFile()) return file;
@@ -30,7 +30,7 @@ export async function openRegular(path: string, flags: number, mode?: number): P
   throw new Error(`${path} is not a file`);
 }
 
-/** Whether an error says that there is no such file. Any other, of descriptors that have run out say, leaves that open. */
+/** Returns true if the file does not exist. After any other error, such as a lack of descriptors, it may exist. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -6,7 +6,7 @@ import { dataOf, makeFolder } from "./folders.ts";
 import { stopServer } from "./server.ts";
 import { dropSocketFolder } from "./socket-folder.ts";
 
-/** Removes all that is in the home, and the server that a killed process has left running in it. */
+/** Removes the content of the home, and ends a server that a killed process left running in it. */
 export async function emptyHome(home: string): Promise<void> {
   for (const folder of ["lock", "attached"]) await makeFolder(folder);
   await withLock("lock", async () => {

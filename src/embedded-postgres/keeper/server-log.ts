@@ -7,7 +7,7 @@ const READ_MAX = 64 * 1024;
 
 interface ServerLog {
   fd: number;
-  /** What was written since it was opened. */
+  /** The text since it was opened. */
   readNew: () => Promise<string>;
   close: () => Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function openServerLog(home: string): Promise<ServerLog> {
   return { fd: file.fd, close: () => file.close(), readNew: () => readFrom(home, size) };
 }
 
-/** Empties a log that has grown long: a server that turns callers away writes a line for each. */
+/** Truncates a long log. A server that refuses connections writes a line for each. */
 export async function trimServerLog(home: string): Promise<void> {
   const file = await openForAppend(home);
   try {
@@ -46,7 +46,7 @@ async function readFrom(home: string, offset: number): Promise<string> {
   }
 }
 
-/** Where PostgreSQL writes what it has to say. */
+/** The path of PostgreSQL's log. */
 export function logOf(home: string): string {
   return join(home, "server.log");
 }

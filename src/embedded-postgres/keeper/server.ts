@@ -10,24 +10,24 @@ import { socketIn } from "./socket-folder.ts";
 
 const POLL_MS = 20;
 const RETRY_MS = 100;
-// Replaying what a crash left can take a while, and ends.
+// A recovery after a crash can take minutes.
 const PATIENCE_MS = 5 * 60_000;
-/** How long a server may be out of reach, at a start or a stop, before we think it lasts. */
+/** How long a server may not respond during its start or stop. */
 const DEAF_MS = 2_000;
 
-// A killed postmaster's backends keep its shared memory until they have noticed.
+// The backends of a killed postmaster keep its shared memory until they notice.
 const ORPHANS = /shared memory block .* in use/;
 const PASSES = /in use|already exists/;
 
-/** What may be done for a server that cannot be reached. What is forbidden, others may be relying on. */
+/** What we may do about a server that does not respond. Other processes may rely on it. */
 export interface Remedies {
-  /** Start one, though another may live where we do not see it. */
+  /** Start a server, although another one may run where we do not see it. */
   start: boolean;
-  /** Stop one that lives. */
+  /** Stop a running server. */
   stop: boolean;
 }
 
-/** Starts the server if none runs, and returns once it takes connections. Call it under the lock. */
+/** Starts the server if none runs. Resolves when it accepts connections. Call it under the lock. */
 export async function ensureRunning(
   server: Server,
   may: Remedies,
@@ -41,13 +41,13 @@ export async function ensureRunning(
 
   for (;;) {
     const sight = await look(data, socket);
-    // One just launched can only be stopped once it has written down its pid.
+    // A new server can be stopped only after it has written its pid.
     if (launched === null || sight.kind !== "dead") signal?.throwIfAborted();
     const isLost = sight.kind === "deaf" || (sight.kind === "dead" && !may.start);
     if (!isLost) reachable = performance.now();
 
     if (sight.kind === "serving") return;
-    // A SIGTERM from outside would wait for all sessions, ours too, and let nobody in meanwhile.
+    // After a SIGTERM from outside, a server waits for all sessions, ours included, and accepts no new ones.
     if (sight.kind === "stopping") sendSignal(sight.pid, "SIGINT");
     if (isLost && performance.now() - reachable > DEAF_MS) {
       if (sight.kind === "dead" || !may.stop) throw new Error(describe(sight, socket));
@@ -64,7 +64,7 @@ export async function ensureRunning(
   }
 }
 
-/** Makes way for the next start if the last one failed for something that passes. */
+/** Allows another start if the cause of the failure is temporary. Otherwise throws. */
 async function clearUp(launched: Launched, data: string): Promise<null> {
   const fault = await launched.fault();
   if (!PASSES.test(fault)) throw new Error(`PostgreSQL did not start: ${fault}`);
@@ -79,7 +79,7 @@ function describe(sight: Sight, socket: string): string {
   return `PostgreSQL ${runs}, but nobody listens at ${socket}`;
 }
 
-/** Stops the server: politely first, which ends all sessions, and at last by force. */
+/** Stops the server: by a fast shutdown, which ends all sessions, and finally by force. */
 export async function stopServer(data: string): Promise<void> {
   const seen = readPostmaster(data);
   const isGone = () => seen === null || !isRunning(seen, data);

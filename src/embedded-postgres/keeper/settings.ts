@@ -5,7 +5,7 @@ import type { Binaries } from "../binaries.ts";
 import { dataOf } from "./folders.ts";
 
 const SETTINGS: Record<string, string> = {
-  // Only through the socket, and to the socket only whoever may enter its folder.
+  // Connections come only through the socket, and only accounts that may enter its folder reach that.
   listen_addresses: "",
   port: "5432",
   unix_socket_permissions: "0700",
@@ -15,7 +15,7 @@ const SETTINGS: Record<string, string> = {
   work_mem: "8MB",
   maintenance_work_mem: "128MB",
   effective_cache_size: "1GB",
-  huge_pages: "off", // Where a container forbids them, asking for them ends in SIGBUS.
+  huge_pages: "off", // In a container that forbids them, trying to use them ends in SIGBUS.
   random_page_cost: "1.1",
 
   wal_buffers: "16MB",
@@ -24,18 +24,18 @@ const SETTINGS: Record<string, string> = {
   max_wal_size: "4GB",
   checkpoint_timeout: "5min",
   checkpoint_completion_target: "0.9",
-  // Before it recovers from a crash, everything is flushed: by one call, not file by file.
+  // Before the recovery from a crash, one call flushes everything, instead of one for each file.
   ...(process.platform === "linux" ? { recovery_init_sync_method: "syncfs" } : {}),
 
-  // A queue leaves many dead rows in small tables: often and at full speed.
+  // A queue leaves many dead rows in small tables, so autovacuum runs often and at full speed.
   autovacuum_naptime: "1s",
   autovacuum_vacuum_cost_delay: "0",
-  // Our plans hardly depend on statistics, and each sample of a partition that grows costs as much as a hundred events.
+  // Our plans hardly depend on statistics. A sample of a growing partition costs as much as a hundred events.
   autovacuum_analyze_threshold: "10000",
   autovacuum_analyze_scale_factor: "0.5",
   default_statistics_target: "10",
 
-  // Our statements are too short to gain by these, and in containers /dev/shm is small.
+  // Our statements are too short to gain from these, and /dev/shm is small in containers.
   jit: "off",
   max_parallel_workers_per_gather: "0",
   max_parallel_maintenance_workers: "0",
@@ -45,7 +45,7 @@ const SETTINGS: Record<string, string> = {
   lc_messages: "C",
   cluster_name: "partner-api",
 
-  // No statement, parameter or row goes to the log: they may hold what is secret.
+  // Statements, parameters and rows may contain secrets, so none is logged.
   log_min_error_statement: "panic",
   log_error_verbosity: "terse",
   log_parameter_max_length: "0",
@@ -53,10 +53,10 @@ const SETTINGS: Record<string, string> = {
   log_autovacuum_min_duration: "-1",
 };
 
-/** Read after what initdb found out about the machine, and before what `alter system` changes. */
+/** Read after the settings that initdb chose, and before those of `alter system`. */
 export const SETTINGS_FILE = "partner-api.conf";
 
-/** Writes the server's settings, anew at each of its starts. */
+/** Writes the server's settings, at each start. */
 export async function writeSettings(
   home: string,
   binaries: Binaries,

@@ -3,13 +3,13 @@ import { knock } from "../marks.ts";
 import { isRunning, readPostmaster } from "./postmaster.ts";
 import { isAbsent } from "./regular-file.ts";
 
-/** What is to be seen of a server. One that listens is alive, whatever we see of its process. */
+/** What we see of a server. A server that listens is alive, even if we do not see its process. */
 export type Sight =
   | { kind: "serving" | "starting" }
   | { kind: "stopping"; pid: number }
-  /** It says that it is ready, and nobody listens at its socket. `why` is the code of the error. */
+  /** The pid file says ready, but nothing listens on the socket. `why` is the error's code. */
   | { kind: "deaf"; pid: number; why: string }
-  /** The pid is the one that it had, if it has left it. */
+  /** The pid in the file that it left, if any. */
   | { kind: "dead"; pid: number | null };
 
 export async function look(data: string, socket: string): Promise<Sight> {
@@ -26,7 +26,7 @@ export async function look(data: string, socket: string): Promise<Sight> {
   return why === null ? { kind: "serving" } : { kind: "deaf", pid, why };
 }
 
-/** Whether the server lives and means to go on. Costs less than `look`, and leaves out whether somebody answers. */
+/** Returns true if the server runs and does not stop. Cheaper than `look`: does not connect. */
 export async function isServing(data: string, socket: string): Promise<boolean> {
   const seen = readPostmaster(data);
   if (seen === null || seen.state === "stopping" || !isSocket(socket)) return false;

@@ -4,17 +4,17 @@ import { basename, join } from "node:path";
 import { makeFolder } from "./folders.ts";
 import { readRegular } from "./regular-file.ts";
 
-// A socket's whole path ends at 107 bytes (103 on macOS), 22 of which the names in the folder take.
+// The path of a socket has at most 107 bytes (103 on macOS). The names in the folder take 22 of them.
 const SHORT = 80;
 
-// Nothing that a list of folders, a URL or a configuration file would want quoted.
+// Characters that need no quotes in a list of folders, a URL or a configuration file.
 const PLAIN = /^[\w./-]+$/;
 
 const PREFIX = "partner-api-";
 
 /**
- * Prepares the folder of the server's socket: nobody may enter it but the server's account and
- * root, which is all the authentication there is. It stays the same while anybody is attached.
+ * Prepares the folder of the server's socket. Only the server's account and root may enter it. This is the only authentication. The
+ * folder stays the same while a process is attached.
  */
 export async function prepareSocketFolder(home: string): Promise<string> {
   const inside = join(home, "run");
@@ -24,7 +24,7 @@ export async function prepareSocketFolder(home: string): Promise<string> {
   return folder;
 }
 
-/** Removes the folder that `prepareSocketFolder` made elsewhere because the home's path is too long. */
+/** Removes the folder that `prepareSocketFolder` created elsewhere because the home's path is too long. */
 export async function dropSocketFolder(home: string): Promise<void> {
   const folder = recorded(home);
   if (folder === null) return;
@@ -35,12 +35,12 @@ export async function dropSocketFolder(home: string): Promise<void> {
 async function folderElsewhere(home: string): Promise<string> {
   const before = recorded(home);
   if (before !== null) {
-    // Its name is known to the URL that others hold, so a lost folder is made again.
+    // Other processes hold a URL with this name, so a lost folder is created again.
     await mkdir(before, { mode: 0o700 }).catch(() => undefined);
     if (await isClosed(before)) return before;
   }
 
-  // A random name, 0700 from the start: nobody else could have made it, or be inside.
+  // The name is random and the mode 0700 from the start, so nobody else created or entered it.
   const base = tmpdir();
   const short = base.length <= SHORT - 20 && PLAIN.test(base) ? base : "/tmp";
   const folder = await mkdtemp(join(short, PREFIX));
@@ -64,7 +64,7 @@ function recorded(home: string): string | null {
   return basename(folder).startsWith(PREFIX) ? folder : null;
 }
 
-/** The socket that the server listens at. */
+/** The path of the server's socket. */
 export function socketIn(folder: string): string {
   return join(folder, ".s.PGSQL.5432");
 }
