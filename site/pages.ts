@@ -57,6 +57,12 @@ export const PAGES: readonly PageSource[] = [
     "Check that a delivery is genuine, unchanged and recent, in five languages.",
   ),
   page(
+    BUILD,
+    "troubleshooting",
+    "Troubleshooting",
+    "Why deliveries fail, what curl shows, and how to repair it.",
+  ),
+  page(
     REFERENCE,
     "reference",
     "API reference",
@@ -65,6 +71,12 @@ export const PAGES: readonly PageSource[] = [
   page(REFERENCE, "events", "Events", "Every event type with an example."),
   page(REFERENCE, "errors", "Errors", "Every error code with its cause and solution."),
   page(REFERENCE, "limits", "Limits", "All limits on one page."),
+  page(
+    REFERENCE,
+    "versions",
+    "Versions",
+    "What may change, what never does, and how we announce it.",
+  ),
   page(REFERENCE, "changelog", "Changelog", "What changed for partners in each version."),
 ];
 

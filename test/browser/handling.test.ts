@@ -50,7 +50,8 @@ describe("in a browser", { skip }, async () => {
       "Appearance: system",
       ...["Overview", "Quickstart", "Test on your laptop", "Going live"],
       ...["Authentication", "Subscriptions", "Deliveries and retries", "Verifying deliveries"],
-      ...["API reference", "Events", "Errors", "Limits", "Changelog"],
+      "Troubleshooting",
+      ...["API reference", "Events", "Errors", "Limits", "Versions", "Changelog"],
       ...["envelope", "Copy"],
       ...["Previous API reference", "Next Errors", "This page as Markdown"],
     ]);

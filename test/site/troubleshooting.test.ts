@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { FAILURE_REASONS } from "../../src/domain/outcome.ts";
+import { readSource } from "../../site/source.ts";
+import { freePort } from "../support/free-port.ts";
+import { startReceiver, type ReceiverOptions, type Script } from "../support/receiver.ts";
+import * as scripts from "../support/receiver-scripts.ts";
+import { requireProgram } from "../support/required.ts";
+
+const page = readSource("site/pages/troubleshooting.md");
+const HOST = "receiver.example";
+/** The messages on the page are this version's. Others word some of them in another way. */
+const SHOWN = /^curl 7\.88\./;
+
+test("the page has a section for every failure reason", () => {
+  const sections = [...page.matchAll(/^## `(\w+)(?:<status>)?`$/gm)].map(([, name]) => name);
+  assert.deepEqual(sections.sort(), [...FAILURE_REASONS, "http_"].sort());
+});
+
+interface Case {
+  script?: Script;
+  receiver?: ReceiverOptions;
+  /** Whether curl trusts the authority of the receiver's certificate. */
+  isTrusted?: false;
+}
+
+const CASES: Record<string, Case> = {
+  http: { script: scripts.status(503) },
+  hang: { script: scripts.hang },
+  reset: { script: scripts.hangUp },
+  "reset-hard": { script: scripts.reset },
+  expired: { receiver: { certificate: "expired" } },
+  "self-signed": { receiver: { certificate: "self-signed" } },
+  "other-name": { receiver: { certifiedHosts: ["other.example"] } },
+  incomplete: { isTrusted: false },
+  "not-http": { script: scripts.rawAndEnd("220 mail.example ESMTP\r\n") },
+  "unknown-name": {},
+};
+
+for (const [, name = "", command = "", shown = ""] of page.matchAll(
+  /```console case=(\S+)\n\$ curl (.+)\n([\s\S]+?)\n```/g,
+)) {
+  test(`curl shows what the page says: ${name}`, async (t) => {
+    if (!(await requireProgram(t, "curl", ["--version"]))) return;
+    const way = name === "refused" ? await nobody() : await failing(t, name);
+    const { stdout, stderr } = await curl([...wordsOf(command).map(quickly), ...way]);
+    const [said = ""] = (stdout + stderr).split("\n"); // After some faults curl adds advice.
+    const version = (await curl(["--version"])).stdout;
+    if (SHOWN.test(version)) assert.equal(comparable(said), comparable(shown));
+    else assert.equal(codeOf(said), codeOf(shown), said);
+  });
+}
+
+/** Where nothing listens. */
+async function nobody(): Promise<string[]> {
+  return ["--resolve", `${HOST}:443:127.0.0.1`, "--connect-to", `::127.0.0.1:${await freePort()}`];
+}
+
+async function failing(t: TestContext, name: string): Promise<string[]> {
+  const found = CASES[name];
+  assert.ok(found, name);
+  const receiver = await startReceiver(t, { host: HOST, ...found.receiver });
+  if (found.script) receiver.answer(found.script);
+  if (name === "unknown-name") return [];
+
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-curl-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const ca = join(folder, "ca.pem");
+  await writeFile(ca, receiver.ca);
+  const trusted = found.isTrusted === false ? [] : ["--cacert", ca];
+  return [...trusted, "--connect-to", `${HOST}:443:127.0.0.2:${receiver.port}`];
+}
+
+function curl(args: string[]): Promise<{ stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile("curl", ["-q", ...args], (_error, stdout, stderr) => {
+      resolve({ stdout, stderr });
+    });
+  });
+}
+
+/** The words of a command as a shell takes them. */
+function wordsOf(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
+}
+
+/** Nobody has to wait ten seconds for a receiver that hangs. */
+function quickly(word: string): string {
+  return word === "10" ? "0.2" : word;
+}
+
+/** Without the differences between runs: times, the address behind the host, and the layer that notices a reset. */
+function comparable(text: string): string {
+  return text
+    .replace(/\d+ (ms|milliseconds)/, "n $1")
+    .replace(/OpenSSL SSL_read: (.*), errno \d+/, "Recv failure: $1")
+    .replace(/127\.0\.0\.\d+ port \d+/, `${HOST} port 443`);
+}
+
+function codeOf(text: string): string {
+  return /\((\d+)\)/.exec(text)?.[1] ?? text;
+}
