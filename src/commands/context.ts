@@ -1,4 +1,5 @@
 import type { Dependencies } from "../actions/dependencies.ts";
+import type { Clock } from "../domain/clock.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
@@ -22,6 +23,8 @@ export interface CommandContext {
   /** For errors and remarks to the person at the terminal. */
   stderr: (text: string) => void;
   isTerminal: boolean;
+  /** What `--since 1h` counts from. Default: the time. */
+  clock?: Clock;
   /** True to show the stack of an unexpected error. */
   showStack?: boolean;
   /** The output of `--version`. */

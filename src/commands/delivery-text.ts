@@ -4,15 +4,26 @@ import type {
   DeliveryView,
   StandingView,
 } from "../actions/views/delivery.ts";
-import { fields, type Line, shortTime, table } from "./table.ts";
+import type { DeliveryState } from "../domain/delivery.ts";
+import type { Style } from "./paint.ts";
+import { cut, fields, type Line, shortTime, table } from "./table.ts";
 
 export const deliveryHeadings = ["ID", "CREATED", "STATE", "ATTEMPTS"];
+
+const STATE_COLUMN = deliveryHeadings.indexOf("STATE");
+const STATE_STYLES = {
+  waiting: "dim",
+  delivered: "green",
+  dead_lettered: "red",
+  cancelled: "yellow",
+} as const satisfies Record<DeliveryState, Style>;
 
 export function deliveryLine(item: DeliveryView): Line {
   const reason = item.reason === null ? "" : ` (${item.reason})`;
   return {
     cells: [item.id, shortTime(item.created_at), item.state, `${item.attempts}${reason}`],
-    note: `${item.event_id}  ${item.event_type}  ${item.subscription_id}`,
+    note: `${cut(item.organization.slug, 24)} → ${cut(item.host, 48)}  ${cut(item.event_type, 40)}`,
+    styles: { [STATE_COLUMN]: STATE_STYLES[item.state] },
   };
 }
 
@@ -28,6 +39,9 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
     created: delivery.created_at,
     due: delivery.due_at ?? "-",
     finished: delivery.finished_at ?? "-",
+    ...(delivery.request_id !== null && { request: delivery.request_id }),
+    ...(delivery.redelivery_of !== null && { repeats: delivery.redelivery_of }),
+    ...(delivery.redelivered_as !== null && { "sent again": delivery.redelivered_as }),
   });
   if (delivery.attempt_log.length === 0) return `${facts}\nNo finished attempts yet.\n`;
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { DeliveryQuery } from "../actions/queries.ts";
 import type { DeliveryDetail, DeliveryView } from "../actions/views/delivery.ts";
+import { systemClock } from "../domain/clock.ts";
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Page } from "../domain/page.ts";
 import { at } from "./operator-api.ts";
@@ -15,6 +16,8 @@ import {
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { deliveryHeadings, deliveryLine, showDelivery } from "./delivery-text.ts";
+import { redeliverCommand } from "./redeliver.ts";
+import { momentOf, SPAN_RULE } from "./span.ts";
 
 export function deliveryCommands(program: Command, context: CommandContext): void {
   const delivery = program.command("delivery").description("deliveries of events to subscriptions");
@@ -29,15 +32,18 @@ function listCommand(delivery: Command, context: CommandContext): void {
     .description("list deliveries, newest first")
     .option("--organization <organization>", "only of this organization: id or slug")
     .option("--subscription <id>", "only to this subscription")
+    .option("--host <host>", "only to this receiver's host")
     .option("--event <event>", "only of this event (evt_…) or event type")
     .option("--state <state>", `only in this state: ${DELIVERY_STATES.join(", ")}`)
     .option("--reason <reason>", "only with this reason of the last failure, such as http_503")
-    .option("--since <time>", "created at or after, such as 2026-01-31T00:00:00Z")
+    .option("--since <time>", `created at or after: ${SPAN_RULE}`)
     .option("--until <time>", "created before")
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
-    .action(async ({ json, ...query }: PageOptions & DeliveryQuery) => {
+    .action(async ({ json, since, until, ...rest }: PageOptions & DeliveryQuery) => {
+      const now = (context.clock ?? systemClock)();
+      const query = { ...rest, since: momentOf(since, now), until: momentOf(until, now) };
       const page = await context.withOperatorApi((api) =>
         api.get<Page<DeliveryView>>("/deliveries", { ...query }),
       );
@@ -59,24 +65,5 @@ function showCommand(delivery: Command, context: CommandContext): void {
         api.get<DeliveryDetail>(at`/deliveries/${id}`),
       );
       print(context, options, found, (detail) => showDelivery(detail, context));
-    });
-}
-
-function redeliverCommand(delivery: Command, context: CommandContext): void {
-  delivery
-    .command("redeliver <id>")
-    .description("send the event of a dead-lettered or cancelled delivery again")
-    .option("--to <subscription>", "send it to another active subscription of the organization")
-    .addOption(jsonOption())
-    .action(async (id: string, options: JsonOption & { to?: string }) => {
-      const made = await context.withOperatorApi((api) =>
-        api.post<DeliveryView>(at`/deliveries/${id}/redeliver`, { to: options.to }),
-      );
-      print(
-        context,
-        options,
-        made,
-        (made) => `Delivery ${made.id} is queued: ${made.event_id} to ${made.subscription_id}.\n`,
-      );
     });
 }

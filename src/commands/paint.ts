@@ -6,8 +6,10 @@ const STYLES = {
   yellow: [33, 39],
 } as const;
 
+export type Style = keyof typeof STYLES;
+
 /** Colours a text if the output is a terminal. */
-export type Paint = (style: keyof typeof STYLES, text: string) => string;
+export type Paint = (style: Style, text: string) => string;
 
 export function painter({ isTerminal }: { isTerminal: boolean }): Paint {
   if (!isTerminal) return (_, text) => text;

@@ -1,10 +1,12 @@
-import { painter } from "./paint.ts";
+import { painter, type Style } from "./paint.ts";
 import { printable } from "./printable.ts";
 
 /** A line of a table. `note` stands below it and may be long. */
 export interface Line {
   cells: string[];
   note?: string;
+  /** How cells look on a terminal, by column. */
+  styles?: Partial<Record<number, Style>>;
 }
 
 const GAP = "  ";
@@ -17,9 +19,14 @@ export function table(
 ): string {
   const rows = [headings, ...lines.map((line) => line.cells.map(printable))];
   const widths = headings.map((_, i) => Math.max(...rows.map((cells) => cells[i]?.length ?? 0)));
-  const aligned = rows.map((cells) =>
+  const paint = painter({ isTerminal });
+  const aligned = rows.map((cells, row) =>
     cells
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .map((cell, i) => {
+        const style = lines[row - 1]?.styles?.[i];
+        const room = " ".repeat((widths[i] ?? 0) - cell.length);
+        return (style === undefined ? cell : paint(style, cell)) + room;
+      })
       .join(GAP)
       .trimEnd(),
   );
@@ -29,7 +36,7 @@ export function table(
     const note = lines[i]?.note;
     return note === undefined ? text : `${text}\n${GAP}${printable(note)}`;
   });
-  return [painter({ isTerminal })("bold", head), ...noted].map((s) => `${s}\n`).join("");
+  return [paint("bold", head), ...noted].map((s) => `${s}\n`).join("");
 }
 
 /** Formats fields, one per line. */
@@ -38,6 +45,11 @@ export function fields(entries: Record<string, string>): string {
   return Object.entries(entries)
     .map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value)}\n`)
     .join("");
+}
+
+/** A text of at most `max` characters. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 /** In UTC, to the minute. */

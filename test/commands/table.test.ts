@@ -18,6 +18,15 @@ test("headings are bold only on a terminal", () => {
   );
 });
 
+test("a cell is coloured on a terminal, and columns stay aligned", () => {
+  const styled = [{ cells: ["a", "one"], styles: { 0: "red" } as const }, { cells: ["bb", "two"] }];
+  assert.equal(
+    table(["N", "NAME"], styled, { isTerminal: true }).split("\n")[1],
+    "\u001b[31ma\u001b[39m   one",
+  );
+  assert.equal(table(["N", "NAME"], styled, { isTerminal: false }).split("\n")[1], "a   one");
+});
+
 test("control characters in a cell do not reach the terminal", () => {
   const evil = "\u001b]0;owned\u0007\r\n\u009b2J";
   const shown = table(["NAME"], [{ cells: [evil], note: evil }], { isTerminal: true });

@@ -79,6 +79,9 @@ test("the guide's commands find a delivery, send it again, set a ceiling, and wo
   await run(await guideCommand(/redeliver dlv_… --to/), delivery, other.id);
   const paths = [(await receiver.next()).path, (await receiver.next()).path];
   assert.deepEqual(paths.sort(), ["/first", "/other"]);
+  const many = (end: string) => guideCommand(new RegExp(`redeliver --subscription .*${end}$`));
+  assert.match(await run(await many("--dry-run"), first.id, other.id), /^0 deliveries match/);
+  assert.match(await run(await many("--rate 100"), first.id, other.id), /^Redelivery rdl_/);
   assert.match(await run(await guideCommand(/set-ceiling wh_… 20$/), other.id), /20/);
   await run(await guideCommand(/set-ceiling wh_… none$/), other.id);
 

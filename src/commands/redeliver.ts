@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import type { RedeliveryPreview } from "../actions/redeliveries.ts";
+import type { DeliveryView } from "../actions/views/delivery.ts";
+import type { RedeliveryView } from "../actions/views/redelivery.ts";
+import { systemClock } from "../domain/clock.ts";
+import { RATE, REDELIVERABLE_STATES } from "../domain/redelivery.ts";
+import type { CommandContext } from "./context.ts";
+import { CommandError } from "./errors.ts";
+import { at, type OperatorApi } from "./operator-api.ts";
+import { type JsonOption, jsonOption, print, wholeNumber } from "./output.ts";
+import { progressLine, sentence, showPreview } from "./redelivery-text.ts";
+import { momentOf, SPAN_RULE } from "./span.ts";
+
+interface Filters {
+  organization?: string;
+  subscription?: string;
+  state?: string;
+  reason?: string;
+  event?: string;
+  since?: string;
+  until?: string;
+}
+
+interface Options extends Filters, JsonOption {
+  to?: string;
+  rate?: number;
+  dryRun?: true;
+  wait?: true;
+}
+
+export function redeliverCommand(delivery: Command, context: CommandContext): void {
+  delivery
+    .command("redeliver [id]")
+    .description("send one delivery again, or all that match")
+    .option("--organization <organization>", "those of this organization: id or slug")
+    .option("--subscription <id>", "those to this subscription, also a deleted one")
+    .option("--state <state>", `those in this state: ${REDELIVERABLE_STATES.join(", ")}`)
+    .option("--reason <reason>", "those with this reason of the last failure, such as http_503")
+    .option("--event <event>", "those of this event (evt_…) or event type")
+    .option("--since <time>", `those created at or after: ${SPAN_RULE}`)
+    .option("--until <time>", "those created before")
+    .option("--to <subscription>", "send to another active subscription of the organization")
+    .option("--rate <n>", `deliveries a second (default: ${RATE.default})`, wholeNumber)
+    .option("--dry-run", "only count what matches, and show the newest")
+    .option("--wait", "return when all are sent; a terminal always waits, and shows how far it is")
+    .addOption(jsonOption())
+    .action(async (id: string | undefined, { to, rate, dryRun, wait, json, ...said }: Options) => {
+      const options = json ? { json } : {};
+      const isMany = Object.keys(said).length > 0 || rate !== undefined || dryRun !== undefined;
+      if (id !== undefined && isMany) {
+        throw new CommandError("name one delivery, or filters of many");
+      }
+      if (id !== undefined) {
+        await redeliverOne(context, options, id, to);
+        return;
+      }
+      const filter = filterOf(said, (context.clock ?? systemClock)());
+      const request = { filter, to, rate_per_second: rate };
+      await (dryRun
+        ? preview(context, options, request)
+        : redeliverMany(context, { ...options, ...(wait && { wait }) }, request));
+    });
+}
+
+function filterOf({ since, until, ...rest }: Filters, now: Date): Filters {
+  const moments = { since: momentOf(since, now), until: momentOf(until, now) };
+  return JSON.parse(JSON.stringify({ ...rest, ...moments })) as Filters;
+}
+
+async function redeliverOne(
+  context: CommandContext,
+  options: JsonOption,
+  id: string,
+  to: string | undefined,
+): Promise<void> {
+  const made = await context.withOperatorApi((api) =>
+    api.post<DeliveryView>(at`/deliveries/${id}/redeliver`, { to }),
+  );
+  print(
+    context,
+    options,
+    made,
+    (made) => `Delivery ${made.id} is queued: ${made.event_id} to ${made.subscription_id}.\n`,
+  );
+}
+
+async function preview(
+  context: CommandContext,
+  options: JsonOption,
+  request: object,
+): Promise<void> {
+  const found = await context.withOperatorApi((api) =>
+    api.post<RedeliveryPreview>("/redeliveries", { ...request, dry_run: true }),
+  );
+  print(context, options, found, (shown) => showPreview(shown, context));
+}
+
+async function redeliverMany(
+  context: CommandContext,
+  { wait, ...options }: JsonOption & { wait?: true },
+  request: object,
+): Promise<void> {
+  const isShown = context.isTerminal && !options.json;
+  const job = await context.withOperatorApi(async (api) => {
+    const made = await api.post<RedeliveryView>("/redeliveries", request);
+    if (!wait && !isShown) return made;
+    const { id } = made;
+    if (isShown) context.stderr(`Redelivery ${id} goes on without this command.\n`);
+    return untilOver(api, id, (now) => {
+      if (isShown) context.stdout(`\r${progressLine(now)}\u001b[K`);
+    });
+  });
+  if (isShown) context.stdout("\n");
+  print(context, options, job, sentence);
+}
+
+const WATCH_MS = 250;
+
+/** Until the job is over, or paused by somebody. */
+async function untilOver(
+  api: OperatorApi,
+  id: string,
+  show: (job: RedeliveryView) => void,
+): Promise<RedeliveryView> {
+  for (;;) {
+    const job = await api.get<RedeliveryView>(at`/redeliveries/${id}`);
+    show(job);
+    if (job.finished_at !== null || job.state === "paused") return job;
+    await sleep(WATCH_MS);
+  }
+}
