@@ -281,17 +281,6 @@ test("partners and operators have a listener each", () => {
   assert.deepEqual(clash({ PORT: "0", OPERATOR_PORT: "0" }), []);
 });
 
-test("a migration URL alone is a mistake: the schema would be that of another database", () => {
-  assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [
-    "MIGRATION_DATABASE_URL is of no use without DATABASE_URL",
-  ]);
-});
-
-test("rules about several variables are not judged by a fallback", () => {
-  assert.equal(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL, DATABASE_URL: "x" }).length, 1);
-  assert.equal(faultsOf({ SUBSCRIPTION_CONCURRENCY: "600", DISPATCH_CONCURRENCY: "x" }).length, 1);
-});
-
 function cidrs(...texts: string[]) {
   return texts.map((text) => {
     const cidr = parseCidr(text);

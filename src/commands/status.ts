@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { findOverview, findTrends, type Overview } from "../actions/overview.ts";
-import type { Dependencies } from "../actions/dependencies.ts";
-import { ProblemLog } from "../domain/overview.ts";
+import type { Overview } from "../actions/overview.ts";
+import { systemClock } from "../domain/clock.ts";
 import type { CommandContext } from "./context.ts";
 import { type JsonOption, jsonOption, print } from "./output.ts";
 import { showOverview } from "./overview-text.ts";
@@ -17,20 +16,14 @@ export function statusCommand(program: Command, context: CommandContext): void {
     .option("--watch", "show it anew every 2 s until Ctrl-C")
     .addOption(jsonOption())
     .action(async ({ watch, ...options }: JsonOption & { watch?: true }) => {
-      await context.withDependencies(async (deps) => {
-        const folders = new ProblemLog();
+      await context.withOperatorApi(async (api) => {
         for (;;) {
-          const overview = await readOverview(deps, folders);
+          const overview = await api.get<Overview>("/overview");
           if (watch && context.isTerminal && !options.json) context.stdout(CLEAR);
-          print(context, options, overview, (shown) => showOverview(shown, deps.clock(), context));
+          print(context, options, overview, (shown) => showOverview(shown, systemClock(), context));
           if (!watch) return;
           await sleep(WATCH_MS);
         }
       });
     });
-}
-
-/** What the processes report and the database holds: a command has no checks of its own. */
-async function readOverview(deps: Dependencies, folders: ProblemLog): Promise<Overview> {
-  return findOverview(deps, { checks: [], trends: await findTrends(deps), folders });
 }

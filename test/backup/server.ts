@@ -96,10 +96,11 @@ export async function withBackups(t: TestContext): Promise<Backups> {
 
 async function archiveAll(admin: Database): Promise<void> {
   const [wal] = await admin<{ file: string }[]>`select pg_walfile_name(pg_switch_wal()) as file`;
-  for (let isDone = false; !isDone; await delay(50)) {
+  for (;;) {
     const rows = await admin<{ is: boolean }[]>`
       select coalesce(last_archived_wal >= ${wal?.file ?? ""}, false) as is from pg_stat_archiver`;
-    isDone = rows[0]?.is ?? false;
+    if (rows[0]?.is === true) return;
+    await delay(50);
   }
 }
 

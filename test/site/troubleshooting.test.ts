@@ -14,7 +14,7 @@ import { requireProgram } from "../support/required.ts";
 const page = readSource("site/pages/troubleshooting.md");
 const HOST = "receiver.example";
 /** The messages on the page are this version's. Others word some of them in another way. */
-const SHOWN = /^curl 7\.88\./;
+const SHOWN = "curl 7.88.";
 
 test("the page has a section for every failure reason", () => {
   const sections = [...page.matchAll(/^## `(\w+)(?:<status>)?`$/gm)].map(([, name]) => name);
@@ -50,7 +50,7 @@ for (const [, name = "", command = "", shown = ""] of page.matchAll(
     const { stdout, stderr } = await curl([...wordsOf(command).map(quickly), ...way]);
     const [said = ""] = (stdout + stderr).split("\n"); // After some faults curl adds advice.
     const version = (await curl(["--version"])).stdout;
-    if (SHOWN.test(version)) assert.equal(comparable(said), comparable(shown));
+    if (version.startsWith(SHOWN)) assert.equal(comparable(said), comparable(shown));
     else assert.equal(codeOf(said), codeOf(shown), said);
   });
 }

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfig } from "../../src/config.ts";
+
+const DATABASE_URL = "postgres://127.0.0.1/partner";
+
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split("\n  ").slice(1);
+  }
+}
+
+test("a migration URL alone is a mistake: the schema would be that of another database", () => {
+  assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [
+    "MIGRATION_DATABASE_URL is of no use without DATABASE_URL",
+  ]);
+});
+
+test("rules about several variables are not judged by a fallback", () => {
+  assert.equal(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL, DATABASE_URL: "x" }).length, 1);
+  assert.equal(faultsOf({ SUBSCRIPTION_CONCURRENCY: "600", DISPATCH_CONCURRENCY: "x" }).length, 1);
+});
