@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { takeRedeliveryTurn } from "../../../src/actions/redelivery-turn.ts";
 import type { RedeliveryView } from "../../../src/actions/views/redelivery.ts";
-import { publicId } from "../../../src/domain/ids.ts";
+import { publicId, timeOrderedId } from "../../../src/domain/ids.ts";
+import { insertRedeliveries, lockFinished } from "../../../src/postgres/redelivery-marks.ts";
 import {
   acknowledged,
   anOrganization,
@@ -11,6 +12,7 @@ import {
   refused,
 } from "../../support/engine.ts";
 import { codeOf, createRedeliveries, wh } from "../../support/redeliveries.ts";
+import { untilBlocked } from "../../support/until-blocked.ts";
 
 const { deps, clock, deliverDue, deadLetters, runAll, client } = await createRedeliveries();
 
@@ -113,4 +115,31 @@ test("a turn that breaks off has written nothing, and the next one does it all",
   await runAll();
   assert.equal((await get(job.id)).done, 6);
   assert.equal(await deliverDue(() => acknowledged), 6);
+});
+
+test("a hand that sends a delivery again at the same moment is waited for, and it is sent once", async (t) => {
+  const { begin, get } = client(t);
+  const subscription = await deadLetters(2);
+  const [row] = await deps.db<{ id: string; event_id: string; finished_at: Date }[]>`
+    select id, event_id, finished_at from finished_deliveries
+     where subscription_id = ${subscription.id} order by id limit 1`;
+  assert.ok(row);
+  const job = await begin({ filter: { subscription: wh(subscription) } });
+
+  let turn: Promise<boolean> | undefined;
+  await deps.db.begin(async (tx) => {
+    await lockFinished(tx, [row]);
+    const [now, to] = [clock(), subscription.id];
+    const again = {
+      delivery_id: row.id,
+      redelivery_id: timeOrderedId(now),
+      event_id: row.event_id,
+    };
+    await insertRedeliveries(tx, [again], { to, job: null, now });
+    turn = takeRedeliveryTurn(deps);
+    await Promise.race([turn, untilBlocked(deps.db)]);
+  });
+  await turn;
+  assert.deepEqual([(await get(job.id)).done, (await get(job.id)).skipped], [1, 1]);
+  assert.equal(await deliverDue(() => acknowledged), 2);
 });
