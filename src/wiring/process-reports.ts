@@ -83,14 +83,15 @@ export function startReporting(
     );
     await deleteProcesses(db.within(PATIENCE_MS), after(now, -GONE_KEPT_MS));
   };
-  void report().catch(onError);
+  let extra = report().catch(onError);
   const end = repeat(REPORT_MS, report, onError);
   return {
     noteStopping: () => {
       isStopping = true;
-      void report().catch(onError);
+      extra = extra.then(report).catch(onError);
     },
     stop: async () => {
+      await extra;
       await end();
       await recordProcessEnded(db.within(PATIENCE_MS), identity.id, clock()).catch(onError);
     },

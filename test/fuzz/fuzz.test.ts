@@ -30,7 +30,8 @@ test("whatever is sent to whichever route: an answer as published, no fault of o
       for (const shot of shotsAtEveryPlace(route)) await examine(shot);
       await fc.assert(fc.asyncProperty(shotAt(route), examine), { numRuns: RUNS, seed: SEED });
       const where = `${listener.name}: ${String(route.method)} ${route.url}`;
-      assert.ok(Math.min(...reached) < 300, `${where} never got a valid request`);
+      const isServed = [...reached].some((status) => status < 300 || status === 302);
+      assert.ok(isServed, `${where} never got a valid request`);
     }
   }
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);

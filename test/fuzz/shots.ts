@@ -25,7 +25,9 @@ export function shotAt(route: RouteOptions): fc.Arbitrary<Shot> {
     target: fc
       .tuple(pathOf(route.url), queryOf(querystring))
       .map(([path, query]) => path + (query === "" ? "" : `?${query}`)),
-    headers: headersOf(body !== undefined),
+    headers: headersOf(body !== undefined).map((headers) =>
+      route.url === "/" ? [...headers, ["Accept", "text/html"]] : headers,
+    ),
     body: body ? often(2, bodyOf(body), junkBody) : often(6, fc.constant(null), junkBody),
     isChunked: often(4, fc.constant(false), fc.constant(true)),
   });

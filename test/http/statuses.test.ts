@@ -9,6 +9,7 @@ import { aGate } from "../support/database-gate.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 import { type Answer, ask, problemCheck } from "../support/problems.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 
@@ -76,6 +77,27 @@ test("every error of the partners' side has its status, its code and one shape",
         await Promise.all(Array.from({ length: 100 }, () => api.aSubscriptionOf(full)));
         const { authorization } = full;
         return ask(webhooks, { method: "POST", headers: { authorization }, body: NEW });
+      },
+    ],
+    [
+      "idempotency_key_reused",
+      async () => {
+        await post(NEW, { "idempotency-key": "once" });
+        return post({ ...NEW, url: "https://127.0.0.1/other" }, { "idempotency-key": "once" });
+      },
+    ],
+    [
+      "request_in_progress",
+      async () => {
+        const keyed = () => post(NEW, { "idempotency-key": "slow" });
+        const { first, second } = await ownerOf(db).begin(async (tx) => {
+          await tx`lock table subscriptions in share mode`;
+          const first = keyed();
+          await untilBlocked(db);
+          return { first, second: await keyed() };
+        });
+        await first;
+        return second;
       },
     ],
     ["payload_too_large", () => post({ ...NEW, padding: "x".repeat(70_000) })],

@@ -42,7 +42,7 @@ const CASES: Record<string, Case> = {
 };
 
 for (const [, name = "", command = "", shown = ""] of page.matchAll(
-  /```console case=(\S+)\n\$ curl (.+)\n([\s\S]+?)\n```/g,
+  /```text case=(\S+)\n\$ curl (.+)\n([\s\S]+?)\n```/g,
 )) {
   test(`curl shows what the page says: ${name}`, async (t) => {
     if (!(await requireProgram(t, "curl", ["--version"]))) return;
