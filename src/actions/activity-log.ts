@@ -8,35 +8,35 @@ import {
 import type { Clock } from "../domain/clock.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
-/** What this process counted of one scope in one minute. */
+/** The counts of this process for one scope in one minute. */
 export interface ActivityEntry {
   kind: ActivityKind;
   scope: string;
   at: Date;
   counts: ActivityCounts;
-  /** Whether it has changed since it was written. */
+  /** True if it has changed since it was last written. */
   isChanged: boolean;
 }
 
-/** Whose activity is counted. */
+/** The organization, and perhaps the subscription, that something is counted for. */
 export interface Owner {
   organization_id: OrganizationId;
   subscription_id?: SubscriptionId;
 }
 
-/** Entries that wait to be written. Beyond that, new ones are not counted by themselves, but still in the sums. */
+/** The limit of entries in memory. Beyond it new scopes get no entry. The service's own counts stay exact. */
 const ENTRIES_MAX = 50_000;
 
 /**
- * Adds up what this process does: for each subscription, each organization and the service, minute by minute. It only counts
- * in memory, so it cannot slow, block or fail what it counts.
+ * Counts what this process does, by minute, for the service, each organization and each subscription. It counts in memory only,
+ * so it cannot slow, block or fail the work that it counts.
  */
 export class ActivityLog {
   readonly #clock: Clock;
   readonly #max: number;
   #minute = new Date(0);
   #current = new Map<string, ActivityEntry>();
-  /** Of earlier minutes. */
+  /** Entries of earlier minutes. */
   #unwritten: ActivityEntry[] = [];
   #dropped = 0;
   #published = 0;
@@ -46,17 +46,17 @@ export class ActivityLog {
     this.#max = max;
   }
 
-  /** How many counts had no room for an entry of their own. */
+  /** The number of counts that had no room for an entry. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Events that were published since the start. */
+  /** The number of events that were published since the start. */
   get published(): number {
     return this.#published;
   }
 
-  /** Calls `change` with the counts of the service, of the organization and, if there is one, of the subscription. */
+  /** Calls `change` with the counts of the service, the organization and the subscription, if one is named. */
   note(
     { organization_id, subscription_id }: Owner,
     change: (counts: ActivityCounts) => void,
@@ -77,7 +77,7 @@ export class ActivityLog {
     for (const id of subscriptionIds) this.#change("subscription", id, change);
   }
 
-  /** Entries that have changed since they were taken last. Those of `failed` writes have to be given back. */
+  /** Returns the entries that have changed since the last call. If they cannot be written, call `giveBack`. */
   take(): ActivityEntry[] {
     this.#turn();
     const taken = [...this.#unwritten, ...this.#current.values()].filter((one) => one.isChanged);
@@ -86,7 +86,7 @@ export class ActivityLog {
     return taken;
   }
 
-  /** Keeps entries that could not be written for the next time. */
+  /** Takes back entries that could not be written. The next `take` returns them again. */
   giveBack(entries: readonly ActivityEntry[]): void {
     for (const entry of entries) {
       if (entry.isChanged) continue;
@@ -95,7 +95,7 @@ export class ActivityLog {
     }
   }
 
-  /** A clock that steps back must not begin a minute anew: its rows would be written over. */
+  /** A clock that steps back must not start a minute again, because its rows would be overwritten. */
   #turn(): void {
     const now = this.#clock().getTime();
     if (now < this.#minute.getTime() + MINUTE_MS) return;

@@ -4,7 +4,7 @@ import { randomId } from "../domain/ids.ts";
 import { hasMinutesBefore, rollUpMinutes } from "../postgres/activity-rollup.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** Makes whole hours of the minutes that are old enough, one short statement after another, or until `signal` aborts. */
+/** Sums old minutes up into hours, in short statements, until all are done or `signal` aborts. */
 export async function rollUpActivity(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   signal?: AbortSignal,

@@ -14,13 +14,13 @@ import type { Admitted, Presented } from "./admitted.ts";
 import { countRequest } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** Keys whose use waits to be written. Beyond that a use is not noted: its key's next one is. */
+/** The limit of keys whose last use is not yet written. Beyond it a use is not noted. */
 const KEYS_USED_MAX = 10_000;
 
 /**
- * Turns an Authorization header into a caller, and counts the request: one count for all keys of an organization and
- * all processes. Every way to fail looks the same from outside, and a key that does not exist costs the same work as one
- * that does. No key is cached: a revocation holds from the next request on.
+ * Turns an Authorization header into a caller, and counts the request. All keys of an organization share one count, over all
+ * processes. All failures look the same from outside, and an unknown key costs the same work as a known one. No key is cached,
+ * so a revocation takes effect with the next request.
  */
 export async function admit(
   {
@@ -51,7 +51,7 @@ export async function admit(
   return { caller, allowance };
 }
 
-/** Admits requests of any organizations, each in the order in which they came; null where the key lets nobody in. */
+/** Admits requests of any organizations, in the order in which they came. A result is null if the key is not valid. */
 export async function admitAll(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   presented: Presented[],
@@ -71,7 +71,7 @@ export async function admitAll(
   });
 }
 
-/** An organization's first request ever finds no window to be counted in: one is made, and it is admitted again. */
+/** Admits keys. The first request of an organization has no window yet: inserts one and admits the request again. */
 async function admitOpeningWindows(
   db: Queryable,
   presented: Presented[],
@@ -91,7 +91,7 @@ async function admitOpeningWindows(
   return [...counted, ...(await admitKeys(db, again, time))];
 }
 
-/** Each token once, however many requests present it. */
+/** Returns each token once, with the number of requests that present it. */
 function tokensOf(presented: Presented[]): PresentedKey[] {
   const tokens = new Map<string, PresentedKey>();
   for (const { keyId: key_id, secretHash: secret_hash } of presented) {
@@ -112,7 +112,7 @@ function windowsOf(rows: AdmissionRow[]): Map<string, { openedAt: Date; used: nu
   return windows;
 }
 
-/** Writes when keys were last used: called now and then, since nobody needs it to the second. */
+/** Writes when keys were last used. It is called at intervals, because nothing needs the exact second. */
 export async function recordKeysUsed({
   db,
   keysUsed,

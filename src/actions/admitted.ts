@@ -7,7 +7,7 @@ export interface Presented {
   secretHash: string;
 }
 
-/** A key that admits its request. `place` is the place of the request in its organization's window, from 1. */
+/** A key that admits its request. `place` is the request's number in its organization's window, from 1. */
 export interface Admitted {
   key: AdmissionRow;
   place: number;

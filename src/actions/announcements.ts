@@ -3,12 +3,12 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 /** At most 50 notices a second. */
 const PACE_MS = 20;
-/** Subscriptions that wait for a notice. A poll finds the others. */
+/** The limit of subscriptions that wait for a notice. A poll finds the others. */
 const WAITING_MAX = 10_000;
 
 /**
- * Tells other processes which subscriptions have something due: soon after the first call of a burst, then at a pace, and
- * one notice at a time. A notice that fails is not repeated, because a poll finds what it named.
+ * Tells other processes which subscriptions have something due. It sends one notice at a time: the first of a burst soon, the
+ * next ones at a pace. It does not repeat a notice that failed, because a poll finds its subscriptions.
  */
 export class Announcements {
   readonly #send: (notice: string) => Promise<unknown>;
@@ -31,7 +31,7 @@ export class Announcements {
     this.#schedule();
   }
 
-  /** Sends what waits. Nothing may be added any more. */
+  /** Sends the rest. Call `add` no more. */
   async stop(): Promise<void> {
     await this.#sending;
     clearTimeout(this.#timer);

@@ -10,7 +10,7 @@ import { getOrganization } from "./organizations.ts";
 
 export interface IssuedKey {
   keyId: string;
-  /** The whole token. It is here and nowhere else, ever again. */
+  /** The whole token. It is never shown again. */
   token: string;
   organizationId: OrganizationId;
   scopes: Scope[];
@@ -19,7 +19,7 @@ export interface IssuedKey {
 }
 
 interface KeyRequest {
-  /** Id or slug. */
+  /** An id or a slug. */
   organization: string;
   scopes?: string[] | undefined;
   label?: string | null | undefined;
@@ -44,7 +44,7 @@ export async function createApiKey(
     created_at: createdAt,
   });
   if (!isNew) {
-    await getOrganization({ db }, organization); // Absent if it was closed just now.
+    await getOrganization({ db }, organization); // Throws if it was closed just now.
     throw new Error(`key id ${keyId} was issued before`);
   }
   const token = formatToken({ keyId, secret });
@@ -52,8 +52,8 @@ export async function createApiKey(
 }
 
 /**
- * Revokes a key for good, from the next request on, and answers its id. Once more changes nothing. `name` is a key
- * id, with or without `vck_`.
+ * Revokes a key for good, from the next request on. Returns its id. Repeating this changes nothing. `name` is a key id, with or
+ * without `vck_`.
  */
 export async function revokeApiKey(
   { db, clock }: Pick<Dependencies, "db" | "clock">,

@@ -26,7 +26,7 @@ import type { Foundations } from "./dependencies.ts";
 import { publishNotices } from "./notices.ts";
 import type { DueSubscription } from "./reservation.ts";
 
-/** An attempt that came to an outcome. */
+/** An attempt with its outcome. */
 export interface Ended {
   claim: Claim;
   outcome: CountedOutcome;
@@ -34,22 +34,22 @@ export interface Ended {
   endedAt: Date;
 }
 
-/** What recorded attempts caused that somebody should hear of. */
+/** The consequences of recorded attempts. */
 export interface Recorded {
-  /** Ids of subscriptions. */
+  /** The ids of subscriptions. */
   disabled: string[];
   deadLettered: EndedAttempt[];
-  /** What has something due because of that: notices to the platform. */
+  /** Subscriptions that have something due because of that: notices to the platform. */
   due: DueSubscription[];
-  /** What is in the audit now. */
+  /** The attempts that are in the audit now. */
   settled: Settled[];
   cancelled: CancelledRow[];
 }
 
-/** A recorded attempt, and where its delivery went. */
+/** A recorded attempt, and the new state of its delivery. */
 export interface Settled {
   ended: Ended;
-  /** Null of an attempt that changed nothing, since its delivery was cancelled before. */
+  /** Null if the attempt changed nothing, because its delivery was cancelled before. */
   state: DeliveryState | null;
 }
 
@@ -59,9 +59,9 @@ type Recording = Pick<
 >;
 
 /**
- * Records attempts, given in the order in which they ended: each delivery moves on, each attempt is in the audit,
- * each subscription's counter is exact, and the failure that disables one cancels what is queued for it. An attempt
- * whose lease was lost changes nothing.
+ * Records attempts, in the order in which they ended. Moves each delivery on, writes each attempt to the audit, and keeps each
+ * subscription's counter exact. The failure that disables a subscription also cancels its queue. An attempt whose lease was
+ * lost changes nothing.
  */
 export async function recordEnded(recording: Recording, ended: Ended[]): Promise<Recorded> {
   const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
@@ -77,7 +77,7 @@ export async function recordEnded(recording: Recording, ended: Ended[]): Promise
   return { ...recorded, settled: [...delivered, ...recorded.settled] };
 }
 
-/** Successes of subscriptions that failed nothing in this batch: one statement. */
+/** Records the successes of subscriptions without a failure in this batch, in one statement. */
 async function recordSmooth(
   { db, rules }: Pick<Foundations, "db" | "rules">,
   ended: Ended[],
@@ -167,7 +167,7 @@ async function recordRough(recording: Recording, ended: Ended[]): Promise<Record
 
 const NOTHING_CANCELLED = { rows: [], isSomeLeft: false };
 
-/** What to tell the platform: of failures that disabled a subscription, then of dead letters. */
+/** Returns the notices to the platform: first of disabled subscriptions, then of dead letters. */
 function noticesOf(causes: Ended[], deadLettered: EndedAttempt[], ended: Ended[]): Notice[] {
   const dead = new Set(deadLettered.map((row) => row.delivery_id));
   return [
@@ -189,7 +189,7 @@ function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Ended): Not
   };
 }
 
-/** Attempts that were under way when their deliveries were cancelled; of others nothing is written. Returns the ids of those that are. */
+/** Records attempts whose deliveries were cancelled during the attempt, and no others. Returns the ids of those recorded. */
 async function recordLate(
   db: Queryable,
   { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
@@ -197,11 +197,11 @@ async function recordLate(
 ): Promise<AttemptId[]> {
   if (rows.length === 0) return [];
   const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
-  // An attempt may begin as late as its lease allows, and its delivery be cancelled before.
+  // An attempt can begin until its lease ends, and its delivery can be cancelled before that.
   return recordLateAttempts(db, rows, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
 }
 
-/** How far the clocks of two processes may lie apart. */
+/** The largest difference between the clocks of two processes. */
 const CLOCK_TOLERANCE_MS = 2 * SKEW_MAX_MS;
 
 function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): EndedAttempt {
@@ -221,12 +221,12 @@ function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): 
   };
 }
 
-/** Clocks step: what a column cannot hold is no duration of an attempt. */
+/** Clocks step. The result always fits the column. */
 function durationMs(from: Date, to: Date): number {
   return Math.min(Math.max(0, to.getTime() - from.getTime()), 2 ** 31 - 1);
 }
 
-/** Puts off deliveries that could not be attempted, by a minute where a fault of our own was the cause. No attempt is counted. */
+/** Postpones deliveries that could not be attempted: after an internal fault, by a minute. Counts no attempt. */
 export async function postpone(
   { db, clock }: Pick<Foundations, "db" | "clock">,
   claims: Claim[],

@@ -6,20 +6,20 @@ import { gather } from "./gather.ts";
 
 export interface Cancelling {
   /**
-   * Cancels what is queued for a subscription that is not active any more, beside everything else. One after the other,
-   * so that no number of them takes all connections; what is left where it breaks off, claims find when it is due.
+   * Cancels the queue of a subscription that is no longer active, in the background. Only one statement runs at a time, so that
+   * many calls do not use up the connection pool. If it fails, claims cancel the rest when it is due.
    */
   cancelRest: (subscriptionId: SubscriptionId) => void;
-  /** Resolves once nothing of that is under way. Throws when it breaks off. */
+  /** Resolves when no cancellation runs. Rejects if one fails. */
   restCancelled: () => Promise<void>;
-  /** Begins no further statement. Resolves once the one under way is over, and never throws. */
+  /** Starts no further statement. Resolves when the current one has ended, and never rejects. */
   stopCancelling: () => Promise<void>;
 }
 
 export interface CancellingOptions {
-  /** Subscriptions whose queues one statement cancels. */
+  /** The maximum number of subscriptions in one statement. */
   max?: number;
-  /** Called when a queue could not be cancelled. No caller waits for that. */
+  /** Called when a queue could not be cancelled, because no caller waits for the result. */
   onCancelFailed?: ((error: unknown) => void) | undefined;
   onCancelled?: ((rows: CancelledRow[]) => void) | undefined;
 }
@@ -52,7 +52,7 @@ export function createCancelling(
     cancelRest: (id) => {
       if (underWay.has(id)) return;
       const done = cancelAll(id).finally(() => underWay.delete(id));
-      done.catch(() => undefined); // `onCancelFailed` was called, and `restCancelled` throws.
+      done.catch(() => undefined); // The error went to `onCancelFailed`, and `restCancelled` rejects with it.
       underWay.set(id, done);
     },
     restCancelled: async () => {

@@ -9,7 +9,7 @@ import {
 } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** Limits the attempts for one subscription in a second, over all processes. Null: no limit. It holds from the next claim. */
+/** Limits a subscription's attempts a second, over all processes, from the next claim on. Null: no limit. */
 export async function setCeiling(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   id: SubscriptionId | null,

@@ -19,14 +19,14 @@ export interface ChangeView {
   request_id: string;
 }
 
-/** Which changes, as an operator says it. */
+/** A filter of changes, as an operator writes it. */
 export interface ChangeQuery {
   operator?: string | undefined;
   action?: string | undefined;
   subject?: string | undefined;
-  /** At or after, ISO 8601. */
+  /** Inclusive, ISO 8601. */
   since?: string | undefined;
-  /** Before, ISO 8601. */
+  /** Exclusive, ISO 8601. */
   until?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function recordChanges(
   );
 }
 
-/** Newest first. */
+/** Returns a page of changes, newest first. */
 export async function pageOfChanges(
   { db }: Pick<Dependencies, "db">,
   { since: from, until: to, ...query }: PageRequest & ChangeQuery,

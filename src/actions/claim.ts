@@ -9,10 +9,10 @@ export interface Claim extends Lease {
   subscription_id: SubscriptionId;
   organization_id: OrganizationId;
   url: string;
-  /** Attempts that ended before. */
+  /** The number of earlier attempts. */
   attempts: number;
   lost_leases: number;
-  /** Null when no key of the ring opens it. */
+  /** Null if no key of the ring opens it. */
   signingSecret: string | null;
   body: Buffer;
 }

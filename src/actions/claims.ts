@@ -8,25 +8,25 @@ import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
-/** How many slots a dispatcher has for one subscription. */
+/** The number of slots that a dispatcher has for one subscription. */
 export interface Share {
   subscription_id: SubscriptionId;
   share: number;
 }
 
-/** What a dispatcher has slots for: each subscription up to its share, all together up to the limit. */
+/** The slots of a dispatcher: for each subscription its share, and for all together the limit. */
 export interface Wanted {
-  /** Those that come first are served first. */
+  /** In the order in which they are served. */
   shares: Share[];
   limit: number;
 }
 
-/** What a claim took. */
+/** The result of a claim. */
 export interface Taken {
   claims: Claim[];
-  /** The subscription of each delivery, also of those that are cancelled in place of an attempt. */
+  /** The subscription of each delivery, also of those that were cancelled instead of leased. */
   subscriptionIds: string[];
-  /** Those that have used up their ceilings, and how long to leave them alone. */
+  /** The subscriptions that have used up their ceilings, and for how long not to claim for them. */
   throttled: Throttled[];
 }
 
@@ -35,7 +35,7 @@ export interface Throttled {
   forMs: number;
 }
 
-/** Leases due deliveries to this process. One whose subscription is not active any more is cancelled instead. */
+/** Leases due deliveries to this process. Cancels those whose subscription is no longer active. */
 export async function claimDeliveries(
   { db, clock, ring, rules, cancelling }: Foundations,
   wanted: Wanted,
@@ -45,7 +45,7 @@ export async function claimDeliveries(
   const leaseId = randomId();
   const { claimed, ceilings } = await claimDue(db, wanted, { now, leasedUntil, leaseId });
 
-  // Beside the claim: what it has leased for others neither waits for this nor is lost with it.
+  // Not awaited: the claim must neither wait for a cancellation nor fail with it.
   const orphans = claimed.filter((d) => !d.active);
   orphans.forEach((d) => cancelling.cancelRest(d.subscription_id));
 
@@ -61,7 +61,7 @@ export async function claimDeliveries(
   };
 }
 
-/** Whether the claim took all tokens, and less than its share. */
+/** Returns true if the claim took all tokens, and these were fewer than the share. */
 function isUsedUp(
   { subscription_id: id, tokens }: CeilingRow,
   { shares }: Wanted,
@@ -72,7 +72,7 @@ function isUsedUp(
   return tokens < share && taken >= tokens;
 }
 
-// Named one by one: copying the rest of a row costs a sixth of all that we spend on it.
+// Listed one by one, because copying the rest of a row took a sixth of our time for a delivery.
 export function toClaim(
   ring: KeyRing,
   row: Omit<ClaimedDelivery, "active">,

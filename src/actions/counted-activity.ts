@@ -29,7 +29,7 @@ export function countPublished(activity: ActivityLog, publishing: Publishing): P
   }
 }
 
-/** Counts an authenticated request, and whether it was one too many. */
+/** Counts an authenticated request, and whether the rate limit refused it. */
 export function countRequest(
   activity: ActivityLog,
   organization_id: OrganizationId,
@@ -49,7 +49,7 @@ export function countCancelled(activity: ActivityLog, rows: readonly CancelledRo
   }
 }
 
-/** Counts what was recorded: what the audit shows, and nothing else. */
+/** Counts recorded attempts, exactly as the audit shows them. */
 export function countRecorded(
   activity: ActivityLog,
   { settled, cancelled, disabled }: Recorded,
@@ -76,12 +76,12 @@ function countAttempt(counts: ActivityCounts, { ended, state }: Settled): void {
   if (state === "delivered") counts.addEndToEnd(endToEndMs(claim.id, endedAt));
 }
 
-/** From the publishing of an event to the end of the attempt that delivered it. */
+/** Returns the time from the publishing of an event to the end of the attempt that delivered it. */
 export function endToEndMs(id: DeliveryId, endedAt: Date): number {
   return msBetween(timeOfId(id), endedAt);
 }
 
-/** Clocks step. */
+/** Clocks step, so the difference may be negative. */
 function msBetween(from: Date, to: Date): number {
   return Math.max(0, to.getTime() - from.getTime());
 }

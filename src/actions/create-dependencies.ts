@@ -11,12 +11,12 @@ import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing } from "./publishing.ts";
 
-/** Organizations of which this process remembers when it told the platform. */
+/** The limit of organizations for which this process remembers when it told the platform. */
 const LIMITED_TOLD_MAX = 10_000;
 
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
-/** How calls come together in one statement. One that takes longer than the patience is abandoned. */
+/** How calls are batched. A statement that takes longer than `patienceMs` is abandoned. */
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
 
 export function createDependencies(parts: Parts): Dependencies {

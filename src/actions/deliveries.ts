@@ -7,7 +7,7 @@ import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type DeliveryDetail, viewAttempt, viewDelivery, viewStanding } from "./views/delivery.ts";
 
-/** A delivery of whichever organization, with all its attempts and what has become of its subscription. */
+/** Returns a delivery of any organization, with all its attempts and the state of its subscription. */
 export async function getDelivery(
   { db }: Pick<Dependencies, "db">,
   id: DeliveryId | null,

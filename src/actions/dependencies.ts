@@ -16,64 +16,64 @@ import type { NewEvent, Published } from "./new-event.ts";
 import type { Proofs } from "./proofs.ts";
 import type { DueSubscription, Reservation } from "./reservation.ts";
 
-/** What the dispatcher and the actions share. */
+/** The dependencies that the dispatcher and the actions share. */
 export interface Foundations {
   db: Database;
   clock: Clock;
   ring: KeyRing;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   cancelling: Cancelling;
-  /** The slug of the organization that is told of the others. Default: none is. */
+  /** The slug of the organization that gets the notices. Default: none. */
   platformOrganization?: string | null | undefined;
 }
 
 /** Organizations that have used up their rate limits. */
 export interface Limited {
-  /** Of which the platform is to be told, and since when. */
+  /** Organizations that the platform is not yet told of, with the time of the refusal. */
   waiting: Map<OrganizationId, Date>;
-  /** When this process last told of one. */
+  /** When this process last told of an organization. */
   toldAt: BoundedCache<OrganizationId, Date>;
 }
 
-/** What the wiring brings: the doors to everything that is not deterministic, and the configured rules. */
+/** The inputs of the wiring: access to everything that is not deterministic, and the configured rules. */
 export interface Parts extends Foundations {
-  /** Whether deliveries could go to this URL now, and to which addresses. */
+  /** Returns whether deliveries may go to this URL now, and the addresses of its host. */
   checkDestination: (url: string, organizationId: OrganizationId) => Promise<Vetted>;
   /** How long history is kept. Default: 30 days. */
   retentionMs?: number;
-  /** Default: the service's own alone. */
+  /** Default: the service's own event types only. */
   eventTypes?: EventTypes;
-  /** Sees the outcome of what publishes events. Default: nobody does. */
+  /** Observes each write that publishes events. Default: none. */
   noteWrite?: <Result>(write: Promise<Result>) => Promise<Result>;
-  /** Where activity is counted. Default: a log that nobody writes down. */
+  /** Where activity is counted. Default: a log that is never written. */
   activity?: ActivityLog;
-  /** What is wrong with this process, as `/readyz` tells it. Default: nothing. */
+  /** The faults of this process, as `/readyz` shows them. Default: none. */
   ownProblems?: () => Promise<Problem[]>;
-  /** Tells the dispatcher of this process, if it has one, that these subscriptions have something due. */
+  /** Tells the dispatcher of this process, if there is one, that these subscriptions have something due. */
   nudge: (due: DueSubscription[]) => void;
-  /** Sets aside free slots of this process's dispatcher, if it has one, for deliveries that are being published. */
+  /** Reserves free slots of this process's dispatcher, if there is one, for deliveries that are being published. */
   reserve: () => Reservation;
 }
 
-/** Everything an action may reach besides its arguments. Built once, by `createDependencies`. */
+/** Everything that an action may use besides its arguments. `createDependencies` builds it once. */
 export interface Dependencies extends Parts {
   eventTypes: EventTypes;
   retentionMs: number;
   activity: ActivityLog;
   ownProblems: () => Promise<Problem[]>;
-  /** Look-ups and writes of single requests, gathered for a tick into one statement. */
+  /** Look-ups and writes of single requests, batched into one statement a tick. */
   gathered: {
-    /** Null when the key lets nobody in. */
+    /** Null if the key is not valid. */
     admit: (presented: Presented) => Promise<Admitted | null>;
     findSubscription: (id: SubscriptionId) => Promise<SealedSubscriptionRow | null>;
-    /** Resolves once the event is durable. */
+    /** Resolves when the event is durable. */
     publish: (event: NewEvent) => Promise<Published>;
-    /** The same of all or nothing. A batch has a statement of its own. */
+    /** Publishes all events or none. Each batch has its own statement. */
     publishAll: (events: NewEvent[]) => Promise<Published[]>;
-    /** By bare id or by slug. Null if absent. */
+    /** Takes a bare id or a slug. Null if there is none. */
     findOrganization: (name: OrganizationName) => Promise<OrganizationRow | null>;
   };
-  /** When each key was last used, as far as that is not written yet. */
+  /** The last use of each key, if it is not yet written. */
   keysUsed: Map<string, Date>;
   limited: Limited;
   proofs: Proofs;

@@ -3,12 +3,12 @@ import { type AddressPolicy, isContactable } from "../domain/public-address.ts";
 import type { NameLookup } from "../network/name-lookup.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
 
-/** `addresses` are all that the host has, each of them contactable: connect to these and no others. */
+/** `addresses` are all addresses of the host. Each may be connected to. Connect to no others. */
 export type Vetted =
   | { ok: true; destination: Destination; addresses: string[] }
   | { ok: false; refusal: Refusal; detail: string };
 
-/** `no_resolver` is an internal fault: it counts against no subscription. `too_many_lookups` is over in a moment. */
+/** `no_resolver` is an internal fault and counts against no subscription. `too_many_lookups` passes soon. */
 export type Refusal =
   "url" | "dns_error" | "address_not_public" | "no_resolver" | "too_many_lookups";
 
@@ -20,13 +20,13 @@ const DETAILS = {
 } satisfies Partial<Record<Refusal, string>>;
 
 const VERDICTS_MAX = 10_000;
-/** Longer URLs are judged each time: each of their characters may be written as up to nine. */
+/** The verdicts on longer URLs are not cached, because an encoded character may take up to nine. */
 const REMEMBERED_LENGTH_MAX = 256;
 const verdicts = new WeakMap<AddressPolicy, BoundedCache<string, UrlVerdict>>();
 
 /**
- * Whether deliveries may go to this URL, and where to. Made anew for each attempt, since a name may
- * point elsewhere by then. One address that is not contactable refuses the host with all of its others.
+ * Returns whether deliveries may go to this URL, and the addresses. It is called for each attempt, because the addresses of a
+ * name change. One address that is not allowed refuses the host.
  */
 export async function checkDestination(
   { lookup, egress }: { lookup: NameLookup; egress: AddressPolicy },
@@ -46,7 +46,7 @@ export async function checkDestination(
   if (found.kind === "none") return refused("dns_error");
 
   const contactable = found.addresses.filter((address) => isContactable(address, egress));
-  // For `localhost` we answer both loopback addresses ourselves: one that is not allowed does not refuse the other.
+  // `localhost` always has both loopback addresses. One that is not allowed does not refuse the other.
   const all = destination.host === "localhost" ? contactable : found.addresses;
   if (all.length === 0 || contactable.length < all.length) return refused("address_not_public");
   return { ok: true, destination, addresses: contactable };
@@ -56,7 +56,7 @@ export function refused(refusal: keyof typeof DETAILS): Vetted {
   return { ok: false, refusal, detail: DETAILS[refusal] };
 }
 
-/** The verdict on the text of a URL never changes, so the hot path need not parse it at each attempt. */
+/** Returns the verdict on the text of a URL. It never changes, so it is cached. */
 function checkUrlOnce(url: string, egress: AddressPolicy): UrlVerdict {
   let known = verdicts.get(egress);
   if (known === undefined) verdicts.set(egress, (known = new BoundedCache(VERDICTS_MAX)));

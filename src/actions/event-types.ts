@@ -12,14 +12,14 @@ import { NOTICE_TYPES } from "../domain/notices.ts";
 import { isOwnType } from "../domain/event-types.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** A node that was not seen for so long has ended, and what it alone announced is retired. */
+/** After this time without a sign, a node counts as ended, and types that it alone announced are retired. */
 export const NODE_UNSEEN_MS = 5 * 60_000;
 
 type Announcing = Pick<Dependencies, "db" | "clock" | "eventTypes">;
 
 /**
- * Writes down that this node knows its types. A type that no node knows any more is retired. Nodes with different folders
- * leave each other's types alone.
+ * Records that this node knows its types, and retires types that no node knows any more. Nodes with different folders leave
+ * each other's types alone.
  */
 export async function announceEventTypes(
   { db, clock, eventTypes }: Announcing,
@@ -35,7 +35,7 @@ export async function announceEventTypes(
   });
 }
 
-/** Its types stay known until another node announces its own. */
+/** Records that this node has ended. Its types stay known until another node announces its own. */
 export async function withdrawNode(
   { db, clock }: Pick<Announcing, "db" | "clock">,
   nodeId: string,
@@ -43,7 +43,7 @@ export async function withdrawNode(
   await recordNodeEnded(db, nodeId, clock());
 }
 
-/** Types that active subscriptions list and this node does not know, in order of name. */
+/** Returns the types that active subscriptions list and this node does not know, ordered by name. */
 export async function listUnknownSubscribed({
   db,
   eventTypes,
@@ -51,7 +51,7 @@ export async function listUnknownSubscribed({
   return listSubscribedBeside(db, [...eventTypes.names, ...NOTICE_TYPES]);
 }
 
-/** The types of this node, those that any node has ever announced, and those of notices if there are any. */
+/** Returns the types of this node, all types that were ever announced, and those of notices if there are any. */
 export async function listEverKnown({
   db,
   eventTypes,

@@ -13,7 +13,7 @@ import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 /** An event as operators and publishers see it. */
 export interface EventView {
   id: string;
-  /** The slug. */
+  /** The organization's slug. */
   organization: string;
   type: string;
   occurred_at: string;
@@ -21,7 +21,7 @@ export interface EventView {
   deliveries: DeliveryView[];
 }
 
-/** An event of whichever organization, with its newest deliveries: as many as an organization can have subscriptions. */
+/** Returns an event of any organization, with its newest deliveries: as many as an organization can have subscriptions. */
 export async function getEvent(
   { db }: Pick<Dependencies, "db">,
   id: EventId | null,
@@ -45,18 +45,18 @@ export async function getEvent(
   };
 }
 
-/** How an event type is used. */
+/** The use of an event type. */
 export interface EventTypeView {
   type: string;
   summary: string;
-  /** Active ones that list it. */
+  /** The number of active subscriptions that list it. */
   subscriptions: number;
   last_published_at: string | null;
 }
 
 type TypeUse = TypeUseRow & { summary: string };
 
-/** In order of name. */
+/** Returns a page of event types, ordered by name. */
 export async function pageOfEventTypes(
   { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
   request: PageRequest,
@@ -86,8 +86,8 @@ export async function pageOfEventTypes(
 }
 
 /**
- * Erases what an event says, for good, and cancels what still waits of it. An attempt that is under way may end. Whoever
- * sends the event again sends an empty object.
+ * Erases the payload of an event for good, and cancels its waiting deliveries. A running attempt may end. A redelivery of the
+ * event sends an empty object.
  */
 export async function eraseEventPayload(
   { db, clock }: Pick<Dependencies, "db" | "clock">,

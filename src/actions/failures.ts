@@ -9,8 +9,8 @@ import { type AttemptView, viewAttempt } from "./views/delivery.ts";
 const ATTEMPT_ID = new RegExp(`^${UUID}$`);
 
 /**
- * Failed attempts of one subscription of the organization, newest first. A cursor serves the subscription it came from.
- * `organizationId` null: the subscription may be any organization's.
+ * Returns a page of a subscription's failed attempts, newest first. A cursor is valid for its subscription only. If
+ * `organizationId` is null, the subscription may be any organization's.
  */
 export async function pageOfFailures(
   deps: Pick<Dependencies, "db" | "gathered">,

@@ -16,10 +16,10 @@ import {
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
 
-/** What a search found. `kind` says which page shows it. */
+/** A search result. `kind` tells which page shows it. */
 export interface Found {
   kind: FoundKind;
-  /** The public id, or the name itself of an event type or a host. */
+  /** The public id, or the name of an event type or a host. */
   id: string;
   label: string;
 }
@@ -37,22 +37,22 @@ export const FOUND_KINDS = [
 ] as const;
 export type FoundKind = (typeof FOUND_KINDS)[number];
 
-/** How much a search finds, and how long a text it takes. */
+/** The limits of a search: of its results, and of the length of its text. */
 export const FOUND_MAX = 20;
 const TEXT_MAX = 300;
 
-/** How long after the beginning of an attempt its success may have been recorded. */
+/** The longest time from the beginning of an attempt to the recording of its success. */
 const ATTEMPT_SPAN_MS = 60_000;
 
 type Deps = Pick<Dependencies, "db" | "eventTypes">;
 
-/** Finds what an operator pastes: an id, or how a slug, an event type or a host begins. */
+/** Finds a thing by its id, or by the beginning of its slug, event type or host. */
 export async function find(deps: Deps, text: string): Promise<{ items: Found[] }> {
   const sought = text.trim();
   if (sought === "" || sought.length > TEXT_MAX) {
     throw invalidRequest([{ pointer: "/q", detail: `must have 1 to ${TEXT_MAX} characters` }]);
   }
-  // No name holds a control character, and the database takes no NUL.
+  // No name holds a control character, and PostgreSQL refuses NUL.
   if (/\p{Cc}/u.test(sought)) return { items: [] };
   const byId = await findById(deps, sought);
   if (byId) return { items: [byId] };
@@ -63,7 +63,7 @@ export async function find(deps: Deps, text: string): Promise<{ items: Found[] }
     eventTypes(deps, name),
     hosts(deps, name),
   ]);
-  // Those that are exactly what is sought come first.
+  // Exact matches come first.
   const isExact = ({ label }: Found) => Number(label === name);
   const items = found.flat().toSorted((one, other) => isExact(other) - isExact(one));
   return { items: items.slice(0, FOUND_MAX) };
@@ -92,7 +92,7 @@ async function hosts({ db }: Deps, name: string): Promise<Found[]> {
   return rows.map((found) => ({ kind: "host", id: found, label: found }));
 }
 
-/** Null unless the text is the id of something that exists. */
+/** Returns null unless the text is the id of something that exists. */
 async function findById({ db }: Deps, text: string): Promise<Found | null> {
   const keyId = text.startsWith("vck_") ? parseKeyId(text.split(".")[0] ?? "") : null;
   if (keyId !== null) return foundAs("key", `vck_${keyId}`, await findKeyLabel(db, keyId));
@@ -111,7 +111,7 @@ async function findById({ db }: Deps, text: string): Promise<Found | null> {
   if (ids.delivery) return foundAs("delivery", text, await findDeliveryState(db, ids.delivery));
   if (ids.redelivery) return foundAs("redelivery", text, await findJobState(db, ids.redelivery));
   const attempt = ids.attempt && (await findAttempt(db, ids.attempt, ATTEMPT_SPAN_MS));
-  // An attempt has no page of its own: its delivery's shows it.
+  // An attempt has no page. The page of its delivery shows it.
   if (attempt) {
     const label = `${attempt.outcome} ${text}`;
     return { kind: "attempt", id: publicId("dlv", attempt.delivery_id), label };

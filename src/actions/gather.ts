@@ -1,32 +1,32 @@
 import { Busy } from "../domain/errors.ts";
 
 export interface GatherOptions {
-  /** Calls in one batch at the most. */
+  /** The most calls in one batch. */
   max: number;
-  /** Calls that are worth a batch at once; without it as many as one can hold. */
+  /** A batch of this many calls starts at once. Default: `max`. */
   enough?: number;
   paceMs?: number;
-  /** Calls that may wait for a batch: one more is refused at once. */
+  /** The most calls that may wait for a batch. One more is refused. */
   waitingMax?: number;
-  /** How long a batch may take until its callers are told that it takes too long; without it they wait. */
+  /** How long a batch may take before its callers get an error. Default: no limit. */
   patienceMs?: number;
 }
 
-/** More calls than this wait for nothing but a database that has come to a halt. */
+/** More calls wait only if the database has stalled. */
 const WAITING_MAX = 10_000;
-/** After a batch that took too long, the next ones have this share of the patience, until one succeeds. */
+/** After a batch that took too long, the next ones get this share of the patience, until one succeeds. */
 const SHARE_AFTER_HALT = 1 / 10;
 
 /**
- * Makes one batch of the calls that come in during a tick, or while the batch before is still under way.
+ * Batches the calls of a tick, and those that come in while a batch runs.
  *
- * A call that comes alone goes at the end of its tick. Where calls come together, the next batch starts no sooner than
- * `paceMs` after the one before, so that it holds more of them: a statement costs more than a row. But where `enough`
- * are together they wait for nothing else: the database works on them while the rest of the tick brings the next ones.
+ * A single call starts at the end of its tick. After a batch of several calls, the next batch starts no sooner than `paceMs`
+ * later, so that it holds more of them, because a statement costs more than a row. A batch of `enough` calls starts at once, so
+ * that the database works while the tick goes on.
  *
- * `run` answers as many results as it got items, in their order; when it throws, every call of that batch throws.
- * While one takes longer than `patienceMs`, every call throws at once: nothing piles up. What comes after it is
- * waited for but briefly, until something succeeds.
+ * `run` returns one result for each item, in their order. If it throws, every call of that batch throws. If it takes longer
+ * than `patienceMs`, its calls, the waiting ones and all new ones until it ends throw at once, so that no backlog grows. The
+ * next batches get less patience until one succeeds.
  */
 export function gather<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -54,7 +54,7 @@ export function gather<Item, Result>(
       schedule();
     });
 
-  /** Enough calls go at once, fewer at the end of the tick or when their time has come. */
+  /** Starts a batch of `enough` calls at once. Otherwise starts it at the end of the tick, or when `paceMs` has passed. */
   function schedule(): void {
     if (isBusy || waiting.length === 0) return;
     if (waiting.length >= enough) {
@@ -73,7 +73,7 @@ export function gather<Item, Result>(
     if (!isBusy && waiting.length > 0) void runBatch();
   }
 
-  /** What has waited for a batch follows it without waiting for the end of the tick as well. */
+  /** Starts the next batch after another. Does not wait for the end of the tick. */
   function goOn(): void {
     if (waiting.length > 0 && performance.now() >= nextStartMs) void runBatch();
     else schedule();
@@ -99,10 +99,10 @@ export function gather<Item, Result>(
     }
     clearTimeout(patience);
     isBusy = overdue = false;
-    goOn(); // The database works on while these callers go about their answers.
+    goOn(); // The database works while these callers continue.
     calls.forEach(tell);
 
-    /** Whatever `run` still comes to, nobody waits for it any more. */
+    /** The result of `run` is ignored from here on. */
     function giveUp(): void {
       overdue = hasHalted = true;
       for (const call of [...calls, ...waiting.splice(0)]) call.reject(new Busy());

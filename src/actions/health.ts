@@ -13,9 +13,9 @@ import { histogramOf, shareOf } from "./views/activity.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
 
-/** How deliveries of a subscription, or of all of an organization's, fare. */
+/** The health of a subscription, or of an organization's subscriptions together. */
 export interface HealthView {
-  /** Of the last 24 hours; null if nothing was attempted. So are the latencies. */
+  /** Of the last 24 hours. Null if nothing was attempted. The same holds for the latencies. */
   success_share: number | null;
   attempt_ms: Latency;
   /** The last 100 attempts, oldest first. */
@@ -32,7 +32,7 @@ const RECENT_MAX = 100;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** By `org_<uuid>` or by slug. */
+/** Takes `org_<uuid>` or a slug. */
 export async function getOrganizationHealth(
   deps: Deps,
   name: string,

@@ -12,28 +12,27 @@ export interface KeyedRequest {
   organizationId: OrganizationId;
   route: KeyedRoute;
   key: string;
-  /** SHA-256 of what the request asks for. */
+  /** The SHA-256 of the request's path and body. */
   hash: Buffer;
 }
 
 export interface Answer {
-  /** As it is sent, byte for byte. */
+  /** The bytes as they are sent. */
   body: string;
   isReplayed: boolean;
 }
 
-/** Keeps the answer to a request in the transaction of what the request does. */
+/** Keeps the answer to a request, in the transaction that does the request's work. */
 export type Keep = (tx: Queryable, subscriptionId: SubscriptionId, body: string) => Promise<void>;
 
 type Deps = Pick<Dependencies, "db" | "clock" | "ring">;
 
-/** How long a request waits for another one with its key to commit. */
+/** How long a request waits for the commit of another one with its key. */
 const WINNER_WAIT_MS = 1_000;
 
 /**
- * Answers a request with the answer that is kept for its key. If there is none, `work` does the request, keeps the answer
- * and returns it. Of several requests at a time with one key, over all processes, one does what it asks for; the others
- * get its answer.
+ * Returns the answer that is kept for the request's key. If there is none, calls `work`, which does the work, keeps the answer
+ * and returns it. If several requests have one key, in any process, only one of them does the work. The others get its answer.
  */
 export async function answerOnce(
   deps: Deps,
@@ -46,7 +45,7 @@ export async function answerOnce(
     return { body: await work(keeper(deps, request)), isReplayed: false };
   } catch (error) {
     if (!(error instanceof PartnerError)) throw error;
-    // Another request with the key may have been first, and this one refused because of that.
+    // Another request with the key may have come first, and may be the cause of this error.
     const winners = await findAnswer(deps, request);
     if (winners === null) throw error;
     return { body: winners, isReplayed: true };
@@ -95,7 +94,7 @@ function keyOf({ organizationId, route, key }: KeyedRequest): AnswerKey {
   return { organization_id: organizationId, route, key };
 }
 
-/** The row that a sealed answer opens in. */
+/** Returns the place that a sealed answer is bound to: its row. */
 export function placeOf({ organization_id, route, key }: AnswerKey): string {
   return `${organization_id} ${route} ${key}`;
 }

@@ -18,7 +18,7 @@ import { getOrganization } from "./organizations.ts";
 import { readChoice, readTime } from "./queries.ts";
 import { type ActivityView, viewActivity } from "./views/activity.ts";
 
-/** Whose activity an operator asks for, and of which time. Without an organization or a subscription: the service's. */
+/** A filter of activity, as an operator writes it. Without an organization or a subscription: the service's. */
 export interface ActivityQuery {
   organization?: string | undefined;
   subscription?: string | undefined;
@@ -32,7 +32,7 @@ export interface ActivityQuery {
 const STEPS = Object.keys(STEPS_MS) as Step[];
 const SPAN_MS = 60 * MINUTE_MS;
 
-/** One point for each step of the span, the earliest first, also where nothing happened. */
+/** Returns one point for each step of the span, oldest first, also for steps without activity. */
 export async function getActivity(
   deps: Pick<Dependencies, "db" | "clock">,
   query: ActivityQuery,
@@ -88,7 +88,7 @@ async function findScope(
   return { kind: "subscription", scope: await requireSubscription(deps, subscription) };
 }
 
-/** One that was deleted has activity, too. */
+/** A deleted subscription has activity, too. */
 async function requireSubscription(
   { db }: Pick<Dependencies, "db">,
   name: string,

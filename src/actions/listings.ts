@@ -18,7 +18,7 @@ import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
 
-/** In order of slug. */
+/** Returns a page of organizations, ordered by slug. */
 export async function pageOfOrganizations(
   { db }: Pick<Dependencies, "db">,
   request: PageRequest,
@@ -32,7 +32,7 @@ export async function pageOfOrganizations(
   });
 }
 
-/** Newest first, without revoked ones unless they are asked for. */
+/** Returns a page of keys, newest first. Omits revoked ones by default. */
 export async function pageOfApiKeys(
   { db }: Pick<Dependencies, "db">,
   query: PageRequest & { organization?: string | undefined; include_revoked?: string | undefined },
@@ -54,7 +54,7 @@ export async function pageOfApiKeys(
   });
 }
 
-/** Newest first, deleted ones gone. */
+/** Returns a page of subscriptions, newest first, without deleted ones. */
 export async function pageOfSubscriptions(
   { db }: Pick<Dependencies, "db">,
   query: PageRequest & { organization?: string | undefined; active?: string | undefined },
@@ -76,7 +76,7 @@ export async function pageOfSubscriptions(
   });
 }
 
-/** Newest first, waiting and finished ones together. */
+/** Returns a page of deliveries, newest first, in any state. */
 export async function pageOfDeliveries(
   {
     db,
@@ -106,19 +106,19 @@ export async function pageOfDeliveries(
   });
 }
 
-/** Nothing is the name of no organization, and is no filter either. */
+/** An empty text is neither a name nor a filter. */
 function refuseEmpty(organization: string | undefined, faults: Fault[]): void {
   if (organization !== "") return;
   faults.push({ pointer: "/organization", detail: "must name one organization" });
 }
 
-/** Null when no organization is named. A closed one has a history still. */
+/** Returns null if no organization is named. Finds closed ones, too, because their history stays. */
 async function idOf(db: Dependencies["db"], organization?: string): Promise<string | null> {
   if (organization === undefined) return null;
   return (await getOrganization({ db }, organization, { withClosed: true })).id;
 }
 
-/** The position in a list by age, and back. */
+/** Returns the position of a row in a list ordered by age. `placeOf` reads it. */
 function positionAt(created: Date, id: string): string {
   return `${created.getTime()} ${id}`;
 }

@@ -12,15 +12,15 @@ export interface NewEvent {
   subscriptionId?: SubscriptionId;
   /** A second event of the organization with this key within 24 hours is a duplicate. */
   dedupeKey?: string;
-  /** Of the request that publishes it. */
+  /** The id of the request that publishes it. */
   requestId?: string;
 }
 
 export interface Published {
-  /** Of a duplicate: the first event's. */
+  /** The id of the event. For a duplicate: of the first event. */
   eventId: EventId;
-  /** Whether nothing was written, since another event has the dedupe key. */
+  /** True if nothing was written, because another event has the dedupe key. */
   isDuplicate: boolean;
-  /** The subscriptions that get the event, one delivery each. */
+  /** The subscriptions that get the event, with one delivery each. */
   subscriptionIds: SubscriptionId[];
 }

@@ -9,8 +9,8 @@ import { publish } from "./publish.ts";
 import type { DueSubscription } from "./reservation.ts";
 
 /**
- * Publishes notices to the platform's organization in the caller's transaction, if there is one, and returns what is due.
- * Nothing is told of that organization itself: a notice that fails causes no other.
+ * Publishes notices to the platform's organization, if there is one, in the caller's transaction. Returns the subscriptions
+ * that have something due. Notices about that organization itself are omitted, so that a failed notice causes no other.
  */
 export async function publishNotices(
   { clock, platformOrganization: slug }: Pick<Foundations, "clock" | "platformOrganization">,
@@ -47,10 +47,10 @@ async function slugsOf(tx: Queryable, ids: OrganizationId[]): Promise<Map<Organi
   return new Map(rows.flatMap((row) => (row ? [[row.id, row.slug] as const] : [])));
 }
 
-/** Organizations that wait to be told of. A process remembers no more. */
+/** The limit of organizations that the platform is not yet told of. */
 const LIMITED_MAX = 10_000;
 
-/** Remembers, outside of the database, that an organization has used up its rate limit. */
+/** Remembers in memory that an organization has used up its rate limit. */
 export function noteLimited(
   { clock, platformOrganization, limited }: Dependencies,
   { organizationId, slug }: { organizationId: OrganizationId; slug: string },
@@ -63,7 +63,7 @@ export function noteLimited(
   limited.waiting.set(organizationId, now);
 }
 
-/** Tells the platform of the organizations that `noteLimited` remembers: of each once a minute, over all processes. */
+/** Tells the platform of the organizations that `noteLimited` remembers, each once a minute, over all processes. */
 export async function tellOfLimited(deps: Dependencies): Promise<void> {
   const { db, clock, limited, nudge } = deps;
   if (limited.waiting.size === 0) return;

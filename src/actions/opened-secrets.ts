@@ -11,9 +11,8 @@ interface Opened {
 }
 
 /**
- * As `open`, but what opened once is remembered for the same subscription and the same sealed bytes: every attempt
- * needs its subscription's secret, and opening costs more than signing. The memory of a process that holds the ring
- * is no worse a place for a secret than the ring itself.
+ * Opens a sealed secret like `open`, with a cache, because every attempt needs the secret and opening costs more than signing.
+ * The process holds the ring in memory, so the opened secrets there add no risk.
  */
 export function openOnce(
   ring: KeyRing,

@@ -33,7 +33,7 @@ export async function createOrganization(
   return organization;
 }
 
-/** By `org_<uuid>` or by slug. A closed one is absent, unless it is asked for. */
+/** Takes `org_<uuid>` or a slug. By default a closed one counts as absent. */
 export async function getOrganization(
   { db }: Pick<Dependencies, "db">,
   name: string,
@@ -45,7 +45,7 @@ export async function getOrganization(
   return organization;
 }
 
-/** Changes the limit that all keys of the organization share; it holds from the next request on. */
+/** Sets the rate limit that all keys of the organization share, from the next request on. */
 export async function setRateLimit(
   { db }: Pick<Dependencies, "db">,
   name: string,
@@ -59,8 +59,8 @@ export async function setRateLimit(
 }
 
 /**
- * Closes an organization for good: revokes its keys, deletes its subscriptions and their secrets, and cancels what is queued for
- * them. Repeating this changes nothing. Its history stays, and its slug is never given again.
+ * Closes an organization for good: revokes its keys, deletes its subscriptions and their secrets, and cancels their queues.
+ * Repeating this changes nothing. Its history stays, and its slug is never given to another one.
  */
 export async function closeOrganization(
   {

@@ -9,14 +9,14 @@ import {
   unknownOverview,
 } from "./overview.ts";
 
-/** For how long one computation serves all who ask. */
+/** How long one overview is kept for all callers. */
 const OVERVIEW_MS = 1_000;
-/** The same of what takes longer and changes slowly. */
+/** How long the trends are kept, which cost more and change slowly. */
 const TRENDS_MS = 10_000;
 /** How long the database may take. */
 const PATIENCE_MS = 5_000;
 
-/** Reads the overview for all who ask: however many they are, the database is asked once a second. */
+/** Reads the overview for all callers, and queries the database at most once a second. */
 export class OverviewReader {
   readonly #deps: Pick<Dependencies, "db" | "clock">;
   readonly #ownProblems: () => Promise<Problem[]>;
@@ -26,7 +26,7 @@ export class OverviewReader {
   #overview: { at: number; value: Promise<Overview> } | undefined;
   #trends: { at: number; value: Trends } | undefined;
 
-  /** `ownProblems` of this process, as `/readyz` tells them. */
+  /** `ownProblems` returns the problems of this process, as `/readyz` shows them. */
   constructor(
     deps: Pick<Dependencies, "db" | "clock">,
     ownProblems: () => Promise<Problem[]>,
@@ -45,7 +45,7 @@ export class OverviewReader {
     return this.#overview.value;
   }
 
-  /** A database that is away is the answer, and not an error. */
+  /** If the database is unavailable, the overview says so. That is no error. */
   async #find(): Promise<Overview> {
     const checks = await this.#ownProblems();
     if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);

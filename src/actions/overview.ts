@@ -21,7 +21,7 @@ import { histogramOf, shareOf } from "./views/activity.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 import { type RankedView, viewRanked } from "./views/ranked-subscription.ts";
 
-/** What an operator sees first. Members of `now` and `last_24h` are null while the database is away. */
+/** The overview for operators. Members of `now` and `last_24h` are null while the database is unavailable. */
 export interface Overview {
   status: ServiceStatus;
   problems: Problem[];
@@ -46,12 +46,12 @@ export type Trends = Pick<Overview, "last_24h" | "failing" | "slowest">;
 
 type Deps = Pick<Dependencies, "db" | "clock">;
 
-/** Subscriptions in each of the two lists, and the time that they are ranked by. */
+/** The length of each of the two lists, and the time span of their ranking. */
 const RANKED_MAX = 10;
 const RANKED_OVER_MS = 60 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-/** The sums and lists that change slowly: they may be kept for some seconds. */
+/** Returns the sums and lists that change slowly. They may be cached for some seconds. */
 export async function findTrends({ db, clock }: Deps): Promise<Trends> {
   const now = clock();
   const ranked = { since: after(now, -RANKED_OVER_MS), limit: RANKED_MAX };
@@ -70,8 +70,8 @@ export async function findTrends({ db, clock }: Deps): Promise<Trends> {
 }
 
 /**
- * Whether the service is well, and what it does now. `checks` are those of this process that fail; `folders` remembers since
- * when the processes know different event types.
+ * Returns the status of the service and its present activity. `checks` are the failed checks of this process. `folders`
+ * remembers since when the processes know different event types.
  */
 export async function findOverview(
   { db, clock }: Deps,
@@ -108,7 +108,7 @@ export async function findOverview(
   };
 }
 
-/** For a database that is away: nothing is known but that. */
+/** Returns the overview while the database is unavailable. */
 export function unknownOverview(problems: readonly Problem[]): Overview {
   return {
     status: statusOf(problems),
@@ -134,7 +134,7 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
   };
 }
 
-/** The current minute and the one before: one alone would begin at nothing every minute. */
+/** Returns the sums of the current minute and the one before. The current one alone would start at zero each minute. */
 async function findRecent({ db }: Pick<Deps, "db">, now: Date) {
   const since = after(periodAt(now, MINUTE_MS), -MINUTE_MS);
   const span = { scope: SERVICE_SCOPE, since, until: after(now, MINUTE_MS) };
@@ -174,7 +174,7 @@ function processProblems(processes: ProcessRow[], alive: ProcessRow[], now: Date
   return [...missed, { code: "no_dispatcher", detail, since: since.toISOString() }];
 }
 
-/** Nodes are given different folders while a new version is rolled out, and should not be for long. */
+/** During a rollout nodes may have different folders for a short time. */
 function folderProblem(nodes: { names: string[] }[]): Omit<Problem, "since">[] {
   const folders = new Set(nodes.map(({ names }) => names.join(",")));
   if (folders.size < 2) return [];

@@ -3,10 +3,10 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { listSubscriptionIds } from "../postgres/subscriptions.ts";
 
-/** How many subscriptions the deliveries of one search may go to, deleted ones included. */
+/** The limit of subscriptions in one search of deliveries, deleted ones included. */
 export const OWNERS_MAX = 1_000;
 
-/** The subscriptions, deleted ones included, that deliveries of a search go to. Null if it names none. */
+/** Returns the subscriptions that a search of deliveries names, deleted ones included. Null if it names none. */
 export async function findOwners(
   db: Queryable,
   {

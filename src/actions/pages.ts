@@ -8,26 +8,26 @@ import {
   type PageRequest,
 } from "../domain/page.ts";
 
-/** A list that is read page by page: what its rows are, where each stands, and how it is shown. */
+/** A list that is read page by page. */
 export interface PagedList<Row, Item> {
   name: string;
-  /** What a position looks like. */
+  /** The pattern of a position. */
   form: RegExp;
   positionOf: (row: Row) => string;
-  /** Rows in the list's order, beginning behind the position `after`. */
+  /** Returns rows in the list's order, from behind the position `after`. */
   rows: (after: string | null, limit: number) => Promise<Row[] | Part<Row>>;
   view: (row: Row) => Item;
-  /** What else is wrong with the request. */
+  /** Further faults of the request. */
   faults?: Fault[];
 }
 
-/** What a search has found so far. `reached` is the position that it has come to, or null if that is the end. */
+/** The result of a partial search. `reached` is the position where it stopped, or null at the end of the list. */
 export interface Part<Row> {
   rows: Row[];
   reached: string | null;
 }
 
-/** One page. Asks for one row more than fits, to know whether there is a next page. */
+/** Returns one page. Reads one row more than fits, to know if there is a next page. */
 export async function readPage<Row, Item>(
   { limit = PAGE_LIMIT.default, cursor }: PageRequest,
   { name, form, positionOf, rows, view, faults = [] }: PagedList<Row, Item>,

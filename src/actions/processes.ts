@@ -6,7 +6,7 @@ import { type ProcessView, viewProcess } from "./views/process.ts";
 
 type Deps = Pick<Dependencies, "db" | "clock">;
 
-/** Those that run, and those that were last seen within a day. */
+/** Returns the running processes, and those that were last seen within a day. */
 export function listKnownProcesses({ db, clock }: Deps): Promise<ProcessRow[]> {
   return listProcesses(db, after(clock(), -GONE_KEPT_MS));
 }

@@ -5,8 +5,8 @@ import { BoundedCache } from "../lib/bounded-cache.ts";
 const KEPT_MAX = 10_000;
 
 /**
- * Proofs of possession that were right before. A subscription never changes its organization or its secret, so a proof
- * stays right. Whether the subscription still exists and is active is not known here. Secrets are kept as hashes.
+ * A cache of correct proofs of possession. A subscription never changes its organization or its secret, so a proof stays
+ * correct. It does not tell if the subscription still exists and is active. Secrets are kept as hashes.
  */
 export class Proofs {
   readonly #hashes = new BoundedCache<SubscriptionId, string>(KEPT_MAX);

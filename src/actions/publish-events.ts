@@ -12,13 +12,13 @@ import { SLUG } from "../domain/organization.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Published } from "./new-event.ts";
 
-/** Faults named in one answer. */
+/** The most faults in one answer. */
 export const EVENT_FAULTS_MAX = 1_000;
 
-/** What became of one event. */
+/** The result for one event. */
 export interface PublishedView {
   event_id: string;
-  /** How many were written: 0 of a duplicate. */
+  /** The number of deliveries written. 0 for a duplicate. */
   deliveries: number;
   duplicate: boolean;
 }
@@ -26,8 +26,8 @@ export interface PublishedView {
 type Deps = Pick<Dependencies, "clock" | "eventTypes" | "retentionMs" | "gathered">;
 
 /**
- * Publishes the event or the batch of events that `body` holds: all of them, or nothing if anything is wrong. Returns
- * once they are durable. `documentFaults` are the faults of the body as JSON text.
+ * Publishes the event or the batch of events in `body`: all of them, or none if there is any fault. Resolves when they are
+ * durable. `documentFaults` are the faults of the body as JSON text.
  */
 export async function publishEvents(
   deps: Deps,
@@ -66,7 +66,7 @@ export async function publishEvents(
   return isBatch || !only ? { items } : only;
 }
 
-/** The ids by name. Adds a fault for each event whose organization does not exist. */
+/** Returns the ids by name. Adds a fault for each event whose organization does not exist. */
 async function findOrganizations(
   { gathered }: Deps,
   events: Map<string, unknown>,

@@ -17,19 +17,19 @@ import type { Parts } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import { type DueSubscription, NO_SLOTS } from "./reservation.ts";
 
-/** For a process without a dispatcher: the others find its events when they poll. */
+/** For a process without a dispatcher. Others find its events when they poll. */
 export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {
   nudge: () => undefined,
   reserve: () => NO_SLOTS,
 };
 
 /**
- * Publishes events in the caller's transaction `tx`, with a delivery for each recipient: all of them exist exactly if
- * the transaction commits.
+ * Publishes events in the caller's transaction `tx`, with a delivery for each recipient. They exist if and only if the
+ * transaction commits.
  *
- * Call `nudge` with the subscriptions after the commit for attempts within milliseconds. Without it a poll finds the
- * deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`. A dedupe key
- * is taken until the transaction ends: others who publish with it wait.
+ * Call `nudge` with the subscriptions after the commit, so that the attempts start within milliseconds. Otherwise a poll finds
+ * the deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`. A dedupe key
+ * is locked until the transaction ends, and other publishers wait for it.
  */
 export async function publish(
   { clock }: { clock: Clock },
@@ -43,11 +43,11 @@ export async function publish(
 }
 
 /**
- * Publishes events in a transaction of their own. Deliveries that a slot is free for are written with their lease, so
- * their attempts begin as soon as the events are durable. The others wait for a claim.
+ * Publishes events in a transaction of their own. If a slot is free, a delivery is written with its lease, so that its attempt
+ * starts as soon as the event is durable. The others wait for a claim.
  *
- * Waits `keyWaitMs` at most for others that have taken a dedupe key and not committed yet: see `isInUse`. Slots stay
- * reserved meanwhile.
+ * Waits at most `keyWaitMs` for publishers that hold a dedupe key and have not committed: see `isInUse`. Slots stay reserved
+ * meanwhile.
  */
 export async function publishAtOnce(
   { db, clock, ring, rules, nudge, reserve }: Parts,
@@ -116,7 +116,7 @@ function publishedOf(rows: EventRow[], written: WrittenRow[]): Published[] {
   });
 }
 
-/** Null unless the delivery was written with a lease. */
+/** Returns null unless the delivery was written with a lease. */
 function claimOf(
   ring: KeyRing,
   { type, organization_id, occurred_at, data }: EventRow,

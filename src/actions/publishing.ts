@@ -5,11 +5,11 @@ import { publishAtOnce } from "./publish.ts";
 import { NO_SLOTS } from "./reservation.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 
-/** How long slots stay reserved for an event whose dedupe key another publisher has taken and not committed. */
+/** How long slots stay reserved for an event whose dedupe key another publisher holds and has not committed. */
 const KEY_WAIT_MS = 100;
-/** Batches in the database at once: each takes one of its connections. */
+/** The limit of batches in the database at a time. Each uses one connection. */
 const BATCHES_AT_ONCE = 2;
-/** How often a batch that was ended for the sake of another publisher begins anew. */
+/** The most runs of a batch that ends in deadlocks. */
 const TRIES_MAX = 3;
 
 export interface Publishing {
@@ -18,9 +18,9 @@ export interface Publishing {
 }
 
 /**
- * The ways to the one statement that publishes. Single events share it. Events with a dedupe key keep from the others,
- * and batches from both, since they may have to wait for publishers that hold a transaction open. Whoever has to wait
- * long for that waits in a line of its own, with no slot reserved.
+ * The ways to the one statement that publishes. Single events share it. Events with a dedupe key and batches go separately,
+ * because they may have to wait for open transactions of other publishers. After a long wait they go on in a queue of their
+ * own, with no slot reserved.
  */
 export function createPublishing(
   parts: Parts,
@@ -61,7 +61,7 @@ export function createPublishing(
     return noteWrite(publishAtOnce({ ...parts, db }, events, keyWaitMs));
   }
 
-  /** A transaction of the platform's may take keys in an order that is not ours. */
+  /** A transaction of the platform may lock keys in another order than ours, which is a deadlock. */
   async function untilNoDeadlock(events: NewEvent[]): Promise<Published[]> {
     const withoutSlots = { ...parts, reserve: () => NO_SLOTS };
     for (let tries = 1; ; tries++) {

@@ -7,20 +7,20 @@ import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { listed } from "../domain/violation.ts";
 import type { DeliveryFilter } from "../postgres/delivery-search.ts";
 
-/** What an operator says of one field of a list; undefined is: whatever it is. */
+/** The text of one field of a filter. Undefined: any value. */
 type Said = string | undefined;
 
-/** Which deliveries, as an operator says it. `organization` is in each query an id or a slug. */
+/** A filter of deliveries, as an operator writes it. `organization` is always an id or a slug. */
 export interface DeliveryQuery {
   organization?: Said;
   /** `wh_<uuid>`. */
   subscription?: Said;
-  /** The receiver's. */
+  /** The receiver's host. */
   host?: Said;
   /** `evt_<uuid>`, or an event type. */
   event?: Said;
   state?: Said;
-  /** Why the last failed attempt failed. */
+  /** The reason of the last failed attempt. */
   reason?: Said;
   /** Created at or after, ISO 8601. */
   since?: Said;
@@ -32,13 +32,13 @@ const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 
 const TIME_WANTED = `must be ${TIMESTAMP_RULE}`;
 
-/** What a query says. The organization is the database's to resolve. */
+/** The parsed query. The database resolves the organization. */
 export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds"> {
   subscriptionId: SubscriptionId | null;
   host: string | null;
 }
 
-/** Everything but the organization. `eventTypes` are all there ever were. Adds to `faults` what cannot be read. */
+/** Reads everything but the organization. `eventTypes` are all that ever existed. Adds a fault for each unreadable field. */
 export function readDeliveryQuery(
   query: DeliveryQuery,
   eventTypes: readonly string[],
@@ -77,7 +77,7 @@ export function readDeliveryQuery(
   return filter;
 }
 
-/** Null if nothing was said, or nothing that can be read. */
+/** Returns null if the field is absent or unreadable. */
 export function readBoolean(pointer: string, text: Said, faults: Fault[]): boolean | null {
   return read(faults, pointer, text, {
     parse: (word) => (word === "true" || word === "false" ? word === "true" : null),
@@ -85,7 +85,7 @@ export function readBoolean(pointer: string, text: Said, faults: Fault[]): boole
   });
 }
 
-/** Null if nothing was said, or none of `choices`. */
+/** Returns null if the field is absent or none of `choices`. */
 export function readChoice<Choice extends string>(
   pointer: string,
   text: Said,
@@ -98,7 +98,7 @@ export function readChoice<Choice extends string>(
   });
 }
 
-/** Null if nothing was said, or nothing that can be read. */
+/** Returns null if the field is absent or unreadable. */
 export function readTime(pointer: string, text: Said, faults: Fault[]): Date | null {
   return read(faults, pointer, text, { parse: readTimestamp, wanted: TIME_WANTED });
 }

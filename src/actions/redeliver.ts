@@ -6,8 +6,8 @@ import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /**
- * Sends the event of a dead-lettered or cancelled delivery again, as a new delivery with attempts of its own: to
- * the same subscription, or `to` another one of the organization (null: an id that nothing has).
+ * Sends the event of a dead-lettered or cancelled delivery again, as a new delivery with attempts of its own. It goes to the
+ * same subscription, or to the organization's subscription `to` (null: an id that cannot exist).
  */
 export async function redeliver(
   { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,

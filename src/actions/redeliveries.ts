@@ -28,20 +28,20 @@ type Deps = Pick<Dependencies, "db" | "clock" | "eventTypes">;
 
 export interface RedeliveryRequest {
   filter: RedeliveryQuery;
-  /** `wh_<uuid>` of another active subscription of the organization. Default: each to its own. */
+  /** The `wh_<uuid>` of an active subscription of the organization. Default: the delivery's own. */
   to?: string | undefined;
   rate_per_second?: number | undefined;
 }
 
-/** What a job would send. */
+/** The deliveries that a job would send. */
 export interface RedeliveryPreview {
-  /** How many deliveries match. */
+  /** The number of deliveries that match. */
   count: number;
-  /** Whether more may match than were counted. */
+  /** True if more may match than were counted. */
   estimated: boolean;
-  /** How many of those were sent again already: a job skips them. */
+  /** How many of those were already sent again. A job skips them. */
   already_redelivered: number;
-  /** The newest of them. */
+  /** The newest deliveries that match. */
   sample: DeliveryView[];
 }
 
@@ -54,7 +54,7 @@ export async function previewRedelivery(
   return { ...found, sample: await sampleOf(deps.db, filter) };
 }
 
-/** Begins a job that sends what matches again. A process that delivers works on it. */
+/** Creates a job that sends the matching deliveries again. A process with a dispatcher works on it. */
 export async function createRedelivery(
   deps: Deps,
   request: RedeliveryRequest,
@@ -82,7 +82,7 @@ export async function createRedelivery(
   return viewRedelivery(job);
 }
 
-/** Newest first. */
+/** Returns a page of jobs, newest first. */
 export async function pageOfRedeliveries(
   { db }: Pick<Dependencies, "db">,
   request: PageRequest,
@@ -105,7 +105,7 @@ export async function getRedelivery(
   return viewRedelivery(job);
 }
 
-/** Pauses, resumes or cancels a job. One that resumes is queued while another one runs for the same subscription. */
+/** Pauses, resumes or cancels a job. A resumed job is queued while another one runs for the same subscription. */
 export async function setRedeliveryState(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   id: RedeliveryId | null,
@@ -127,7 +127,7 @@ export async function setRedeliveryState(
   return viewRedelivery(job);
 }
 
-/** Throws one error that names every fault of the request, or the one thing that does not exist. */
+/** Reads a request. Throws one error that names every fault, or the thing that does not exist. */
 async function readRequest(
   deps: Deps,
   { filter: query, to, rate_per_second: rate = RATE.default }: RedeliveryRequest,

@@ -18,12 +18,12 @@ const MEMBERS = [
   "until",
 ] as const;
 
-/** Which deliveries, as an operator says it. */
+/** A filter of deliveries, as an operator writes it. */
 export type RedeliveryQuery = Partial<Record<(typeof MEMBERS)[number], string | undefined>>;
 
 /**
- * Reads the filter of a redelivery, and adds to `faults` what is wrong with it. Returns how to look up what it names,
- * which throws if that does not exist.
+ * Reads the filter of a redelivery, and adds its faults to `faults`. Returns a function that resolves its names, and throws if
+ * one does not exist.
  */
 export async function readRedeliveryFilter(
   { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
@@ -39,7 +39,7 @@ export async function readRedeliveryFilter(
   }
   faults.push(...found.map(({ pointer, detail }) => ({ pointer: `/filter${pointer}`, detail })));
 
-  // A misspelt member would widen the filter, so that too much is sent.
+  // Ignoring a misspelt member would widen the filter, and send too much.
   if (Object.keys(query).some((name) => !MEMBERS.some((member) => member === name))) {
     const detail = `must have no members but ${MEMBERS.join(", ")}`;
     faults.push({ pointer: "/filter", detail });
@@ -59,7 +59,7 @@ export async function readRedeliveryFilter(
   });
 }
 
-/** A subscription may be deleted: its history can go to another one. */
+/** The subscription may be deleted, because its history can go to another one. */
 async function findOwnerOf(
   db: Database,
   organization: string | undefined,

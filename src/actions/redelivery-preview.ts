@@ -21,7 +21,7 @@ export async function countRedeliverable(
   return { count, estimated, already_redelivered: redelivered };
 }
 
-/** The newest deliveries that match. */
+/** Returns the newest deliveries that match. */
 export async function sampleOf(db: Queryable, filter: RedeliveryFilter): Promise<DeliveryView[]> {
   const { reason, event_id: eventId, event_type: eventType, since, until } = filter;
   const search = { reason, eventId, eventType, since, until };

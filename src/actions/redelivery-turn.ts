@@ -19,12 +19,12 @@ import {
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** How many parts of the history one turn looks through. */
+/** The most reads of the history in one turn. */
 const STEPS_MAX = 20;
 
 /**
- * Writes the next deliveries of a job. They, their marks and the place of the job share one transaction, so that a crash
- * neither repeats nor loses any. One process at a time has a turn. False if no job has anything to do now.
+ * Writes the next deliveries of a job. They, their marks and the job's place share one transaction, so that a crash neither
+ * repeats nor loses any. One process at a time has a turn. Returns false if no job has anything to do now.
  */
 export async function takeRedeliveryTurn({
   db,
@@ -43,7 +43,7 @@ export async function takeRedeliveryTurn({
   return true;
 }
 
-/** A part of the history: what one subscription has in one state. */
+/** A part of the history: the deliveries of one subscription in one state. */
 interface Part {
   subscriptionId: SubscriptionId;
   state: RedeliverableState;
@@ -91,7 +91,7 @@ async function continueJob(tx: Queryable, job: JobRow, now: Date): Promise<Set<S
   return targets;
 }
 
-/** The first `room` deliveries that fit, and the last one that was passed. */
+/** Returns the first `room` deliveries that match, and the last one that was read. */
 function take(passed: PassedRow[], room: number): { taken: PassedRow[]; last?: PassedRow } {
   const taken: PassedRow[] = [];
   let last: PassedRow | undefined;
@@ -103,7 +103,7 @@ function take(passed: PassedRow[], room: number): { taken: PassedRow[]; last?: P
   return { taken, ...(last && { last }) };
 }
 
-/** Sends deliveries again, but none that was sent again already, and nothing to a subscription that is not active. */
+/** Sends deliveries again. Skips those that were already sent again. Sends nothing to a subscription that is not active. */
 async function redeliverAll(
   tx: Queryable,
   rows: PassedRow[],
@@ -130,12 +130,12 @@ async function redeliverAll(
   return { done: made.length, skipped, failed: fresh.length - made.length };
 }
 
-/** Null at the beginning. */
+/** Returns null at the beginning. */
 function partAt({ at_subscription: subscriptionId, at_state: state }: JobPlace): Part | null {
   return subscriptionId !== null && state !== null ? { subscriptionId, state } : null;
 }
 
-/** The part behind another one; null behind the last. */
+/** Returns the next part. Null after the last. */
 async function nextPart(tx: Queryable, job: JobRow, part: Part | null): Promise<Part | null> {
   const states = statesOf(job.delivery_state);
   const next = part && states[states.indexOf(part.state) + 1];

@@ -19,22 +19,22 @@ const NAMED_MAX = 100;
 type Sealing = Pick<Dependencies, "db" | "ring">;
 
 export interface Resealed {
-  /** The key that seals everything now, but for what is unreadable. */
+  /** The id of the key that seals everything now, except the unreadable secrets. */
   sealing_key: string;
-  /** Signing secrets and kept answers. */
+  /** The number of signing secrets and kept answers that were sealed again. */
   resealed: number;
-  /** Were under the newest key already. */
+  /** The number that the newest key already sealed. */
   unchanged: number;
-  /** How many signing secrets no key of the ring opens. Left as they were: another ring may open them. */
+  /** The number of signing secrets that no key of the ring opens. They are kept, because another ring may open them. */
   unreadable: number;
-  /** The first hundred subscriptions that have those. */
+  /** The first hundred subscriptions with an unreadable secret. */
   unreadable_subscriptions: string[];
 }
 
 /**
- * Seals every signing secret and every kept answer under the newest key of the ring, while the service runs, each in a
- * transaction of its own. What is replaced or erased meanwhile is left alone. Broken off, it goes on where it was when it
- * is called again. A kept answer that no key opens is left to expire.
+ * Seals every signing secret and every kept answer under the newest key of the ring, while the service runs, each in its own
+ * transaction. Leaves alone those that are replaced or erased meanwhile. After an interruption, call it again: it continues. A
+ * kept answer that no key opens is left to expire.
  */
 export async function reseal({ db, ring }: Sealing): Promise<Resealed> {
   const done = { resealed: 0, unchanged: 0, unreadable: 0, gone: 0 };
@@ -61,7 +61,7 @@ export async function reseal({ db, ring }: Sealing): Promise<Resealed> {
 }
 
 interface Sealed extends SealedSecretRow {
-  /** Null when no key of the ring opens it. */
+  /** Null if no key of the ring opens it. */
   secret: string | null;
 }
 
@@ -86,8 +86,8 @@ async function resealAnswer(
 }
 
 /**
- * How many signing secrets and kept answers each key of the ring seals, the newest first, and how many secrets none of
- * them opens.
+ * Returns how many signing secrets and kept answers each key of the ring seals, newest key first, and how many secrets no key
+ * opens.
  */
 export async function surveySecrets({ db, ring }: Sealing) {
   const byKey = new Map(ring.map(({ id }) => [id, 0]));
@@ -108,7 +108,7 @@ export async function surveySecrets({ db, ring }: Sealing) {
   return { byKey, unreadable };
 }
 
-/** Throws when there are secrets, and the ring opens none: whatever it sealed, the right one could not open. */
+/** Throws if there are secrets and the ring opens none. A wrong ring would seal new secrets that the right one cannot open. */
 export async function requireRingInUse(sealing: Sealing): Promise<void> {
   let isAnySealed = false;
   for await (const batch of sealedSecrets(sealing)) {

@@ -1,9 +1,9 @@
 import type { EarlyLeases } from "../postgres/events.ts";
 import type { Claim } from "./claim.ts";
 
-/** Slots that a dispatcher sets aside for deliveries while they are published. */
+/** Slots that a dispatcher reserves for deliveries while they are published. */
 export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
-  /** Returns the slots and begins these attempts. Called exactly once. */
+  /** Returns the slots and starts these attempts. Call it exactly once. */
   end: (claims: Claim[]) => void;
 }
 

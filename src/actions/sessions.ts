@@ -16,7 +16,7 @@ export async function endSession(
   await insertEndedSession(db, session);
 }
 
-/** Whether a session was ended before its time. */
+/** Returns true if a session was ended before it expired. */
 export async function wasEnded(
   { db }: Pick<Dependencies, "db">,
   { nonce }: Session,
@@ -24,10 +24,10 @@ export async function wasEnded(
   return isSessionEnded(db, nonce);
 }
 
-/** No clock of ours is so far off that a session which another process still accepts is forgotten. */
+/** The clocks of two processes differ by less. So no process still accepts a session that is forgotten here. */
 const MARGIN_MS = 60_000;
 
-/** Forgets sessions that are over, one short statement after another, until there are none or `signal` aborts. */
+/** Forgets ended sessions that have expired, in short statements, until none is left or `signal` aborts. */
 export async function forgetEndedSessions(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   signal?: AbortSignal,

@@ -25,8 +25,8 @@ import { openOnce } from "./opened-secrets.ts";
 export type NewSubscription = SubscriptionRow & { secret: string };
 
 /**
- * Subscribes a URL to events. The signing secret is in the result and readable nowhere else, ever again. `keep` writes
- * in the same transaction, before anything is locked.
+ * Subscribes a URL to events. The signing secret in the result is never shown again. `keep` writes in the same transaction,
+ * before anything is locked.
  */
 export async function createSubscription(
   { db, clock, ring, checkDestination, rules }: Dependencies,
@@ -61,7 +61,7 @@ export async function createSubscription(
   };
   await db.begin(async (tx) => {
     await keep?.(tx, { ...subscription, secret });
-    if (!(await lockOrganization(tx, organizationId))) throw unauthenticated(); // Closed just now.
+    if (!(await lockOrganization(tx, organizationId))) throw unauthenticated(); // It was closed just now.
     await requireRoom(tx, organizationId, rules.maxSubscriptions);
     const sealed_secret = seal(ring, id, secret);
     await insertSubscription(tx, { ...subscription, host: hostOf(url), sealed_secret });
@@ -69,7 +69,7 @@ export async function createSubscription(
   return { ...subscription, secret };
 }
 
-/** What says nothing of the URL, and passes. A look-up under way is over by then. */
+/** Temporary refusals that do not depend on the URL. A running look-up has ended by then. */
 const RETRY_AFTER_SECONDS = new Map<Refusal, number>([
   ["no_resolver", 60],
   ["too_many_lookups", 5],
@@ -91,7 +91,7 @@ async function requireRoom(
   }
 }
 
-/** All of the organization's, newest first, auto-disabled ones included. */
+/** Returns the organization's subscriptions, newest first, auto-disabled ones included. */
 export async function listSubscriptions(
   { db }: Pick<Dependencies, "db">,
   organizationId: OrganizationId,
@@ -99,7 +99,7 @@ export async function listSubscriptions(
   return list(db, { organizationId, limit: SUBSCRIPTIONS_MAX });
 }
 
-/** The organization's subscription; anybody else's is as absent as one that does not exist. `organizationId` null: any. */
+/** Returns a subscription. Another organization's counts as absent. `organizationId` null: any organization's. */
 export async function getSubscription(
   { gathered }: Pick<Dependencies, "gathered">,
   organizationId: OrganizationId | null,
@@ -113,7 +113,7 @@ export async function getSubscription(
   return subscription;
 }
 
-/** Deletes a subscription, its secret and everything queued for it, together. `organizationId` null: whoever's it is. */
+/** Deletes a subscription with its secret, and cancels its queue. `organizationId` null: any organization's. */
 export async function deleteSubscription(
   {
     db,
@@ -134,7 +134,7 @@ export async function deleteSubscription(
   if (isSomeLeft) cancelling.cancelRest(id);
 }
 
-/** Throws unless `secret` is the subscription's own. */
+/** Throws unless `secret` is the subscription's. */
 export function requireSecret(
   { ring }: Pick<Dependencies, "ring">,
   subscription: SealedSubscriptionRow,

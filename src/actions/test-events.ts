@@ -35,7 +35,7 @@ export async function sendTestEvent(
     ? await publishAndKeep(deps, event, keep)
     : await deps.gathered.publish(event);
   if (subscriptionIds.length === 0) {
-    await getSubscription(deps, organizationId, call.id); // Absent if it was deleted meanwhile.
+    await getSubscription(deps, organizationId, call.id); // Throws if the subscription was deleted meanwhile.
     throw inactive();
   }
   return eventId;
@@ -61,7 +61,7 @@ async function publishAndKeep(
   return published;
 }
 
-/** Returns the subscription's id if the secret is right. A secret that was right before needs no look-up. */
+/** Returns the subscription's id if the secret is right. A known proof needs no look-up. */
 async function requireProof(
   deps: Dependencies,
   organizationId: OrganizationId,

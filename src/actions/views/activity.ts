@@ -1,10 +1,10 @@
 import { type Latency, type LatencyHistogram, latencyOf } from "../../domain/latency-histogram.ts";
 import type { ActivityPoint } from "../../postgres/activity.ts";
 
-/** What happened in one period. */
+/** The activity of one period. */
 export interface ActivityView {
   at: string;
-  /** Events of an organization or of the service; deliveries of a subscription. */
+  /** The events of an organization or of the service, or the deliveries of a subscription. */
   published: number;
   attempts: number;
   succeeded: number;
@@ -12,12 +12,12 @@ export interface ActivityView {
   by_reason: Record<string, number>;
   attempt_ms: Latency;
   end_to_end_ms: Latency;
-  /** Of an organization alone. */
+  /** Only of an organization. */
   requests?: number;
   rate_limited?: number;
 }
 
-/** `point`: null if nothing happened. */
+/** `point` is null if nothing happened. */
 export function viewActivity(
   at: Date,
   point: ActivityPoint | null,
@@ -41,7 +41,7 @@ export function histogramOf(counts: Record<string, number>): LatencyHistogram {
   return new Map(Object.entries(counts).map(([bucket, count]) => [Number(bucket), count]));
 }
 
-/** The share of successes to four decimals; null if nothing was attempted. */
+/** Returns the share of successes to four decimals. Null if nothing was attempted. */
 export function shareOf(succeeded: number, failed: number): number | null {
   const attempts = succeeded + failed;
   return attempts === 0 ? null : Math.round((10_000 * succeeded) / attempts) / 10_000;

@@ -2,7 +2,7 @@ import { publicId } from "../../domain/ids.ts";
 import type { ApiKeyRow } from "../../postgres/api-keys.ts";
 import type { IssuedKey } from "../api-keys.ts";
 
-/** A key as operators see it: never its secret, nor a hash of it. */
+/** A key as operators see it, without its secret and hash. */
 export interface ApiKeyView {
   key_id: string;
   organization_id: string;
@@ -13,7 +13,7 @@ export interface ApiKeyView {
   revoked_at: string | null;
 }
 
-/** A key that was just made, and the one time that its token is seen. */
+/** A new key, with its token, which is shown once. */
 export interface IssuedKeyView {
   key_id: string;
   token: string;

@@ -13,24 +13,24 @@ export interface DeliveryView {
   subscription_id: string;
   organization_id: string;
   organization: { id: string; slug: string };
-  /** The receiver's. */
+  /** The receiver's host. */
   host: string;
-  /** Of the request that published the event; null if the service or the SQL function did. */
+  /** The id of the request that published the event. Null if the service or the SQL function did. */
   request_id: string | null;
   redelivery_of: string | null;
   /** The latest redelivery of it. */
   redelivered_as: string | null;
   state: DeliveryState;
   attempts: number;
-  /** Of the last failed attempt; null while none failed. */
+  /** The reason of the last failed attempt. Null if none has failed. */
   reason: string | null;
   created_at: string;
-  /** When it may be attempted next; null once it is finished. */
+  /** When it may be attempted next. Null once it is finished. */
   due_at: string | null;
   finished_at: string | null;
 }
 
-/** One attempt, as the failures audit shows it, and successes too. */
+/** One attempt, as the failures audit shows it. Includes successes. */
 export interface AttemptView {
   id: string;
   subscription_id: string;
@@ -47,7 +47,7 @@ export interface AttemptView {
 
 export type AttemptStatus = "delivered" | "failed" | "dead_lettered";
 
-/** How its subscription stands, which may have ended since, and the name of its organization. */
+/** The state of its subscription, which may have ended since, and the organization's name. */
 export interface StandingView {
   organization_slug: string;
   url: string;
@@ -55,7 +55,7 @@ export interface StandingView {
   deleted_at: string | null;
 }
 
-/** A delivery with all its attempts, the first first. */
+/** A delivery with all its attempts, oldest first. */
 export interface DeliveryDetail extends DeliveryView {
   subscription: StandingView;
   attempt_log: AttemptView[];

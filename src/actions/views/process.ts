@@ -2,7 +2,7 @@ import { publicId } from "../../domain/ids.ts";
 import { type ProcessRole, type ProcessState, processStateAt } from "../../domain/process.ts";
 import type { ProcessRow } from "../../postgres/processes.ts";
 
-/** A process of the service, as it reported itself last. */
+/** A process of the service, as it last reported itself. */
 export interface ProcessView {
   id: string;
   role: ProcessRole;
@@ -13,7 +13,7 @@ export interface ProcessView {
   last_seen_at: string;
   state: ProcessState;
   attempts_under_way: number;
-  /** When it last recorded an outcome; null if it has not yet. */
+  /** When it last recorded an outcome. Null if it has recorded none. */
   last_recorded_at: string | null;
   organizations: { slug: string; slots: number }[];
   slowed: { subscription: string; limit: number }[];

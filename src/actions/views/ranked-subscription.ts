@@ -3,7 +3,7 @@ import { type Latency, latencyOf } from "../../domain/latency-histogram.ts";
 import type { RankedRow } from "../../postgres/activity.ts";
 import { histogramOf, shareOf } from "./activity.ts";
 
-/** A subscription that fails often or is slow: how it did in the last hour. */
+/** A subscription that fails often or is slow, with its numbers of the last hour. */
 export interface RankedView {
   id: string;
   organization: { id: string; slug: string };

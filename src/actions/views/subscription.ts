@@ -1,7 +1,7 @@
 import { publicId } from "../../domain/ids.ts";
 import type { OperatedSubscriptionRow, SubscriptionRow } from "../../postgres/subscriptions.ts";
 
-/** A subscription as partners and operators see it: never its secret. */
+/** A subscription as partners and operators see it, without its secret. */
 export interface SubscriptionView {
   id: string;
   organization_id: string;
@@ -13,7 +13,7 @@ export interface SubscriptionView {
   created_at: string;
 }
 
-/** The same with what operators alone see. */
+/** The same, with members for operators only. */
 export interface OperatedSubscriptionView extends SubscriptionView {
   max_per_second: number | null;
 }
