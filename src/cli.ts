@@ -20,7 +20,7 @@ import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
 import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
 import { VERSION } from "./wiring/product.ts";
 
-/** Runs one command line, given without the program's name, and ends the process when it fails. */
+/** Runs one command line, without the program's name. Ends the process if the command fails. */
 export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", noteUnread);
   const status = await runCommand(context, argv);
@@ -29,7 +29,7 @@ export async function main(argv: string[]): Promise<void> {
 
 const context: CommandContext = {
   stdout: (text) => process.stdout.write(text),
-  // A fault may quote what somebody else's database has said.
+  // An error may quote a message of another party's database.
   stderr: (text) => process.stderr.write(printableLines(text)),
   isTerminal: process.stdout.isTTY && !process.env["NO_COLOR"],
   showStack: /^(debug|trace)$/.test(process.env["LOG_LEVEL"] ?? ""),
@@ -73,11 +73,11 @@ const context: CommandContext = {
   async serve() {
     tuneCollector();
     const config = await configure();
-    // Before a database is opened, or made: what fails on the way down would hide the cause.
+    // Checked before a database is opened or created, so that no later error hides the cause.
     for (const { host, port } of listenersOf(config)) await requireListenable(host, port);
     const starting = start(config);
     stopGracefully(config, {
-      drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Nothing, while it starts.
+      drain: async () => (await Promise.race([starting, Promise.resolve()]))?.drain(), // Without effect during the start.
       stop: async (cause) => (await starting).stop(cause),
     });
     await starting;
@@ -87,7 +87,7 @@ const context: CommandContext = {
     const say = (message: string) => context.stdout(`${message}\n`);
     const { close } = await openDatabase(await configure(), say, {
       max: 1,
-      // Whoever says nothing of it at a release leaves the service's own alone.
+      // A release without RETENTION keeps the setting of the service.
       writesRetention: Boolean(process.env["RETENTION"]),
     });
     await close();
@@ -100,7 +100,7 @@ const context: CommandContext = {
     if (checked === null) throw new Error("name a folder: --check <folder>, or EVENT_TYPES");
     return { types: await checkEventTypes(checked, older) };
   },
-  // Loaded when asked for: what makes their receivers' certificates would cost the service 8 MB.
+  // Loaded on demand, because the library for its receivers' certificates would cost the service 8 MB.
   async demo() {
     const { demo } = await import("./demo.ts");
     await whileRead((stop) => demo(context.stdout, stop));
@@ -115,7 +115,7 @@ const context: CommandContext = {
   },
 };
 
-/** The configuration, for a process that may work on the folders that it names. */
+/** Returns the configuration. If it needs the data folder, root's process takes the rights of the folder's owner. */
 async function configure(): Promise<Config> {
   const config = loadConfig(process.env);
   const { databaseUrl, adminTokens, sealingKeys, dataDir } = config;
@@ -124,7 +124,7 @@ async function configure(): Promise<Config> {
   return config;
 }
 
-/** Aborts when nobody reads on what is printed: after `| head -1`, say. */
+/** Aborts when the reader of our output has ended, as after `| head -1`. */
 const unread = new AbortController();
 
 function noteUnread(error: NodeJS.ErrnoException): void {
@@ -135,7 +135,7 @@ function noteUnread(error: NodeJS.ErrnoException): void {
   unread.abort(error);
 }
 
-/** Runs what prints until it is stopped: by a signal, or, without a word, when nobody reads it any more. */
+/** Runs `show` until a signal, or until the reader of our output has ended. The latter is no error. */
 async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<void> {
   try {
     await show(AbortSignal.any([stopWish(), unread.signal]));
@@ -144,12 +144,12 @@ async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<vo
   }
 }
 
-/** npm passes on the Ctrl-C that the terminal has sent us already: what follows so soon is the same one. */
+/** npm repeats the terminal's Ctrl-C to us. A second signal within this time is the same one. */
 const ECHO_MS = 500;
 
 /**
- * Drains at the first signal, then stops in good order, within the grace. An error that nobody caught stops without
- * draining. A later signal ends the process as it is.
+ * At the first signal drains, then stops within the grace period. An uncaught error stops without draining. A later signal ends
+ * the process at once.
  */
 function stopGracefully(
   { shutdownGraceMs }: Config,
@@ -171,7 +171,7 @@ function stopGracefully(
   }
 }
 
-/** Aborts at the first signal to end, and leaves it to whoever listens to clean up. */
+/** Aborts at the first signal. The listeners of the signal clean up. */
 function stopWish(): AbortSignal {
   const wish = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
@@ -180,7 +180,7 @@ function stopWish(): AbortSignal {
   return wish.signal;
 }
 
-/** That a database was made, say: whoever meant another one should see it. */
+/** Says, for example, that a database was created, in case the operator meant another one. */
 function remark(message: string): void {
   context.stderr(`${message}\n`);
 }

@@ -34,14 +34,14 @@ const RETENTION_MS = 30 * 24 * 3_600_000;
 export interface Config {
   /** Null: the built-in database in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** The schema owner's URL. Null when the service's own role owns the schema. */
+  /** The schema owner's URL. Null: the service's role owns the schema. */
   readonly migrationDatabaseUrl: string | null;
   readonly dataDir: string;
 
-  /** Ports may be 0: whichever is free. */
+  /** Port 0: any free port. */
   readonly host: string;
   readonly port: number;
-  /** Null: the address that `host` and `port` come to once they are bound. */
+  /** Null: the address and port that the listener is bound to. */
   readonly baseUrl: string | null;
   readonly operatorHost: string;
   readonly operatorPort: number;
@@ -49,15 +49,15 @@ export interface Config {
   readonly allowedHosts: string[];
   readonly role: (typeof ROLES)[number];
 
-  /** Null: the one kept in `dataDir`. */
+  /** Null: the tokens in `dataDir`. */
   readonly adminTokens: OperatorToken[] | null;
-  /** Null: those kept in `dataDir`. */
+  /** Null: the keys in `dataDir`. */
   readonly sealingKeys: KeyRing | null;
 
-  /** The running service that the command line goes through. Null: it works on the database. */
+  /** The running service that the command line uses. Null: it works on the database. */
   readonly operatorApi: { url: string; token: string } | null;
 
-  /** The delay after the first, second, … failed attempt; there is one attempt more than delays. */
+  /** The delays after the first failed attempt, the second and so on. There is one more attempt than delays. */
   readonly retryDelaysMs: number[];
   readonly attemptTimeoutMs: number;
   readonly autoDisableAfter: number;
@@ -72,7 +72,7 @@ export interface Config {
   /** An e-mail address or a URL that the partners' documentation shows. */
   readonly contact: string | null;
   readonly egressCaFile: string | null;
-  /** Each `ip:port`. Null: the system's. */
+  /** Each is `ip:port`. Null: the system's. */
   readonly dnsServers: string[] | null;
 
   /** The folder of the platform's event types. Null: there are none. */
@@ -82,17 +82,17 @@ export interface Config {
 
   readonly retentionMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
-  /** Between the signal, which turns `/readyz` to 503, and the stop. */
+  /** The time from the signal, which turns `/readyz` to 503, to the stop. */
   readonly drainMs: number;
   readonly shutdownGraceMs: number;
 
-  /** Variables that we do not read and that look like ours. */
+  /** Unknown variables with a name like ours. */
   readonly misspelt: Misspelt[];
 }
 
 type Settings = Omit<Config, "misspelt">;
 
-/** Reads the whole configuration at once. Throws one error that names every fault in it, and no secret. */
+/** Reads the whole configuration. Throws one error that names every fault in it, and no secret. */
 export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const env = new Environment(variables);
   const settings = read(env);
@@ -101,7 +101,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   return { ...settings, misspelt: findMisspelt(Object.keys(variables), env.names) };
 }
 
-/** The names of all variables, for whoever must keep them from a child process. */
+/** Returns the names of all variables, so that they can be kept from a child process. */
 export function configurationNames(): string[] {
   const env = new Environment({});
   read(env);

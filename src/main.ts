@@ -34,20 +34,20 @@ import { startRedelivering } from "./wiring/redeliveries.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { Writes } from "./wiring/writes.ts";
 
-/** How long a request waits for the database. A server that is frozen must not fill the pool. */
+/** How long a request waits for the database. A frozen server must not fill the connection pool. */
 const REQUEST_MS = 10_000;
 
 export interface Service {
-  /** Null in a process that serves operators alone. */
+  /** Null in a process with the operators' listener only. */
   partnerUrl: string | null;
   operatorUrl: string;
-  /** Takes the node out of its balancer: serves on for `DRAIN` and says meanwhile that it is not ready. */
+  /** Takes the node out of the load balancer: serves on for `DRAIN`, and reports that it is not ready. */
   drain(): Promise<void>;
-  /** Takes nothing new, lets what is under way come to its end, and closes everything. Tells of the cause if it is an error. */
+  /** Accepts nothing new, waits for running requests and attempts, and closes everything. Logs `cause`, if there is one. */
   stop(cause?: Error): Promise<void>;
 }
 
-/** Starts the service as configured and resolves once it is ready. */
+/** Starts the service as configured. Resolves when it is ready. */
 export async function start(config: Config): Promise<Service> {
   const log = createLogger(config.logLevel, await openLogOutput());
   const opened = new Opened();
@@ -60,7 +60,7 @@ export async function start(config: Config): Promise<Service> {
   }
 }
 
-/** Every step that opens something adds it to `opened` at once. */
+/** Each step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
   const extraCa = await readReceiversCa(config);
   if (config.role !== "api") await requireEgressSource(config);
@@ -202,7 +202,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       : buildPartnerApp(deps, { ...options, about: config, maxConnections: connections.partners });
   for (const app of [operatorApp, partnerApp]) if (app) measure(app, metrics);
 
-  // The operators' listener comes first and goes last: it tells how the process does while that starts and stops.
+  // Of the listeners, the operators' opens first and closes last, because it reports the state meanwhile.
   opened.add(() => operatorApp.close());
   opened.add(() => Promise.all([partnerApp?.close(), dispatcher?.stop()]));
   const operatorUrl = await openListener(operatorApp, config.operatorHost, config.operatorPort);

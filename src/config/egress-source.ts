@@ -9,7 +9,7 @@ const source: Format<string> = {
   quotable: true,
 };
 
-/** At most one address for each family. */
+/** Reads at most one address of each family. */
 export function readEgressSource(env: Environment): EgressSource {
   const addresses = env.list("EGRESS_SOURCE", source, 2) ?? [];
   const [ipv4 = null, secondIpv4] = addresses.filter((address) => isIPv4(address));

@@ -1,20 +1,17 @@
-/** What a variable may hold: how to read it (null when it cannot be read) and how to say it. */
+/** A format of a variable. `parse` returns null if the text does not match, and `mustBe` describes the format. */
 export interface Format<T> {
   parse: (text: string) => T | null;
   /** Completes "must be …". */
   mustBe: string;
-  /** Whether a fault may quote the value. Nothing that can hold a secret may. */
+  /** True if an error may quote the value. It must be false if the value can hold a secret. */
   quotable?: boolean;
 }
 
-/**
- * Reads variables and collects the faults in them, so that all can be told at once. A variable at fault
- * reads as its fallback.
- */
+/** Reads variables and collects their faults, so that one error names all. A faulty variable reads as its fallback. */
 export class Environment {
-  /** Each a sentence that starts with the variable's name. */
+  /** Each is a sentence that starts with the variable's name. */
   readonly faults: string[] = [];
-  /** Every variable that was asked for. */
+  /** The variables that were read. */
   readonly names: string[] = [];
   readonly #env: NodeJS.ProcessEnv;
   readonly #faulty = new Set<string>();
@@ -23,13 +20,13 @@ export class Environment {
     this.#env = env;
   }
 
-  /** `fallback` when the variable is unset, empty or blank. */
+  /** Returns `fallback` if the variable is unset, empty or blank. */
   value<T, F>(name: string, format: Format<T>, fallback: F): T | F {
     const text = this.#read(name);
     return text === "" ? fallback : (this.#parse(name, text, format) ?? fallback);
   }
 
-  /** What stands between commas, or null when there is nothing. Each faulty entry is a fault of its own. */
+  /** Reads entries between commas. Returns null if there are none. Each faulty entry is a fault of its own. */
   list<T>(name: string, format: Format<T>, max: number): T[] | null {
     const text = this.#read(name);
     if (text === "") return null;
@@ -42,7 +39,7 @@ export class Environment {
     return values.every((value) => value !== null) ? values : null;
   }
 
-  /** A rule that involves several variables. It is not judged while one of them is at fault. */
+  /** Checks a rule over several variables, unless one of them is faulty. */
   rule(holds: boolean, [name, ...others]: [string, ...string[]], mustBe: string): void {
     if (!holds && ![name, ...others].some((n) => this.#faulty.has(n))) this.fault(name, mustBe);
   }

@@ -38,14 +38,14 @@ export const path: Format<string> = {
   mustBe: "a path",
 };
 
-/** What to listen on. */
+/** An address or a name to listen on. */
 export const host: Format<string> = {
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(text) ? text : null),
   mustBe: "a host name or an IP address, without brackets or port",
   quotable: true,
 };
 
-/** A name that a listener goes by. Reads in lower case and without the final dot. */
+/** A name of a listener. It is read in lower case and without the final dot. */
 export const allowedHost: Format<string> = {
   parse: (text) => {
     const name = text.toLowerCase().replace(/\.$/, "");
@@ -55,19 +55,19 @@ export const allowedHost: Format<string> = {
   quotable: true,
 };
 
-/** Whether that is every address of the machine. */
+/** Returns true if the host means every address of the machine. */
 export function isWildcard(host: string): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
-/** Kept as written, for paths to be put behind it. */
+/** Kept as written, because paths are appended to it. */
 export const baseUrl: Format<string> = {
   parse: (text) =>
     /^https?:\/\/[^\s\\?#@]*[^\s\\?#@/]$/.test(text) && URL.canParse(text) ? text : null,
   mustBe: "an http or https URL without user, final slash, query and fragment",
 };
 
-/** The operators' listener. A token does not cross a network in the clear, so plain HTTP is for loopback alone. */
+/** The operators' listener. A token must not cross a network in clear text, so plain HTTP is for loopback only. */
 export const operatorUrl: Format<string> = {
   parse: (text) => {
     const url = baseUrl.parse(text.replace(/\/$/, ""));
@@ -77,18 +77,21 @@ export const operatorUrl: Format<string> = {
   mustBe: "the https URL of an operators' listener, or an http URL on loopback",
 };
 
-/** Whether a host is this machine and no other can listen in. */
+/** Returns true if the host is this machine, so that no other can read the traffic. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 }
 
-/** What passes here, the driver does not choke on and quote. */
+/** The driver would quote a URL that it cannot parse, so it gets none. */
 export const postgresUrl: Format<string> = {
   parse: (text) => (parsePostgresUrl(text) === null ? null : text),
   mustBe: "a postgres:// or postgresql:// URL",
 };
 
-/** A database's URL; of one with several hosts, `postgres://a,b/name`, what `URL` can hold: the first. Null: it is none. */
+/**
+ * Parses the URL of a database. Of several hosts, as in `postgres://a,b/name`, keeps the first. Returns null if it is no such
+ * URL.
+ */
 export function parsePostgresUrl(text: string): URL | null {
   const match = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?)([^/?]*)/.exec(text);
   if (match === null) return null;
@@ -107,7 +110,7 @@ export const cidr: Format<Cidr> = {
   quotable: true,
 };
 
-/** What partners are to let in: an address or a block, shown as it is written. */
+/** An address or a block that partners let through their firewall, shown as written. */
 export const shownAddress: Format<string> = {
   parse: (text) => (isIP(text) !== 0 || parseCidr(text) !== null ? text : null),
   mustBe: "an IP address or a block such as 203.0.113.0/29",

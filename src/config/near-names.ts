@@ -1,13 +1,13 @@
-/** A variable that nobody reads, and the one of ours that it was probably meant to be. */
+/** An unknown variable, and the variable of ours that was probably meant. */
 export interface Misspelt {
   name: string;
   meant: string;
 }
 
-/** Short names are near to many others: `HOME` is two letters away from `HOST`. */
+/** Short names are similar to many others: `HOME` is two letters away from `HOST`. */
 const SHORT = 8;
 
-/** Finds variables whose names are near to ours, in another case or a letter or two off. */
+/** Finds variables whose names differ from ours only in case, or by a letter or two. */
 export function findMisspelt(given: string[], ours: string[]): Misspelt[] {
   const known = new Set(ours);
   return given
@@ -31,7 +31,7 @@ function plain(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]/g, "");
 }
 
-/** How many letters have to be added, removed or replaced (Levenshtein). */
+/** Returns how many letters to add, remove or replace (Levenshtein). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {

@@ -20,7 +20,7 @@ const adminToken: Format<{ name: string | undefined; role: OperatorRole; token: 
     "the token 32 to 512 visible ASCII characters without a colon",
 };
 
-/** The operators' tokens. One alone needs no name. */
+/** Reads the operators' tokens. A single one needs no name. */
 export function readAdminTokens(env: Environment): OperatorToken[] | null {
   const entries = env.list("ADMIN_TOKEN", adminToken, LIST_MAX);
   if (entries === null) return null;
@@ -43,7 +43,7 @@ const operatorToken: Format<string> = {
   mustBe: "a token alone, 32 to 512 visible ASCII characters, without name and role",
 };
 
-/** The service that commands go through, and the token that they show it. */
+/** Reads the URL of the service that commands use, and its token. */
 export function readOperatorApi(env: Environment): { url: string; token: string } | null {
   const url = env.value("PARTNER_API_URL", operatorUrl, null);
   const token = env.value("PARTNER_API_TOKEN", operatorToken, null);
@@ -55,7 +55,7 @@ export function readOperatorApi(env: Environment): { url: string; token: string 
   return url === null || token === null ? null : { url, token };
 }
 
-/** The tokens as the file `admin-token` holds them, written like the variable. Null when it is damaged or empty. */
+/** Parses the file `admin-token`, which is written like the variable. Returns null if it is damaged or empty. */
 export function parseAdminTokens(text: string): OperatorToken[] | null {
   const env = new Environment({ ADMIN_TOKEN: text });
   const tokens = readAdminTokens(env);
@@ -77,7 +77,7 @@ export function readSealingKeys(env: Environment): KeyRing | null {
   return newest === undefined ? null : [newest, ...older];
 }
 
-/** A key ring as the file `sealing-keys` holds it, written like the variable. Null when it is damaged or empty. */
+/** Parses the file `sealing-keys`, which is written like the variable. Returns null if it is damaged or empty. */
 export function parseSealingKeys(text: string): KeyRing | null {
   const env = new Environment({ SEALING_KEYS: text });
   const ring = readSealingKeys(env);
