@@ -24,7 +24,7 @@ export interface Owner {
   subscription_id?: SubscriptionId;
 }
 
-/** The limit of entries in memory. Beyond it new scopes get no entry. The service's own counts stay exact. */
+/** The most entries in memory. Beyond it new scopes get no entry. The service's own counts stay exact. */
 const ENTRIES_MAX = 50_000;
 
 /**

@@ -14,7 +14,7 @@ import type { Admitted, Presented } from "./admitted.ts";
 import { countRequest } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** The limit of keys whose last use is not yet written. Beyond it a use is not noted. */
+/** The most keys whose last use is not yet written. Beyond it a use is not noted. */
 const KEYS_USED_MAX = 10_000;
 
 /**

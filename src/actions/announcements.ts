@@ -3,7 +3,7 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 /** At most 50 notices a second. */
 const PACE_MS = 20;
-/** The limit of subscriptions that wait for a notice. A poll finds the others. */
+/** The most subscriptions that wait for a notice. A poll finds the others. */
 const WAITING_MAX = 10_000;
 
 /**

@@ -39,7 +39,7 @@ export interface Recorded {
   /** The ids of subscriptions. */
   disabled: string[];
   deadLettered: EndedAttempt[];
-  /** Subscriptions that have something due because of that: notices to the platform. */
+  /** The subscriptions that have notices due because of that. */
   due: DueSubscription[];
   /** The attempts that are in the audit now. */
   settled: Settled[];

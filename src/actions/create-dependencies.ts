@@ -11,7 +11,7 @@ import { gather } from "./gather.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing } from "./publishing.ts";
 
-/** The limit of organizations for which this process remembers when it told the platform. */
+/** The most organizations for which this process remembers when it told the platform. */
 const LIMITED_TOLD_MAX = 10_000;
 
 const RETENTION_MS = 30 * 24 * 3_600_000;

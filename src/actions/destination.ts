@@ -20,7 +20,7 @@ const DETAILS = {
 } satisfies Partial<Record<Refusal, string>>;
 
 const VERDICTS_MAX = 10_000;
-/** The verdicts on longer URLs are not cached, because an encoded character may take up to nine. */
+/** The verdicts on longer URLs are not cached, because each of their characters may be encoded as up to nine. */
 const REMEMBERED_LENGTH_MAX = 256;
 const verdicts = new WeakMap<AddressPolicy, BoundedCache<string, UrlVerdict>>();
 

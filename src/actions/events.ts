@@ -86,8 +86,8 @@ export async function pageOfEventTypes(
 }
 
 /**
- * Erases the payload of an event for good, and cancels its waiting deliveries. A running attempt may end. A redelivery of the
- * event sends an empty object.
+ * Erases the payload of an event for good, and cancels its waiting deliveries. A running attempt is not stopped. A
+ * redelivery of the event sends an empty object.
  */
 export async function eraseEventPayload(
   { db, clock }: Pick<Dependencies, "db" | "clock">,

@@ -54,7 +54,7 @@ export function gather<Item, Result>(
       schedule();
     });
 
-  /** Starts a batch of `enough` calls at once. Otherwise starts it at the end of the tick, or when `paceMs` has passed. */
+  /** Starts a batch of `enough` calls at once, and a smaller one at the end of the tick or when `paceMs` has passed. */
   function schedule(): void {
     if (isBusy || waiting.length === 0) return;
     if (waiting.length >= enough) {
@@ -73,7 +73,7 @@ export function gather<Item, Result>(
     if (!isBusy && waiting.length > 0) void runBatch();
   }
 
-  /** Starts the next batch after another. Does not wait for the end of the tick. */
+  /** Starts the next batch when one has ended, without waiting for the end of the tick. */
   function goOn(): void {
     if (waiting.length > 0 && performance.now() >= nextStartMs) void runBatch();
     else schedule();

@@ -47,7 +47,7 @@ async function slugsOf(tx: Queryable, ids: OrganizationId[]): Promise<Map<Organi
   return new Map(rows.flatMap((row) => (row ? [[row.id, row.slug] as const] : [])));
 }
 
-/** The limit of organizations that the platform is not yet told of. */
+/** The most organizations that the platform is not yet told of. */
 const LIMITED_MAX = 10_000;
 
 /** Remembers in memory that an organization has used up its rate limit. */

@@ -3,7 +3,7 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { listSubscriptionIds } from "../postgres/subscriptions.ts";
 
-/** The limit of subscriptions in one search of deliveries, deleted ones included. */
+/** The most subscriptions in one search of deliveries, deleted ones included. */
 export const OWNERS_MAX = 1_000;
 
 /** Returns the subscriptions that a search of deliveries names, deleted ones included. Null if it names none. */

@@ -7,7 +7,7 @@ import type { NewEvent, Published } from "./new-event.ts";
 
 /** How long slots stay reserved for an event whose dedupe key another publisher holds and has not committed. */
 const KEY_WAIT_MS = 100;
-/** The limit of batches in the database at a time. Each uses one connection. */
+/** The most batches in the database at a time. Each uses one connection. */
 const BATCHES_AT_ONCE = 2;
 /** The most runs of a batch that ends in deadlocks. */
 const TRIES_MAX = 3;

@@ -39,7 +39,7 @@ export async function readRedeliveryFilter(
   }
   faults.push(...found.map(({ pointer, detail }) => ({ pointer: `/filter${pointer}`, detail })));
 
-  // Ignoring a misspelt member would widen the filter, and send too much.
+  // To ignore a misspelt member would widen the filter, and send too much.
   if (Object.keys(query).some((name) => !MEMBERS.some((member) => member === name))) {
     const detail = `must have no members but ${MEMBERS.join(", ")}`;
     faults.push({ pointer: "/filter", detail });

@@ -11,20 +11,20 @@ import type { Caller, Scope } from "../domain/scope.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Every route, whoever registers it and wherever: what holds for all of them is tested by this list. */
+    /** All routes of this listener. Tests use the list to check what must hold for every route. */
     routeTable: RouteOptions[];
   }
   interface FastifyContextConfig {
-    /** The one scope that this route needs. */
+    /** The scope that this route needs. */
     scope?: Scope;
   }
   interface FastifyRequest {
-    /** Null until the request is admitted; before the handler of every route that declares a scope it is. */
+    /** Null until the request is admitted. On a route with a scope it is set before the handler runs. */
     caller: Caller | null;
   }
 }
 
-/** A Fastify whose handlers take their types from the route's TypeBox schemas. */
+/** A Fastify whose handlers get their types from the route's TypeBox schemas. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

@@ -23,30 +23,30 @@ import { Turns } from "./turns.ts";
 
 export interface AppOptions {
   logger: FastifyBaseLogger;
-  /** Where we are reached, without a final slash. Asked anew for each answer: a port may be known late. */
+  /** Returns our public URL, without a final slash. Called for each answer, because the port may be known late. */
   baseUrl: () => string;
-  /** Whether clients are to connect to another node from now on. Default: never. */
+  /** Returns true if clients are to connect to another node. Default: always false. */
   isStopping?: () => boolean;
-  /** Told of each request that is refused because the database is away or overwhelmed. */
+  /** Called for each request that is refused because the database is unavailable or overloaded. */
   onUnavailable?: (error: unknown) => void;
-  /** What is wrong with the host that a request names. Without it every host is right. */
+  /** Returns the fault of a request's host. Default: every host is allowed. */
   checkHost?: HostCheck;
   timeouts?: Partial<typeof TIMEOUTS_MS>;
   maxConnections?: number;
 }
 
 /**
- * How long a client may take over the head of a request and over all of it, and we over the answer; and how long a
- * connection may lie idle, between two requests or within one.
+ * Timeouts of a request's head, of the whole request, of our answer, and of an idle connection, between two requests or within
+ * one.
  */
 const TIMEOUTS_MS = { headers: 10_000, request: 15_000, answer: 25_000, idle: 75_000 };
-/** How often Node looks for clients that took too long. */
+/** How often Node checks the timeouts. */
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
 
-/** Beyond this they would cost the deliveries their memory. */
+/** More connections would take memory from the deliveries. */
 export const CONNECTIONS_MAX = 20_000;
 
-/** What both listeners share: how requests are bounded, checked, logged and refused. */
+/** The common part of both listeners: how they limit, check, log and refuse requests. */
 export function buildApp({
   logger,
   baseUrl,
@@ -64,7 +64,7 @@ export function buildApp({
   const app = Fastify({
     loggerInstance: logger,
     logController: requestLog,
-    // No child logger for each request: the few lines that we write name the request themselves.
+    // No child logger for each request, because our few log lines name the request themselves.
     childLoggerFactory: (parent) => parent,
     genReqId: requestIdOf,
     rewriteUrl: ({ url = "/" }) => decodable(url),
@@ -78,14 +78,14 @@ export function buildApp({
       requestTimeout: ms.request,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECKS_MAX_MS, ms.headers),
       maxHeaderSize: HEAD_BYTES_MAX,
-      requireHostHeader: false, // Node would refuse in a shape of its own.
+      requireHostHeader: false, // Node's refusal would have a shape of its own.
     },
     forceCloseConnections: "idle",
-    return503OnClosing: false, // What has arrived is answered, and then the connection closes.
+    return503OnClosing: false, // Requests that have arrived are answered. Then the connection closes.
 
     routerOptions: {
       ignoreTrailingSlash: true,
-      maxParamLength: HEAD_BYTES_MAX, // An overlong id is an unknown one, not an error of its own.
+      maxParamLength: HEAD_BYTES_MAX, // An overlong id is an unknown id, and not another error.
     },
     exposeHeadRoutes: false,
     ajv: { customOptions: { allErrors: true, verbose: true, coerceTypes: false } },
@@ -128,13 +128,13 @@ export function buildApp({
   return app;
 }
 
-/** Some requests Node answers in a shape of its own, or not at all, unless somebody listens. */
+/** Without these listeners Node answers some requests in a shape of its own, or not at all. */
 function refuseNothingInSilence({ server }: App, baseUrl: () => string, turns: Turns): void {
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-    server.emit("request", request, response); // An expectation that we do not know is ignored.
+    server.emit("request", request, response); // An unknown expectation is ignored.
   });
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
-    socket.on("error", () => undefined); // Node has let go of it: until it is answered nobody else listens.
+    socket.on("error", () => undefined); // Node has no listener on this socket any more.
     socket.resume();
     turns.takeLast(socket, () => {
       answer(socket, new PartnerError("malformed_request", "This is no proxy."), baseUrl());

@@ -6,19 +6,19 @@ import type { App } from "./app.ts";
 interface Peer {
   socket: Socket;
   requests: number;
-  /** A request on this connection has shown a valid key or token. */
+  /** True if a request on this connection had a valid key or token. */
   isKnown: boolean;
-  /** One of its requests is authenticated and has arrived whole. */
+  /** True if a request is authenticated and has arrived whole. */
   isServed: boolean;
   leave: () => void;
 }
 
 /**
- * Keeps a listener's connections to `max`, and lets one more in nevertheless: another is closed for it. So a balancer
- * reaches `/readyz`, however many connections strangers open and leave open.
+ * Limits a listener's connections to `max`. At the limit a new connection replaces another one, so that the load balancer
+ * reaches `/readyz`, however many connections strangers open.
  *
- * Idle connections of strangers go first, then those of known callers, then requests that have not arrived whole or that
- * nobody has authenticated. Of each kind the longest untouched goes first. If every connection is served, the new one is
+ * Idle connections of strangers are closed first, then those of known callers, then those with a request that is incomplete or
+ * not authenticated. Of each kind the least recently used goes first. If every connection is being served, the new one is
  * closed.
  */
 export function boundConnections(app: App, max: number): void {
@@ -51,7 +51,7 @@ export function boundConnections(app: App, max: number): void {
     });
     done();
   });
-  // The request has arrived whole by now, and has been refused if it must not be sent.
+  // By now the request has arrived whole, and inadmissible ones have been refused.
   app.addHook("preValidation", (request, _reply, done) => {
     if (isAuthenticated(request)) {
       move(request.raw.socket, (peer) => {
@@ -76,7 +76,7 @@ export function boundConnections(app: App, max: number): void {
     return isServed ? served : unserved;
   }
 
-  /** Puts it at the end of its kind, as the one that was touched last. */
+  /** Appends the peer to the list of its kind, as the most recently used. */
   function join(peer: Peer): void {
     const list = listOf(peer);
     const link: Link<Peer> = list.append(peer);

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app.ts";
 
 /**
- * Asks for the body of a client that waits for that (`Expect: 100-continue`) once the client is authenticated.
- * A client that is refused gets only the answer. Node then ends the connection, since the body may still come.
+ * Asks a client that waits with its body (`Expect: 100-continue`) for it, once the client is authenticated. A refused client
+ * gets only the answer. Node then ends the connection, because the body may still come.
  */
 export function askForBodies(app: App): void {
   const waiting = new WeakSet<IncomingMessage>();

@@ -1,6 +1,6 @@
 /**
- * Fastify answers a path that cannot be decoded before any hook, and so unadmitted, uncounted and unlogged. Here its
- * percent signs stand for themselves: then it is a path like any other.
+ * Escapes the percent signs of a path that Fastify cannot decode. Fastify would answer it before any hook, so the request would
+ * not be admitted, counted or logged.
  */
 export function decodable(url: string): string {
   if (!url.includes("%")) return url;

@@ -8,7 +8,7 @@ const NO_SUCH_RESOURCE = "There is no such resource.";
 const NO_BODY = "The body is missing: send JSON.";
 const NOT_JSON = "The body is not valid JSON.";
 
-/** What the framework throws, in our words. */
+/** The framework's errors in our words. */
 const FRAMEWORK = new Map<string, [ErrorCode, string]>([
   ["FST_ERR_BAD_URL", ["not_found", NO_SUCH_RESOURCE]],
   ["FST_ERR_MAX_PARAM_LENGTH", ["not_found", NO_SUCH_RESOURCE]],
@@ -23,7 +23,9 @@ const FRAMEWORK = new Map<string, [ErrorCode, string]>([
 
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Answers whatever was thrown, as a problem. What is not the caller's fault is logged in full and told in general. */
+/**
+ * Returns a handler that answers any error with a problem. It logs internal errors in full, and answers them in general terms.
+ */
 export function createErrorHandler(
   baseUrl: () => string,
   onUnavailable?: (error: unknown) => void,
@@ -39,7 +41,7 @@ export function createErrorHandler(
 
     keepConnection(reply);
     const problem = toProblem(error, baseUrl(), request.id);
-    // As bytes, since the framework would add a charset to the media type of text.
+    // As bytes, because the framework would add a charset to the media type of text.
     void reply
       .code(PROBLEMS[error.code].status)
       .headers(problemHeaders(error))
@@ -70,8 +72,8 @@ function tooLarge({ routeOptions }: FastifyRequest): PartnerError {
 }
 
 /**
- * The framework closes the connection when a body is refused; with the rest of the body still on its way, that
- * reset may overtake the answer. The rest is read and forgotten instead. A server that is closing does close.
+ * The framework closes the connection when it refuses a body. If the rest of the body still arrives, that reset may overtake
+ * the answer. So we keep the connection, and Node reads and discards the rest. A server that is closing does close it.
  */
 function keepConnection(reply: FastifyReply): void {
   if (reply.raw.hasHeader("connection") || !reply.hasHeader("connection")) return;

@@ -2,10 +2,10 @@ import type { FastifySchemaValidationError } from "fastify";
 import type { Fault } from "../domain/errors.ts";
 import { pointerOf, ruleOf } from "../domain/violation.ts";
 
-/** More than this helps nobody: a body can hold thousands of faults. */
+/** More faults would help no one, and a body can have thousands. */
 const FAULTS_MAX = 20;
 
-/** A fault as the validator reports it in verbose mode, with the schema that was broken. */
+/** A fault as the validator reports it in verbose mode, with the violated schema. */
 export type Violation = FastifySchemaValidationError & { parentSchema?: Described };
 
 interface Described {
@@ -13,13 +13,13 @@ interface Described {
   properties?: Record<string, Described>;
 }
 
-/** Says in our own words what is wrong and where, in order of place. Repeats nothing of the request. */
+/** Returns the faults in our words, ordered by place. Quotes nothing of the request. */
 export function faultsOf(violations: readonly Violation[]): Fault[] {
   const listed = new Set(
     violations.filter((one) => one.keyword === "enum").map((one) => one.instancePath),
   );
   return violations
-    .filter((one) => one.keyword !== "type" || !listed.has(one.instancePath)) // Its type says less.
+    .filter((one) => one.keyword !== "type" || !listed.has(one.instancePath)) // An enum fault says more than a type fault.
     .slice(0, FAULTS_MAX)
     .map((violation) => toFault(violation))
     .sort((a, b) => a.pointer.localeCompare(b.pointer, "en", { numeric: true }));

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { App } from "./app.ts";
 
 export interface HealthChecks {
-  /** Whether this process can do its work, check by check. `detail` is public: no address, no secret. */
+  /** Returns the checks of this process. `detail` is public, so it holds neither an address nor a secret. */
   ready(): Promise<{ name: string; ok: boolean; detail?: string }[]>;
 }
 
@@ -15,7 +15,7 @@ const Report = Type.Object({
   ),
 });
 
-/** `/healthz`: the process is alive. `/readyz`: it can do its work. Neither takes a key. */
+/** `/healthz`: the process runs. `/readyz`: it can do its work. Neither needs a key. */
 export function healthRoutes(app: App, health: HealthChecks): void {
   app.get(
     "/healthz",

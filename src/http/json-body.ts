@@ -7,20 +7,20 @@ const IDENTITY = "identity";
 const CODED = new PartnerError("unsupported_media_type", "Send the body without Content-Encoding.");
 const NOT_UTF8 = new PartnerError("malformed_request", "The body is not UTF-8.");
 
-/** A body as a parser takes it on. */
+/** Takes the text of a body. */
 type Take = (request: FastifyRequest, text: string, done: Done) => void;
 type Done = (error: Error | null, body?: unknown) => void;
 
 /**
- * Reads JSON, in UTF-8 alone (RFC 8259): bytes that are none would become other signs without a word. Nothing is
- * decompressed. Unknown members are ignored, whatever their names.
+ * Reads JSON bodies in UTF-8 (RFC 8259). Refuses other bytes, which would be replaced silently. Decompresses nothing. Ignores
+ * unknown members.
  */
 export function readJsonBodies(app: App): void {
   const parse = app.getDefaultJsonParser("remove", "remove");
   readTexts(app, (request, text, done) => void parse(request, text, done));
 }
 
-/** Hands the text of each JSON body to `take`. */
+/** Passes the text of each JSON body to `take`. */
 export function readTexts(app: App, take: Take): void {
   app.addContentTypeParser<Buffer>(
     "application/json",

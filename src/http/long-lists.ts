@@ -2,8 +2,8 @@ import type { preValidationHookHandler } from "fastify";
 import type { App } from "./app.ts";
 
 /**
- * Cuts each list in a body down to one item more than its schema lets it have. So it is still refused, but what is
- * wrong with thousands of items is not worked out to name twenty: that would cost us many times what it costs to send.
+ * Cuts each list in a body to one item more than its schema allows. The list is still refused, but the validator does not check
+ * thousands of items to report twenty faults, which would cost us far more than the client.
  */
 export function cutLongLists(app: App): void {
   app.addHook("onRoute", (route) => {

@@ -5,7 +5,7 @@ import type { App } from "./app.ts";
 
 declare module "fastify" {
   interface FastifyReply {
-    /** Its place among those that clients wait for, as long as one does. */
+    /** Its entry in the list of open answers, while a client waits for it. */
     openAnswer: Link<FastifyReply> | undefined;
   }
 }
@@ -13,9 +13,9 @@ declare module "fastify" {
 const CHECK_MAX_MS = 1_000;
 
 /**
- * Watches over the answers that clients wait for, and returns them, oldest first. None takes longer than `limitMs`, as
- * behind a database that neither answers nor refuses. (The framework's own limit forgets a request as soon as its body
- * has been read.) `onAbandoned` hears of those whose client has gone: their `onResponse` never comes.
+ * Returns the answers that clients wait for, oldest first. Refuses a request after `limitMs`, for example if the database
+ * stalls. (The framework's own limit forgets a request once its body is read.) Calls `onAbandoned` if the client has
+ * disconnected, because `onResponse` is not called then.
  */
 export function watchAnswers(
   app: App,

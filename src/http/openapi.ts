@@ -7,11 +7,11 @@ type SecurityScheme = { description: string } & (
 
 export interface ApiDocument {
   info: { title: string; version: string; description: string };
-  /** The security schemes by name: every operation requires one of them. */
+  /** The security schemes by name. Every operation requires one of them. */
   security: Record<string, SecurityScheme>;
 }
 
-/** Serves the OpenAPI 3.1 document of the routes that `app` registers after this call. It takes no key. */
+/** Serves the OpenAPI 3.1 document of the routes that `app` registers after this call. It needs no key. */
 export function openApiRoute(
   app: App,
   { info, security }: ApiDocument,
@@ -29,7 +29,7 @@ export function openApiRoute(
     },
     convertConstToEnum: false,
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
-    // At the first request, when our port is known.
+    // Called at the first request, when our port is known.
     transformObject: (document) => ({
       ...withEvents("openapiObject" in document ? document.openapiObject : {}, events),
       servers: [{ url: baseUrl() }],

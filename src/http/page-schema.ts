@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import type { FastifySchemaCompiler } from "fastify";
 import { PAGE_LIMIT, type PageRequest } from "../domain/page.ts";
 
-/** The query of every list that is read page by page. */
+/** The query of every paged list. */
 export const PageQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({
@@ -33,12 +33,12 @@ export function pageOf<Item extends TSchema>(item: Item, description: string) {
 }
 
 /**
- * For routes whose query is documented by its schema but read by `readPageRequest`: the validator would see text
- * where a number is meant, and would name the faults that it knows before those that only the list knows.
+ * Turns the validator off for routes whose query `readPageRequest` reads, so their schema is documentation. The validator would
+ * see a text in place of a number, and would report only the faults that it knows.
  */
 export const readByHand: FastifySchemaCompiler<unknown> = () => () => true;
 
-/** The page that a query asks for. What cannot be read is handed on so that the list refuses it. */
+/** Reads the request of a page. Passes unreadable values on, so that the list refuses them. */
 export function readPageRequest(query: unknown): PageRequest {
   const { limit, cursor } = query as Record<string, unknown>;
   return {

@@ -7,12 +7,12 @@ import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
 import { standardHeaders } from "./standard-headers.ts";
 import type { Turns } from "./turns.ts";
 
-/** How long a client whose request could not be read may take to read our answer. */
+/** How long a client may take to read the answer to an unreadable request. */
 const LINGER_MS = 2_000;
 
 const NOT_HTTP = ["malformed_request", "The request is not valid HTTP."] as const;
 
-/** What Node's parser reports, in our words. */
+/** Node's parser errors in our words. */
 const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
   ["ERR_HTTP_REQUEST_TIMEOUT", ["request_timeout", "The request did not arrive in time."]],
   [
@@ -22,7 +22,7 @@ const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", ["payload_too_large", "The body's chunks are too wordy."]],
 ]);
 
-/** Answers what is no HTTP, or too slow or too large to become a request, in the same shape as every other error. */
+/** Answers input that is not HTTP, or is too slow or too large to become a request, in the shape of every other error. */
 export function createParserErrorHandler(
   baseUrl: () => string,
   turns: Turns,
@@ -33,7 +33,7 @@ export function createParserErrorHandler(
       if (!socket.writableEnded) socket.destroy();
       return;
     }
-    // Nothing that arrives from here on is a request any more, and each piece of it is reported anew.
+    // Nothing after the first error can be a request, but Node reports each further piece.
     if (reported.has(socket)) return;
     reported.add(socket);
     turns.takeLast(socket, () => {
@@ -42,7 +42,7 @@ export function createParserErrorHandler(
   };
 }
 
-/** Answers on the bare connection and closes it, but not before the client had time to read. */
+/** Answers on the bare connection and closes it, with time for the client to read. */
 export function answer(socket: Socket, error: PartnerError, baseUrl: string): void {
   const requestId = randomId();
   const { status, title } = PROBLEMS[error.code];
@@ -57,7 +57,7 @@ export function answer(socket: Socket, error: PartnerError, baseUrl: string): vo
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join("")}\r\n${body}`);
 
-  socket.on("error", () => undefined); // The client may be gone already, and nobody else listens.
+  socket.on("error", () => undefined); // The client may have gone, and the socket has no other listener.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once("close", () => {
     clearTimeout(timer);

@@ -32,7 +32,7 @@ const RETRY_AFTER = {
   "Retry-After": { type: "integer", description: "Seconds until it is worth another try." },
 };
 
-/** The `response` entries of the errors that a route may answer. */
+/** The `response` entries of the errors of a route. */
 export function problems(...codes: ErrorCode[]): object {
   const byStatus = groupBy(codes, (code) => PROBLEMS[code].status);
   const responses = [...byStatus].map(([status, group]) => [
@@ -46,7 +46,7 @@ export function problems(...codes: ErrorCode[]): object {
   return Object.fromEntries(responses) as object;
 }
 
-/** What reading a JSON body can come to. */
+/** The errors of reading a JSON body. */
 export const BODY_PROBLEMS = [
   "malformed_request",
   "payload_too_large",
@@ -54,7 +54,7 @@ export const BODY_PROBLEMS = [
   "invalid_request",
 ] as const satisfies ErrorCode[];
 
-/** Says which codes are known without promising that there will be no others, as an `enum` would. */
+/** Names the known codes. Unlike an `enum`, it allows further ones. */
 function problemWith(codes: ErrorCode[]): object {
   const code = { type: "string", "x-extensible-enum": codes };
   return { allOf: [{ $ref: "Problem#" }, { type: "object", properties: { code } }] };

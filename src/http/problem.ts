@@ -1,6 +1,6 @@
 import type { ErrorCode, Fault, PartnerError } from "../domain/errors.ts";
 
-// `satisfies` makes a new code fail to compile here until it has a status.
+// `satisfies` makes the build fail until every code has a status.
 export const PROBLEMS = {
   malformed_request: { status: 400, title: "Malformed request" },
   unauthenticated: { status: 401, title: "Unauthenticated" },
@@ -58,7 +58,7 @@ export function toProblem(error: PartnerError, baseUrl: string, requestId: strin
   };
 }
 
-/** What an error's answer says beside its body. */
+/** The headers of an error. */
 export function problemHeaders({ code, retryAfter }: PartnerError): Record<string, string> {
   return {
     "content-type": PROBLEM_TYPE,

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 
 /**
- * Lets the line of a request name the event that it published, which leads to the event's attempts. Of a batch that line
- * names the first one, and at `debug` each has a line of its own.
+ * Adds the published event's id to the request's log line, because the id leads to its attempts. For a batch, the line has the
+ * first id, and at `debug` each event has a line of its own.
  */
 export function notePublished(request: FastifyRequest, eventIds: readonly string[]): void {
   request.publishedEvent = eventIds[0] ?? null;

@@ -8,27 +8,27 @@ import { publicId } from "../domain/ids.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Which event it published; of a batch the first one. Null for any other request. */
+    /** The event that it published, or the first one of a batch. Null for any other request. */
     publishedEvent: string | null;
   }
   interface FastifyContextConfig {
-    /** Asked every few seconds by a machine. Its lines would bury the others. */
+    /** Machines request it every few seconds. Its lines would hide the others. */
     isProbe?: true;
   }
 }
 
-/** One line for each request: no address, no header, no body, and the route's pattern instead of the URL. */
+/** Logs one line for each request: without address, headers and body, and with the route's pattern instead of the URL. */
 export class RequestLog extends LogController {
   readonly #plain: FastifyBaseLogger;
 
   constructor(logger: FastifyBaseLogger) {
     super();
-    // There is nothing to redact in a line without an error, and searching it would cost more than writing it.
+    // A line without an error holds nothing to redact, and the search would cost more than the line.
     this.#plain = logger.child({}, { redact: [] });
   }
 
   override incomingRequest(): void {
-    // The line that tells the outcome is enough.
+    // The line with the outcome is enough.
   }
 
   override requestCompleted(
@@ -42,7 +42,7 @@ export class RequestLog extends LogController {
     else this.#plain.info(facts, "request");
   }
 
-  /** Its client did not wait for an answer. What it asked for may be done all the same. */
+  /** Logs a request whose client did not wait for the answer. Its work may be done all the same. */
   requestAbandoned(request: FastifyRequest, reply: FastifyReply): void {
     this.#plain.info(factsOf(request, reply, null), "request");
   }

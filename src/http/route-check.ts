@@ -5,13 +5,13 @@ import { timesGiven } from "./raw-headers.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** Node keeps the first 2,000 headers, and says nothing of those behind them. */
+/** Node keeps the first 2,000 headers, and drops the rest silently. */
 const HEADERS_MAX = 1_000;
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 export type HostCheck = (request: FastifyRequest) => PartnerError | undefined;
 
-/** What is wrong with a request before it reaches a route, as far as its head tells. `checkHost` is asked about its host. */
+/** Returns the fault of a request that its head shows before it reaches a route. `checkHost` checks its host. */
 export function faultOfHead(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -19,10 +19,10 @@ export function faultOfHead(
 ): PartnerError | undefined {
   const fault = faultOfMessage(request.raw);
   if (fault !== undefined) {
-    reply.raw.setHeader("connection", "close"); // A proxy in between may see this request end elsewhere.
+    reply.raw.setHeader("connection", "close"); // A proxy may disagree about the end of this request.
     return fault;
   }
-  // Node's parser drops what was read behind a request to upgrade, which we pass over.
+  // We ignore an upgrade, and Node's parser then drops the input behind it.
   if (request.raw.headers.upgrade !== undefined) reply.raw.setHeader("connection", "close");
   const misdirected = checkHost(request);
   if (misdirected || !request.is404) return misdirected;
@@ -35,7 +35,7 @@ export function faultOfHead(
   return new PartnerError("method_not_allowed", `This resource knows ${methods} alone.`);
 }
 
-/** What Node's parser lets through and others may read in another way. */
+/** Returns a fault that Node's parser accepts but that other parsers may read differently. */
 function faultOfMessage(raw: IncomingMessage): PartnerError | undefined {
   const { httpVersion, headers, rawHeaders } = raw;
   if (rawHeaders.length > 2 * HEADERS_MAX) {

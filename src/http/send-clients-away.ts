@@ -2,8 +2,8 @@ import type { App } from "./app.ts";
 import type { Turns } from "./turns.ts";
 
 /**
- * While the process drains, the answer to the last request of a connection closes it. A client that keeps connections
- * open then connects anew, to another node. Requests that were sent ahead are all answered first.
+ * While the process drains, the last answer of a connection closes it. The client then connects to another node. Requests that
+ * were sent ahead are answered first.
  */
 export function sendClientsAway(
   app: App,
@@ -14,7 +14,7 @@ export function sendClientsAway(
       done(null, payload);
       return;
     }
-    // Until what has arrived is read.
+    // Lets Node read the input that has arrived.
     setImmediate(() => {
       if (turns.isLastOn(raw.socket)) reply.raw.setHeader("connection", "close");
       done(null, payload);

@@ -11,9 +11,8 @@ const STOPPING = new PartnerError("unavailable", "The service is stopping: try a
 });
 
 /**
- * Keeps connections from holding up a stop. A request that has arrived whole is served, and the last one of its
- * connection closes it. A request that has not arrived whole is refused. A connection without a request is closed. (Node
- * leaves those open that become idle only after the closing.)
+ * Ends the connections at a stop. A complete request is served, and the last answer of its connection closes it. An incomplete
+ * request is refused. A connection without a request is closed. (Node leaves those open that become idle after the close.)
  */
 export function endConnectionsAtStop(
   app: App,
@@ -28,7 +27,7 @@ export function endConnectionsAtStop(
   });
 
   app.addHook("preClose", async () => {
-    await setImmediate(); // Until what has arrived is read.
+    await setImmediate(); // Lets Node read the input that has arrived.
     app.server.closeIdleConnections();
     const latest = new Map<Socket, FastifyReply>();
     for (const reply of open) latest.set(reply.request.raw.socket, reply);
@@ -47,7 +46,7 @@ export function endConnectionsAtStop(
     if (!reply.request.raw.complete && !reply.sent) void reply.send(STOPPING);
   }
 
-  /** For less than the head of a request. Behind an answer that nobody reads it gets none. */
+  /** Refuses an incomplete head, and closes the connection. Behind an unread answer it sends no refusal. */
   function refuseRest(socket: Socket): void {
     turns.takeLast(socket, () => {
       answer(socket, STOPPING, baseUrl());

@@ -4,7 +4,7 @@ import type { EventTypes } from "../domain/event-types.ts";
 import { listed } from "../domain/violation.ts";
 import { Timestamp, timestampOrNull } from "./timestamp-schema.ts";
 
-/** More than there are, and few enough to be looked through. */
+/** The most types in a list, unless more types exist. */
 const EVENTS_MAX = 50;
 
 const SUBSCRIPTION = {
@@ -47,7 +47,7 @@ export const NewSubscription = Type.Object(
   },
 );
 
-/** The body that subscribes a URL to some of these types. */
+/** Returns the schema of the body that subscribes a URL to some of these types. */
 export function subscriptionRequest({ names }: Pick<EventTypes, "names">) {
   return Type.Object(
     {

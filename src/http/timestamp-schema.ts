@@ -5,6 +5,6 @@ const FORM = { format: "date-time", description: "ISO 8601, UTC, with millisecon
 export const Timestamp = Type.String(FORM);
 export const NullableTimestamp = Type.Unsafe<string | null>({ ...FORM, type: ["string", "null"] });
 
-/** The same where its being null wants a word. */
+/** The same, if null needs a description. */
 export const timestampOrNull = (description: string) =>
   Type.Unsafe<string | null>({ ...NullableTimestamp, description });

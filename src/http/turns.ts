@@ -1,32 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** How many requests a connection may be ahead of our answers. Whoever sends more does not mean to read them. */
+/** The most requests that a connection may send ahead of our answers. Beyond it the connection is closed. */
 const AHEAD_MAX = 32;
 
 interface Turn {
-  /** Absent where what arrived is no request. */
+  /** Absent if the input is no request. */
   request?: IncomingMessage;
   response?: ServerResponse;
   begin: () => void;
 }
 
-/** What waits for an answer on one connection: the first is under way. */
+/** The requests of one connection that wait for an answer. The first is being served. */
 interface Line {
   turns: Turn[];
   latest?: IncomingMessage;
-  /** The connection ends with an answer that is out: nothing behind it would be answered, so nothing is served. */
+  /** True once an answer has ended the connection. Later requests would get no answer, so they are not served. */
   isOver: boolean;
 }
 
 /**
- * Serves the requests of a connection one after the other, as their answers have to leave anyway. So a client that
- * sends thousands ahead has one of them served at a time, like everybody, and no answer overtakes another.
+ * Serves the requests of a connection one at a time, because their answers must leave in that order. A client that sends
+ * thousands ahead gains nothing, and no answer overtakes another.
  */
 export class Turns {
   readonly #lines = new WeakMap<Socket, Line>();
 
-  /** Begins at once, or when the requests before it on the same connection are answered. */
+  /** Calls `begin` at once, or after the answers to the earlier requests of the connection. */
   take(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
     const { socket } = request;
     const line = this.#lineOf(socket);
@@ -38,10 +38,10 @@ export class Turns {
     }
     line.turns.push({ request, response, begin });
     if (line.turns.length === 1) begin();
-    else socket.pause(); // What is read already keeps arriving, but nothing after it.
+    else socket.pause(); // Input that was already read still arrives, but no more.
   }
 
-  /** The request is answered, or never will be. */
+  /** Call it when the request is answered, or never will be. */
   end(request: IncomingMessage): void {
     const { socket } = request;
     const line = this.#lineOf(socket);
@@ -50,26 +50,26 @@ export class Turns {
     if (place === -1) return;
     const [ended] = turns.splice(place, 1);
     line.isOver ||= isLast(ended?.response);
-    // A connection that was reset can take no answer, and says so before it counts as destroyed.
+    // A reset connection takes no answer. It is not writable before it counts as destroyed.
     if (place > 0 || !socket.writable || line.isOver) return;
 
     if (turns.length === 1) socket.resume();
     const [next] = turns;
     if (!next) return;
-    // What other connections have sent meanwhile is served first.
+    // Input of other connections goes first.
     setImmediate(() => {
       if (next === turns[0] && socket.writable && !line.isOver) next.begin();
     });
   }
 
-  /** Whether nothing has arrived behind the request that is being answered. */
+  /** Returns true if no request has arrived behind the current one. */
   isLastOn(socket: Socket): boolean {
     return this.#lineOf(socket).turns.length <= 1;
   }
 
   /**
-   * For what arrived and can be no request: `begin` answers it in its turn. A request that broke off in its body is
-   * answered that way, too, unless its own answer is out already: then the connection ends without a second one.
+   * Takes input that cannot be a request. `begin` answers it in its turn. It also answers a request whose body broke off,
+   * unless an answer has begun. Then the connection is closed without a second answer.
    */
   takeLast(socket: Socket, begin: () => void): void {
     const { turns, latest, isOver } = this.#lineOf(socket);
@@ -91,14 +91,14 @@ export class Turns {
     if (!line) {
       const { turns } = (line = { turns: [], isOver: false });
       this.#lines.set(socket, line);
-      // Node itself goes on reading when a request is over.
+      // Node resumes the socket itself when a request ends.
       socket.on("resume", () => turns.length > 1 && socket.pause());
     }
     return line;
   }
 }
 
-/** Whether the connection ends with this answer: we have said so, the client has, or Node does where a body is missing. */
+/** Returns true if the connection ends with this answer: by our header, by the client's, or by Node if a body is missing. */
 function isLast(response: ServerResponse | undefined): boolean {
   return response?.getHeader("connection") === "close" || response?.shouldKeepAlive === false;
 }

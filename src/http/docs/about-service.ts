@@ -1,6 +1,6 @@
 import { escapeHtml } from "./markup.ts";
 
-/** What the operator tells partners of this service. */
+/** The operator's information for partners. */
 export interface AboutService {
   /** An e-mail address or a URL. Null: none is shown. */
   contact: string | null;
@@ -10,13 +10,13 @@ export interface AboutService {
 
 export const NOTHING_SAID: AboutService = { contact: null, egressShown: [] };
 
-/** Where the build leaves room for it. */
+/** The placeholders in the built pages. */
 export const ABOUT = {
   contact: "<!-- contact -->",
   egress: "<!-- egress -->",
 };
 
-/** Fills in what the operator has configured, and nothing else. */
+/** Fills in the configured information. */
 export function fillAbout(written: string, { contact, egressShown }: AboutService): string {
   return written
     .replace(ABOUT.contact, () => (contact === null ? "" : paragraph(`Contact: ${link(contact)}`)))

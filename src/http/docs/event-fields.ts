@@ -1,6 +1,6 @@
 import type { EventType, EventTypes } from "../../domain/event-types.ts";
 
-/** A member of an event's data. Nested ones are named like `lines[].sku`. */
+/** A member of an event's data. Nested members have names like `lines[].sku`. */
 export interface Field {
   name: string;
   type: string;
@@ -13,7 +13,7 @@ type Schema = Record<string, unknown>;
 const FIELDS_MAX = 500;
 const DEPTH_MAX = 8;
 
-/** The members of a type's data, as far as its schema lists them by name. */
+/** Returns the members of a type's data that its schema lists by name. */
 export function fieldsOf({ schema, name }: EventType, types: EventTypes): Field[] {
   const fields: Field[] = [];
   add(schema as Schema, "", name, 0);
@@ -42,7 +42,7 @@ export function fieldsOf({ schema, name }: EventType, types: EventTypes): Field[
   }
 }
 
-/** The schema with what its `$ref` leads to; its own keywords win. */
+/** Returns the schema merged with the target of its `$ref`. Its own keywords take precedence. */
 function resolve(
   schema: Schema,
   home: string,

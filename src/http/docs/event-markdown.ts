@@ -4,7 +4,7 @@ import { fieldsOf } from "./event-fields.ts";
 import { envelope, exampleRequest } from "./example-request.ts";
 import { DOCS_BASE_URL } from "./manifest.ts";
 
-/** The list of all event types, for the Markdown of the page of events. */
+/** Returns the list of all event types in Markdown, for the page of events. */
 export function listMarkdown(types: EventTypes): string {
   const rows = [...types].map(
     ({ name, summary }) =>
@@ -13,7 +13,7 @@ export function listMarkdown(types: EventTypes): string {
   return ["## All event types", "", "| type | meaning |", "|---|---|", ...rows].join("\n");
 }
 
-/** The page of an event type as Markdown. */
+/** Returns the page of an event type in Markdown. */
 export function eventMarkdown(type: EventType, types: EventTypes): string {
   const { headers, body } = exampleRequest(type);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

@@ -8,10 +8,10 @@ import { codeBlock, escapeHtml, heading, highlightJson, span, table } from "./ma
 
 const PAGE = "/docs/events";
 
-/** A page that the build made, with the types of this service in it. */
+/** Fills the event types of this service into a built page. */
 export type Fill = (path: string, written: string) => Promise<string>;
 
-/** Fills in the list of types, and each type into the search index. Without types of a platform nothing is added. */
+/** Fills in the list of types, and adds each type to the search index. Without types of a platform it adds nothing. */
 export function createFill(types: EventTypes): Fill {
   const hasOwn = types.names.length > 1;
   return async (path, written) => {
@@ -25,19 +25,19 @@ export function createFill(types: EventTypes): Fill {
   };
 }
 
-/** The path of the page that the build made for this one: a template for a type's. */
+/** Returns the path of the built page. For the page of a type it is the template. */
 export function builtPath(path: string, types: EventTypes): string {
   return typeAt(path, types) ? EVENT_TEMPLATE.path : path;
 }
 
-/** The text of a type's page as Markdown; null for every other path. */
+/** Returns the page of a type in Markdown. Null for every other path. */
 export function markdownAt(path: string, types: EventTypes): string | null {
   if (!path.endsWith(".md")) return null;
   const type = typeAt(path.slice(0, -".md".length), types);
   return type ? eventMarkdown(type, types) : null;
 }
 
-/** Types have pages once there are several. */
+/** Types have pages if there are several. */
 function typeAt(path: string, types: EventTypes): EventType | undefined {
   if (types.names.length === 1 || !path.startsWith(`${PAGE}/`)) return undefined;
   return types.find(path.slice(PAGE.length + 1));
@@ -99,7 +99,7 @@ function request(type: EventType): string {
   ].join("\n");
 }
 
-/** Markdown of the platform's, without raw HTML. Loaded when a page is first asked for. */
+/** Renders the platform's Markdown, without raw HTML. The library is loaded when a page is first read. */
 async function toHtml(markdown: string): Promise<string> {
   if (markdown === "") return "";
   const { Marked } = await import("marked");

@@ -1,6 +1,6 @@
-/** Where the build leaves room for event types, of which only a running service knows. */
+/** The placeholders for event types, which only a running service knows. */
 export const EVENT_TEMPLATE = {
-  /** A page that is served under the name of each type alone. */
+  /** The template page, which is served only under the names of types. */
   path: "/docs/event-type",
   title: "event-type-title",
   summary: "event-type-summary",

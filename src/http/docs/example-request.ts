@@ -3,12 +3,12 @@ import { EXAMPLE, exampleBody } from "../../domain/example-event.ts";
 import { publicId } from "../../domain/ids.ts";
 import { signatureHeaders } from "../../webhook/sign.ts";
 
-/** The body of an example delivery, indented. */
+/** Returns the body of an example delivery, indented. */
 export function envelope({ name, example }: EventType): string {
   return JSON.stringify(JSON.parse(exampleBody(name, example).toString("utf8")), null, 2);
 }
 
-/** The headers and the body of an example delivery, with a genuine signature. */
+/** Returns the headers and the body of an example delivery, with a valid signature. */
 export function exampleRequest({ name, example }: EventType): {
   headers: Record<string, string>;
   body: string;

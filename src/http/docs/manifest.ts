@@ -1,12 +1,12 @@
-/** A file that the build made, and how it is served. */
+/** A built file. */
 export interface SiteFile {
-  /** Its name in the folder. */
+  /** The name in the folder. */
   file: string;
   type: string;
 }
 
-/** Every path that exists below `/docs` and `/console`; each listener serves its own. What is not listed is not served. */
+/** The files below `/docs` and `/console`, by path. Each listener serves its own. Other paths are not served. */
 export type SiteManifest = Record<string, SiteFile>;
 
-/** What the built pages write for the service's address; whoever serves them puts in the real one. */
+/** The service's address in the built pages. The server replaces it. */
 export const DOCS_BASE_URL = "https://partners.example.com";

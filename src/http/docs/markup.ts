@@ -18,14 +18,14 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return `<div class="members"><div class="scroll"><table>\n<thead>\n${cells("th", headings)}</thead>\n<tbody>\n${body}</tbody>\n</table></div></div>\n`;
 }
 
-/** A block of code like those that the build makes. `code` is HTML. */
+/** Returns a block of code like those of the build. `code` is HTML. */
 export function codeBlock(language: string, code: string): string {
   return `<figure class="code"><pre><code data-language="${language}">${code}</code></pre></figure>\n`;
 }
 
 const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)|[^"\d\-tfn]+|./g;
 
-/** JSON with the classes that the build gives it. */
+/** Returns JSON with the classes that the build uses. */
 export function highlightJson(json: string): string {
   return json.replace(
     TOKENS,

@@ -3,7 +3,7 @@ import type { App } from "../app.ts";
 
 type Send = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** Routes for a root and for everything below it, with or without a slash at the end. They are in no API document. */
+/** Adds routes for `root` and everything below it, with or without a final slash. API documents omit them. */
 export function pageRoutes(app: App, root: string, send: Send): void {
   const options = { schema: { hide: true } };
   app.get(root, options, (request, reply) => send(root, request, reply));

@@ -12,10 +12,10 @@ import { Site } from "./site.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 const NOT_FOUND = "/docs/not-found";
-/** What the build makes for the service and not for readers. */
+/** Built pages that are not served under their own paths. */
 const HIDDEN = [NOT_FOUND, EVENT_TEMPLATE.path];
 
-/** The documentation, for everybody: no key, no limit. */
+/** The documentation. It needs no key and has no rate limit. */
 export function docsRoutes(
   app: App,
   folder: URL,
@@ -44,7 +44,7 @@ export function docsRoutes(
     return file ? sendFile(file, reply) : sendNotFound(request, reply);
   });
 
-  /** A page for browsers; for programs the same problem as everywhere. */
+  /** Sends a page to browsers, and the usual problem to programs. */
   async function sendNotFound(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const page = wantsHtml(request) ? await site.at(NOT_FOUND) : null;
     reply.header("vary", "Accept");
@@ -57,7 +57,7 @@ function wantsHtml({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b/i.test(headers.accept ?? "");
 }
 
-/** With our own address in the samples, and below its path in the links, behind a proxy that adds one. */
+/** Writes our own address into the samples, and its path into the links, for a proxy that adds one. */
 function atHome(written: string, baseUrl: string): string {
   const prefix = pathOf(baseUrl);
   return written

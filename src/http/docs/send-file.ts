@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { Served } from "./site.ts";
 
-/** Nothing but our own files, no text that becomes markup or script, no frame around us, and no form. */
+/** Allows only our own files. Forbids text as markup or script, frames around our pages, and forms. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,7 +15,7 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** What every page of ours carries. */
+/** The headers of every page. */
 export const PAGE_HEADERS = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "cross-origin-opener-policy": "same-origin",

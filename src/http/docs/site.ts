@@ -2,25 +2,25 @@ import { readFile } from "node:fs/promises";
 import { SingleFlight } from "../../lib/single-flight.ts";
 import type { SiteFile, SiteManifest } from "./manifest.ts";
 
-/** A file as it goes out. */
+/** A file with its content. */
 export interface Served extends SiteFile {
   body: Buffer;
 }
 
-/** Where `npm run build` puts the documentation and the console, seen from dist/src/http/docs. */
+/** Where `npm run build` puts the documentation and the console, relative to dist/src/http/docs. */
 export const BUILT_SITE = new URL("../../../docs/", import.meta.url);
 
-/** The built pages. Nothing is read before somebody asks for it, and what could be read is kept. */
+/** The built pages. Each is read when it is first requested, and then kept. */
 export class Site {
   readonly #folder: URL;
   readonly #atHome: (written: string, path: string) => string | Promise<string>;
   readonly #builtPath: (path: string) => string;
   readonly #served = new Map<string, Served>();
-  /** Those who ask for a file at once share a descriptor, or clients could use up all of them. */
+  /** Concurrent requests for a file share a descriptor. Otherwise clients could use up all of them. */
   readonly #reading = new SingleFlight((path) => this.#read(path));
   #manifest: Promise<Map<string, SiteFile>> | undefined;
 
-  /** `atHome` has the last word on what goes out. `builtPath` says under which path the build knows a page. */
+  /** `atHome` changes the text of a page last. `builtPath` maps a path to that of the built page. */
   constructor(
     folder: URL,
     {
@@ -36,7 +36,7 @@ export class Site {
     this.#builtPath = builtPath;
   }
 
-  /** The file at a path; null when there is none. */
+  /** Returns the file at a path. Null if there is none. */
   async at(path: string): Promise<Served | null> {
     return this.#served.get(path) ?? this.#reading.ask(path);
   }

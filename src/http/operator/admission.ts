@@ -14,7 +14,7 @@ import { sessionCookieOf } from "./session-cookie.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The name of the token that was used. Set before the handler of every operator's route, as is `role`. */
+    /** The name of the token. It is set, like `role`, before the handler of every operator route runs. */
     operator: string;
     role: OperatorRole;
     /** Null for a request with a token. */
@@ -23,26 +23,29 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Tokens with the role `publish` may call this route. */
     servesPublishers?: true;
-    /** Tokens with the role `read` may call this route, whatever its method. */
+    /** Tokens with the role `read` may call this route, with any method. */
     servesReaders?: true;
-    /** A session is let in while the database, which knows the ended ones, is away: the answer holds no stored data. */
+    /**
+     * Sessions are admitted even if the database is unavailable and cannot tell the ended ones. The answer holds no stored
+     * data.
+     */
     answersWithoutDatabase?: true;
   }
 }
 
-/** Tells the console what it can offer. */
+/** Tells the console which actions to offer. */
 const ROLE_HEADER = "x-operator-role";
 
 export interface SignIns {
-  /** Lets only operators in, before a body is read: a hook. */
+  /** A hook that admits only operators, before a body is read. */
   admit: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** The operator whom a token lets sign in to the console. Throws for any other token. */
+  /** Returns the operator whose token may sign in to the console. Throws for any other token. */
   check: (request: FastifyRequest, token: string) => OperatorToken;
 }
 
 /**
- * Checks operators' tokens and sessions. An address that sends wrong tokens too often is told to wait, but a right token
- * passes even then: nobody can lock the operators out.
+ * Checks operators' tokens and sessions. An address that sends too many wrong tokens has to wait. A right token always passes,
+ * so that no one can lock the operators out.
  */
 export function createSignIns(
   deps: Pick<Dependencies, "db" | "clock">,
@@ -67,7 +70,7 @@ export function createSignIns(
     },
   };
 
-  /** A request that names a token goes by it alone: it says more than a cookie, which a browser adds by itself. */
+  /** Returns the operator. A token takes precedence over the cookie, because a browser adds the cookie by itself. */
   async function identify(
     request: FastifyRequest,
   ): Promise<{ operator: OperatorToken; session: Session | null }> {
@@ -94,7 +97,7 @@ export function createSignIns(
     }
   }
 
-  /** Without a token nobody has guessed at one. */
+  /** Only a wrong token counts as a guess. */
   function refusal(request: FastifyRequest, isGuess: boolean): PartnerError {
     const failures = isGuess ? failed.count(request.ip, deps.clock()) : null;
     if (!failures?.isTooMany) {

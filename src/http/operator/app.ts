@@ -52,13 +52,13 @@ export interface OperatorAppOptions extends AppOptions {
   /** Further names of this listener, in lower case. `*`: any. */
   allowedHosts: readonly string[];
   metrics: () => Promise<Exposition>;
-  /** False in a process that only dispatches: it has health and metrics, and nothing to sign in to. */
+  /** False in a process that only dispatches. It has health and metrics, but no API and no console. */
   withApi: boolean;
-  /** Where the built console lies, if not beside us. */
+  /** The folder of the built console. Default: ours. */
   pages?: URL;
 }
 
-/** The operators' listener. It listens once whoever builds it says so; until then more routes may join. */
+/** Builds the operators' listener. Until it listens, more routes may be added. */
 export function buildOperatorApp(
   deps: Dependencies,
   {
@@ -85,7 +85,7 @@ export function buildOperatorApp(
     async (api: App) => {
       const signIns = createSignIns(deps, tokens);
       openApiRoute(api, OPERATOR_DOCUMENT, SAME_SERVER);
-      // Behind the document, which tells of it.
+      // Registered after the document, which includes it.
       await api.register(async (open: App) => {
         signInRoute(open, deps, signIns);
         await open.after();
@@ -102,7 +102,7 @@ export function buildOperatorApp(
   return app;
 }
 
-/** What the document calls the server: wherever it was read from. `baseUrl` is the partners' listener. */
+/** The document's server is the host that it was read from. `baseUrl` is the partners' listener. */
 const SAME_SERVER = () => "/";
 
 function operatorRoutes(app: App, deps: Dependencies): void {

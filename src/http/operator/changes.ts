@@ -6,15 +6,15 @@ import type { App } from "../app.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request has changed so far; null if nothing. */
+    /** The changes that the request has made so far. Null: none. */
     changes: Change[] | null;
   }
 }
 
-/** What the command line says in `X-Requested-With`. */
+/** The command line's value of `X-Requested-With`. */
 const COMMAND_LINE = "command-line";
 
-/** Records what a request has changed before it is answered. */
+/** Records the changes of a request before it is answered. */
 export function recordChangesOf(app: App, deps: Dependencies): void {
   app.addHook("onSend", async (request, _reply, payload) => {
     const { changes } = request;
@@ -22,14 +22,14 @@ export function recordChangesOf(app: App, deps: Dependencies): void {
     try {
       await recordChanges(deps, changes);
     } catch (err) {
-      // It is done, and an error would say that it is not. This line is the record.
+      // The change is done, and an error would deny it. This log line is the record.
       request.log.error({ err, changes, request_id: request.id }, "a change is not in the audit");
     }
     return payload;
   });
 }
 
-/** Records that the operator saw a payload. Throws if it cannot be recorded: then nothing may be shown. */
+/** Records that the operator saw a payload. Throws if that fails. Then the payload must not be shown. */
 export async function recordAccess(
   deps: Dependencies,
   request: FastifyRequest,

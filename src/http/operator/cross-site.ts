@@ -2,10 +2,10 @@ import type { FastifyRequest } from "fastify";
 import { PartnerError } from "../../domain/errors.ts";
 import { isBehindHttps } from "./session-cookie.ts";
 
-/** What the console sends, and what no page of another site can send without being asked for permission first. */
+/** The console's header. A page of another site cannot send it without a preflight request. */
 const CONSOLE = "console";
 
-/** Refuses a change that the console did not ask for: a browser adds the cookie to requests of other pages, too. */
+/** Refuses a change that does not come from the console, because a browser adds the cookie to requests of other pages, too. */
 export function refuseCrossSite({ method, headers, raw }: FastifyRequest): void {
   if (method === "GET" || headers["x-requested-with"] === CONSOLE) return;
   const origin = `${isBehindHttps(raw) ? "https" : "http"}://${headers.host ?? ""}`;

@@ -1,6 +1,6 @@
 import { SESSION_COOKIE } from "./session-cookie.ts";
 
-/** What the OpenAPI document says beside the operations. */
+/** The parts of the OpenAPI document besides the operations. */
 export const OPERATOR_DOCUMENT = {
   info: {
     title: "Partner API for operators",

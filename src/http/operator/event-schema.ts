@@ -51,7 +51,7 @@ const EVENTS = {
   },
 };
 
-/** One event or a batch. It is the documentation: the action reads bodies by hand, to name the faults of each event. */
+/** One event or a batch. This is documentation: the action reads bodies itself, to name the faults of each event. */
 export const PublishRequest = Type.Unsafe<unknown>({
   type: "object",
   description: "One event, or `events`: all of them are published, or none.",
@@ -75,7 +75,7 @@ const PUBLISHED_EXAMPLE = {
   duplicate: false,
 };
 
-/** What became of one event, or of each of a batch. */
+/** The result of one event, or of each of a batch. */
 export const PublishAnswer = Type.Unsafe<object>({
   type: "object",
   description: "The members of one event's answer, or `items` for a batch, in its order.",

@@ -1,9 +1,9 @@
 import { parseAddress, unmapped } from "../../domain/ip-address.ts";
 
-/** How many wrong tokens may come from one place in a window. */
+/** The most wrong tokens from one place in a window. */
 const FAILURES_MAX = 10;
 const WINDOW_MS = 60_000;
-/** How many places are remembered. Beyond that the one whose window opened first is forgotten. */
+/** The most places in memory. Beyond it the one with the oldest window is forgotten. */
 const PLACES_MAX = 10_000;
 
 interface Window {
@@ -11,11 +11,11 @@ interface Window {
   count: number;
 }
 
-/** Counts wrong tokens by where they come from, in this process. */
+/** Counts wrong tokens by place, in this process. */
 export class FailedSignIns {
   readonly #windows = new Map<string, Window>();
 
-  /** Counts one more: whether it is beyond the limit, the first that is, and seconds until the address begins anew. */
+  /** Counts one more. Returns if it is above the limit, if it is the first above it, and the seconds until the window ends. */
   count(
     address: string,
     now: Date,
@@ -30,7 +30,7 @@ export class FailedSignIns {
     };
   }
 
-  /** How many places are remembered. */
+  /** The number of places in memory. */
   get size(): number {
     return this.#windows.size;
   }
@@ -39,7 +39,7 @@ export class FailedSignIns {
     const current = this.#windows.get(place);
     if (current && nowMs < current.openedMs + WINDOW_MS) return current;
 
-    // Deleted first, so that the map stays in the order in which windows opened.
+    // Deleted first, so that the map stays ordered by the beginning of the windows.
     this.#windows.delete(place);
     const [oldest] = this.#windows.keys();
     if (oldest !== undefined && this.#windows.size >= PLACES_MAX) this.#windows.delete(oldest);
@@ -50,7 +50,7 @@ export class FailedSignIns {
   }
 }
 
-/** What counts as one: an IPv4 address, or the /64 of an IPv6 one, since whoever has that has all of it. */
+/** A place is an IPv4 address, or an IPv6 /64, because its holder has all of its addresses. */
 function placeOf(address: string): string {
   const parsed = parseAddress(address);
   if (parsed?.family !== 6 || unmapped(parsed)) return address;

@@ -4,7 +4,7 @@ import type { HostCheck } from "../route-check.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route is served for any `Host`: its answer holds nothing that a foreign web page may not read. */
+    /** The route is served for any `Host`, because a foreign web page may read its answer. */
     answersAnyHost?: true;
   }
 }
@@ -13,8 +13,8 @@ const ANY = "*";
 const HOST = /^(?:\[(?<v6>[^\]]*)\]|(?<name>[^:]*?)\.?)(?::\d*)?$/;
 
 /**
- * Refuses requests for a host that is neither loopback, nor an address, nor allowed. So a web page gains nothing by
- * pointing a name of its own at this listener (DNS rebinding): the browser says that name, and would pass on the session.
+ * Refuses requests for a host that is neither loopback, nor an address, nor allowed. Otherwise a web page could point a name of
+ * its own at this listener (DNS rebinding), and the browser would send the session there.
  */
 export function createHostCheck(allowed: readonly string[]): HostCheck {
   const names = new Set(["localhost", ...allowed]);

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "typebox";
 
-/** The schema, or null. */
+/** Allows null besides the schema. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   const { type, ...rest } = schema as Schema & { type: string };
   return Type.Unsafe<Type.Static<Schema> | null>({ ...rest, type: [type, "null"] });

@@ -1,14 +1,14 @@
 import type { App } from "../app.ts";
 
-/** The metrics as Prometheus reads them. */
+/** The metrics in the format of Prometheus. */
 export interface Exposition {
   contentType: string;
   body: string;
 }
 
 /**
- * `/metrics`, for Prometheus. It takes no token: the listener is the operators' own, scrapers rarely hold secrets,
- * and what it tells are numbers about the process, of no organization in particular.
+ * `/metrics`, for Prometheus. It needs no token, because the listener is the operators' own, scrapers rarely hold secrets, and
+ * the metrics are numbers about the process, not about organizations.
  */
 export function metricsRoute(app: App, expose: () => Promise<Exposition>): void {
   const options = {

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../domain/errors.ts";
 import { problems } from "../problem-schema.ts";
 import { changeOf } from "./changes.ts";
 
-/** The errors of an operator's operation: its own, and those that every one of them may answer. */
+/** The errors of an operator's operation, with those that all operations share. */
 export function operatorProblems(...codes: ErrorCode[]): object {
   return problems(
     "unauthenticated",
@@ -16,7 +16,7 @@ export function operatorProblems(...codes: ErrorCode[]): object {
   );
 }
 
-/** Logs who changed what, and has it recorded before the answer is sent. `subject` is a public id. */
+/** Logs an operator's change, and adds it to the record that is written before the answer. `subject` is a public id. */
 export function logChange(request: FastifyRequest, action: string, subject: string): void {
   request.log.info(
     { operator: request.operator, action, subject, request_id: request.id },
@@ -26,7 +26,7 @@ export function logChange(request: FastifyRequest, action: string, subject: stri
   request.changes.push(changeOf(request, action, subject));
 }
 
-/** The text of these query parameters. One that was given twice reads as empty, which every list refuses. */
+/** Returns these query parameters. A repeated one reads as empty, which every list refuses. */
 export function readFilters<Name extends string>(
   query: unknown,
   names: readonly Name[],

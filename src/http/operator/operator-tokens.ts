@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { OperatorRole } from "../../domain/operator-role.ts";
 
 export interface OperatorToken {
-  /** Who holds it, as the log says it. */
+  /** Its holder's name in the log. */
   name: string;
   role: OperatorRole;
   token: string;
@@ -10,12 +10,12 @@ export interface OperatorToken {
 
 const BEARER = /^Bearer +(?<token>\S+)$/i;
 
-/** The token that an `Authorization` header holds, or null. */
+/** Returns the token in an `Authorization` header. Null if there is none. */
 export function bearerTokenOf(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? "")?.groups?.["token"] ?? null;
 }
 
-/** Returns whose token this is, or null. It takes the same time for every wrong one. */
+/** Returns a function that finds the operator of a token, or null. Every wrong token takes the same time. */
 export function createTokenCheck(
   tokens: readonly OperatorToken[],
 ): (token: string) => OperatorToken | null {
@@ -23,13 +23,13 @@ export function createTokenCheck(
 
   return (token) => {
     const given = digestOf(token);
-    // All are compared, also after a match, so that time tells nothing.
+    // All are compared, even after a match, so that the time reveals nothing.
     const matching = known.filter(({ digest }) => timingSafeEqual(digest, given));
     return matching[0]?.operator ?? null;
   };
 }
 
-/** Digests are of one length, which `timingSafeEqual` insists on. */
+/** Digests have one length, as `timingSafeEqual` requires. */
 function digestOf(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -48,7 +48,7 @@ export const OrganizationParams = Type.Object({
   id: Type.String({ description: "`org_<uuid>`, or the slug." }),
 });
 
-/** The query parameter of lists that can be cut down to one organization. */
+/** The query parameter that limits a list to one organization. */
 export const OrganizationFilter = Type.Optional(
   Type.String({ description: "Only this organization's: `org_<uuid>` or a slug." }),
 );

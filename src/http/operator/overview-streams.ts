@@ -1,15 +1,15 @@
 import { Readable } from "node:stream";
 import type { Overview } from "../../actions/overview.ts";
 
-/** Streams that are open at once in one process. */
+/** The most open streams in one process. */
 const STREAMS_MAX = 100;
-/** An overview that a client has not read within so many turns: it is gone, or it does not read. */
+/** After this many turns with an unread overview a client counts as gone. */
 const UNREAD_TURNS_MAX = 15;
 
 const TURN_MS = 1_000;
-/** Every second turn says how the service is, the others only a change of status. */
+/** Every second turn sends the overview. The others send it only if the status has changed. */
 const TURNS_OF_EVENT = 2;
-/** How often a session is looked at. */
+/** How often sessions are checked. */
 const TURNS_OF_ADMISSION = 5;
 
 interface Stream {
@@ -19,7 +19,7 @@ interface Stream {
   unreadTurns: number;
 }
 
-/** Sends one overview to all streams. Nothing is asked while none is open. */
+/** Sends one overview to all streams. Reads none while no stream is open. */
 export class OverviewStreams {
   readonly #read: () => Promise<Overview>;
   readonly #max: number;
@@ -39,7 +39,7 @@ export class OverviewStreams {
     return this.#streams.size;
   }
 
-  /** A stream of server-sent events, the first at once. Null if too many are open. */
+  /** Opens a stream of server-sent events, and sends the first event at once. Returns null if too many are open. */
   open(isAdmittedStill: () => Promise<boolean>): Readable | null {
     if (this.#isClosed || this.#streams.size >= this.#max) return null;
     const readable = new Readable({
@@ -58,13 +58,13 @@ export class OverviewStreams {
     return readable;
   }
 
-  /** Ends all streams: a stop does not wait for them. */
+  /** Ends all streams, because a stop does not wait for them. */
   close(): void {
     this.#isClosed = true;
     for (const stream of [...this.#streams]) this.#end(stream);
   }
 
-  /** What the timer does. */
+  /** Called by the timer. */
   async turn(): Promise<void> {
     if (this.#turning) return;
     this.#turning = true;
@@ -77,7 +77,7 @@ export class OverviewStreams {
       if (this.#turns % TURNS_OF_EVENT !== 0 && !isChanged) return;
       for (const stream of this.#streams) send(stream, overview);
     } catch {
-      // An overview that could not be read is read again at the next turn.
+      // The next turn reads the overview again.
     } finally {
       this.#turning = false;
     }
@@ -85,7 +85,7 @@ export class OverviewStreams {
 
   async #endUnadmitted(): Promise<void> {
     const check = async (stream: Stream) => {
-      const isAdmitted = await stream.isAdmittedStill().catch(() => true); // The database is away.
+      const isAdmitted = await stream.isAdmittedStill().catch(() => true); // The database is unavailable.
       if (!isAdmitted) this.#end(stream);
     };
     await Promise.all([...this.#streams].map(check));
@@ -114,7 +114,7 @@ export class OverviewStreams {
   }
 }
 
-/** To a client that has not read the last one, nothing is sent. After a while it is sent away. */
+/** Sends nothing to a client that has not read the last overview. Ends the stream after a while. */
 function send(stream: Stream, overview: Overview): void {
   const { readable } = stream;
   if (!stream.isReading) {

@@ -12,7 +12,7 @@ import { notePublished } from "../published-log.ts";
 import { PublishAnswer, PublishRequest } from "./event-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
-/** What stands around the data: the body, and the array and the object of a batch. */
+/** The levels around the data: the body of one event; the body, the array and the object of a batch. */
 const AROUND = { one: 1, batch: 3 };
 
 export function publishEventsRoute(app: App, deps: Dependencies): void {
@@ -53,7 +53,7 @@ export function publishEventsRoute(app: App, deps: Dependencies): void {
   });
 }
 
-/** Reads JSON bodies as they are, and returns what would be lost of each. */
+/** Reads JSON bodies, and returns the faults that parsing would hide, by request. */
 function readStrictly(app: App): WeakMap<FastifyRequest, Fault[]> {
   const found = new WeakMap<FastifyRequest, Fault[]>();
   app.removeContentTypeParser("application/json");

@@ -9,7 +9,7 @@ import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { Delivery, DeliveryParams } from "./delivery-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-/** The body may be left out altogether. */
+/** The body may be omitted. */
 const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
   type: ["object", "null"],
   properties: {
@@ -21,7 +21,7 @@ const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
   examples: [{}, { to: "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11" }],
 });
 
-/** Many clients name a media type even when they send nothing, and nothing is no JSON. */
+/** Many clients send a media type without a body, and an empty text is not JSON. */
 function forgetTypeOfNothing({ headers }: FastifyRequest): void {
   const { "content-length": length = "0", "transfer-encoding": coding } = headers;
   if (length === "0" && coding === undefined) delete headers["content-type"];

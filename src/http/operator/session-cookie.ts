@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 
 export const SESSION_COOKIE = "partner_api_session";
 
-/** The value of the session's cookie. Null also for two of them: a neighbouring name may have planted one. */
+/** Returns the session's cookie. Null if there are several, because a neighbouring host may have set one. */
 export function sessionCookieOf({ headers }: Pick<IncomingMessage, "headers">): string | null {
   const values = (headers.cookie ?? "")
     .split(";")
@@ -12,7 +12,7 @@ export function sessionCookieOf({ headers }: Pick<IncomingMessage, "headers">): 
   return values.length === 1 ? (values[0] ?? null) : null;
 }
 
-/** The `Set-Cookie` of a session that lasts so long; one of no length removes it. */
+/** Returns the `Set-Cookie` of a session for `seconds`. With 0 it removes the cookie. */
 export function sessionCookie(
   value: string,
   { seconds, isSecure }: { seconds: number; isSecure: boolean },
@@ -21,7 +21,7 @@ export function sessionCookie(
   return `${SESSION_COOKIE}=${value}; Max-Age=${seconds}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** Whether the browser speaks https to us, as the proxy in front of us says. */
+/** Returns true if the browser uses HTTPS, according to the proxy in front of us. */
 export function isBehindHttps({ headers }: Pick<IncomingMessage, "headers">): boolean {
   const said = headers["x-forwarded-proto"];
   const [first = ""] = (Array.isArray(said) ? (said[0] ?? "") : (said ?? "")).split(",");

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { OPERATOR_ROLES } from "../../domain/operator-role.ts";
 import { timestampOrNull } from "../timestamp-schema.ts";
 
-/** As long as a token can be. */
+/** The length of the longest token. */
 const TOKEN_MAX = 512;
 
 export const SignIn = Type.Object(

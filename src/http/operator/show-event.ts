@@ -27,7 +27,7 @@ export function showEventRoute(app: App, deps: Dependencies): void {
     async (request) => {
       const { data, ...event } = await getEvent(deps, parseId("evt", request.params.id));
       if (readFilters(request.query, ["data"]).data === "false") return event;
-      // Services read what they have published; people are on record.
+      // Publishers read their own events. Access by people is recorded.
       if (request.role !== "publish") await recordAccess(deps, request, event.id);
       return { ...event, data };
     },

@@ -11,7 +11,7 @@ import { SignIn } from "./session-schema.ts";
 
 const BODY_BYTES_MAX = 4 * 1024;
 
-/** The one route of the operator API that takes no token in a header. */
+/** The only route of the operator API without a token in a header. */
 export function signInRoute(app: App, deps: Dependencies, signIns: SignIns): void {
   app.post(
     "/session",

@@ -44,7 +44,7 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
   );
 }
 
-/** Tokens last as long as the process. A session has an end, or is ended by a sign-out. */
+/** Tokens are valid as long as the process runs. A session expires, or ends with a sign-out. */
 async function isOpenStill(deps: Dependencies, session: Session | null): Promise<boolean> {
   if (session === null) return true;
   return deps.clock() < session.endsAt && !(await wasEnded(deps, session));

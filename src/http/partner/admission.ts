@@ -10,9 +10,9 @@ import { authorizationOf } from "../authorization.ts";
 
 type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Every route that `app` registers after this call admits callers with its scope alone. */
+/** Every route that `app` registers after this call requires its scope. */
 export function guardRoutes(app: App, deps: Dependencies): void {
-  // A route that forgets its scope never reaches production: the process does not start.
+  // If a route has no scope, the process does not start.
   app.addHook("onRoute", (route) => {
     const scope = route.config?.scope;
     if (!scope) throw new Error(`${String(route.method)} ${route.url} declares no scope`);
@@ -20,7 +20,7 @@ export function guardRoutes(app: App, deps: Dependencies): void {
   });
 }
 
-/** Who asks, whether it is too often, whether it is their business: in this order, and before a body is read. */
+/** Checks the key, the rate limit and the scope, in this order, before a body is read. */
 function admission(deps: Dependencies, scope: Scope): Admission {
   return async (request, reply) => {
     const { caller, allowance } = await admit(deps, authorizationOf(request.raw));
@@ -40,7 +40,7 @@ function admission(deps: Dependencies, scope: Scope): Admission {
   };
 }
 
-/** As draft-ietf-httpapi-ratelimit-headers has them. */
+/** As draft-ietf-httpapi-ratelimit-headers defines them. */
 function rateLimitHeaders({ limit, remaining, resetSeconds }: Allowance): Record<string, string> {
   return {
     "ratelimit-policy": `"default";q=${limit};w=${WINDOW_MS / 1000}`,

@@ -18,13 +18,13 @@ import { webhooksOf } from "./webhooks.ts";
 
 export interface PartnerAppOptions extends AppOptions {
   health: HealthChecks;
-  /** Where the built documentation lies, if not beside us. */
+  /** The folder of the built documentation. Default: ours. */
   docs?: URL;
-  /** Default: the documentation says nothing of its operator. */
+  /** Default: the documentation has no information of its operator. */
   about?: AboutService;
 }
 
-/** The partners' listener. It listens once whoever builds it says so; until then more routes may join. */
+/** Builds the partners' listener. Until it listens, more routes may be added. */
 export function buildPartnerApp(
   deps: Dependencies,
   { health, docs = BUILT_SITE, about = NOTHING_SAID, ...options }: PartnerAppOptions,
@@ -35,7 +35,7 @@ export function buildPartnerApp(
   app.register(
     async (api: App) => {
       openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl, webhooksOf(deps.eventTypes));
-      await api.after(); // The document knows what is registered from here on.
+      await api.after(); // The document includes the routes from here on.
       partnerRoutes(api, deps);
     },
     { prefix: "/api/v1/partner" },
@@ -43,7 +43,7 @@ export function buildPartnerApp(
   return app;
 }
 
-/** Every endpoint of the specification, in its order. */
+/** The endpoints of the specification, in its order. */
 function partnerRoutes(app: App, deps: Dependencies): void {
   guardRoutes(app, deps);
   meRoute(app);

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says beside the operations. */
+/** The parts of the OpenAPI document besides the operations. */
 export const PARTNER_DOCUMENT = {
   info: {
     title: "Partner API",

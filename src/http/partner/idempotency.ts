@@ -13,7 +13,7 @@ import { callerOf } from "./caller.ts";
 
 const NAME = "idempotency-key";
 
-/** The header as the OpenAPI document has it. `requireGoodKey` checks it. */
+/** The header for the OpenAPI document. `requireGoodKey` checks it. */
 export const KeyHeader = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({
@@ -24,7 +24,7 @@ export const KeyHeader = Type.Object({
   ),
 });
 
-/** What a success tells beside its body. */
+/** The headers of a success, for the OpenAPI document. */
 export const REPLAYED_HEADER = {
   headers: {
     "Idempotent-Replayed": {
@@ -34,7 +34,7 @@ export const REPLAYED_HEADER = {
   },
 };
 
-/** Refuses a malformed key, together with every fault of the body. Runs before the body alone would be refused. */
+/** Refuses a malformed key, together with every fault of the body. It runs before the body is validated. */
 export const requireGoodKey: preValidationHookHandler = (request, _reply, done) => {
   const key = request.headers[NAME];
   if (key === undefined || isIdempotencyKey(String(key)) || request.body === undefined) {
@@ -47,7 +47,7 @@ export const requireGoodKey: preValidationHookHandler = (request, _reply, done) 
   done(invalidRequest([{ pointer: "/Idempotency-Key", detail: IDEMPOTENCY_KEY_RULE }, ...ofBody]));
 };
 
-/** The request and its key, or null without a key. What a request asks for is its path and its body. */
+/** Returns the request with its key. Null without a key. The hash covers the path's parameters and the body. */
 export function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): KeyedRequest | null {
   const key = request.headers[NAME];
   if (key === undefined) return null;
@@ -60,13 +60,13 @@ export function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): Keye
   };
 }
 
-/** Sends an answer whose status `reply` has. */
+/** Sends an answer with the status of `reply`. */
 export function sendAnswer(reply: FastifyReply, { body, isReplayed }: Answer): FastifyReply {
   if (isReplayed) void reply.header("idempotent-replayed", "true");
   return reply.type("application/json; charset=utf-8").send(Buffer.from(body));
 }
 
-/** The body of an answer as the schema of its status has it. */
+/** Returns the body as text, according to the schema of the reply's status. */
 export function serialize(reply: FastifyReply, answer: object): string {
   return reply.serialize(answer) as string;
 }

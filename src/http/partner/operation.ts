@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 import { problems } from "../problem-schema.ts";
 
-/** The errors of a partner's operation: its own, and those that every one of them may answer. */
+/** The errors of a partner's operation, with those that all operations share. */
 export function partnerProblems(...codes: ErrorCode[]): object {
   return problems(
     "unauthenticated",

@@ -7,8 +7,8 @@ import { subscriptionRequest } from "../subscription-schema.ts";
 import { callerOf } from "./caller.ts";
 
 /**
- * Refuses a body that the route's schema refuses, unless the caller is the platform's organization: for it, notices are
- * types as well. For all others they do not exist. The route needs `attachValidation`.
+ * Refuses a body that the route's schema refuses. But the platform's organization may also list notices, which do not exist for
+ * others. The route needs `attachValidation`.
  */
 export function requireSubscriptionBody({
   eventTypes,

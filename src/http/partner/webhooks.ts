@@ -3,7 +3,7 @@ import { exampleBody } from "../../domain/example-event.ts";
 
 type Schema = Record<string, unknown>;
 
-/** What the OpenAPI document says of deliveries, once a platform has types of its own. */
+/** The part of the OpenAPI document about deliveries, if the platform has types of its own. */
 export interface Webhooks {
   webhooks: Record<string, object>;
   /** The schema of each type's `data`, by the type's name. */
@@ -61,7 +61,7 @@ function envelope(name: string): object {
   };
 }
 
-/** The schema with references that lead to the components of the document. */
+/** Returns the schema with references to the components of the document. */
 function asComponent({ name, schema }: EventType, types: readonly EventType[]): object {
   const own = Object.entries(schema).filter(([key]) => key !== "$id" && key !== "$schema");
   return rewrite(Object.fromEntries(own)) as object;
