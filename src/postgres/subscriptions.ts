@@ -178,7 +178,8 @@ export async function deleteSubscription(
       returning id
     ),
     erased as (
-      update kept_answers set sealed_answer = null where subscription_id in (select id from deleted)
+      update kept_answers set sealed_answer = null
+       where subscription_id in (select id from deleted) and route = 'createSubscription' and sealed_answer is not null
     )
     select count(*)::int as count from deleted`;
   return count === 1;
@@ -206,7 +207,7 @@ export async function deleteSubscriptionsOf(
     update kept_answers set sealed_answer = null
      where (organization_id, route, key) in (
        select organization_id, route, key from kept_answers
-        where organization_id = ${organizationId}
+        where organization_id = ${organizationId} and route = 'createSubscription' and sealed_answer is not null
           for update skip locked)`;
   return rows.map(({ id }) => id);
 }

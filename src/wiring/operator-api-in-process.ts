@@ -43,8 +43,8 @@ export function operatorApiInProcess(deps: Dependencies): {
       },
       ...(body === undefined ? {} : { payload: body }),
     });
-    for (const error of failed) throw error;
     const { statusCode: status, payload: text } = answer;
+    if (status >= 500) for (const error of failed) throw error;
     return { status, text: status < 400 ? text : withoutRequest(text) };
   }
 }
