@@ -1,14 +1,14 @@
 import { BadAnswer } from "./bad-answer.ts";
 import { type Fields, readFields } from "./fields.ts";
 
-/** How the end of a body can be told (RFC 9112, 6.3). */
+/** What tells the end of a body (RFC 9112, 6.3). */
 export type Framing = { kind: "length"; bytes: number } | { kind: "chunks" } | { kind: "close" };
 
-/** What the head of an answer says, as far as it matters to a sender of deliveries. */
+/** The parts of an answer's head that matter to a sender of deliveries. */
 export interface AnswerHead {
   status: number;
   framing: Framing;
-  /** The receiver takes another request over the same connection. */
+  /** True if the receiver accepts another request over the same connection. */
   keepsAlive: boolean;
   /** How long the receiver waits for the next request. Null if it does not say. */
   idleSeconds: number | null;
@@ -18,7 +18,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** The same length may be repeated (RFC 9110, 8.6). */
 const LENGTH = /^[\t ]*(\d+)[\t ]*(?:,[\t ]*\1[\t ]*)*$/;
 const LENGTH_END = 2n ** 64n;
-/** A tab may follow, but other readers take it for a part of the coding. */
+/** A tab may follow the word, but other readers take it for a part of the coding. */
 const CHUNKED_AT_LAST = /(?:^|,)[\t ]*chunked *$/i;
 const EMPTY_MEMBER = /(?:^|,)[\t ]*(?:,|$)/;
 const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
@@ -26,7 +26,7 @@ const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const TIMEOUT = /(?:^|,)[\t ]*timeout=(\d+)/i;
 const NO_BODY: Framing = { kind: "length", bytes: 0 };
 
-/** Takes the lines of a head without the empty one behind them. */
+/** Takes the lines of a head, without the empty line after them. */
 export function readAnswerHead([statusLine = "", ...fieldLines]: string[]): AnswerHead {
   const [, minor, digits] = STATUS_LINE.exec(statusLine) ?? [];
   if (digits === undefined) throw new BadAnswer("a malformed status line");
@@ -46,7 +46,7 @@ export function readAnswerHead([statusLine = "", ...fieldLines]: string[]): Answ
   };
 }
 
-/** A line that begins with white space continues the one before (RFC 9112, 5.2). */
+/** Joins each line that begins with white space to the line before (RFC 9112, 5.2). */
 function unfolded(lines: string[]): string[] {
   if (!lines.some((line) => /^[\t ]/.test(line))) return lines;
   return lines
@@ -70,7 +70,7 @@ function bytesOf(length: string): number {
   return Number(digits);
 }
 
-/** Readers differ on where such an answer ends. Its status stands, and its connection is not used again. */
+/** True if readers differ on where the answer ends. Its status counts, but its connection is not used again. */
 function isAmbiguous(fields: Fields, isOld: boolean): boolean {
   const codings = fields.get("transfer-encoding");
   const length = fields.get("content-length");
@@ -80,7 +80,7 @@ function isAmbiguous(fields: Fields, isOld: boolean): boolean {
 
 function staysOpen(fields: Fields, isOld: boolean): boolean {
   const connection = fields.get("connection") ?? "";
-  // `Proxy-Connection` is not HTTP, but a receiver that says `close` there does close.
+  // `Proxy-Connection` is not HTTP, but a receiver that sends `close` in it does close.
   const proxyConnection = fields.get("proxy-connection") ?? "";
   if (CLOSE.test(connection) || CLOSE.test(proxyConnection)) return false;
   return !isOld || KEEP_ALIVE.test(connection);

@@ -3,12 +3,12 @@ import { ArrivedText } from "./arrived-text.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { readFields } from "./fields.ts";
 
-/** Of all heads together: a receiver may send any number of interim ones (RFC 9110, 15.2). */
+/** The limit of all heads together. A receiver may send any number of interim answers (RFC 9110, 15.2). */
 const HEAD_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_MAX = 64 * 1024;
-/** However few bytes each of them brings: every read costs us more than its bytes do. */
+/** The limit of reads, however small each one is. A read costs us more than its bytes do. */
 const PIECES_MAX = 1_024;
-/** Of the statuses below 200 the one that is final: what follows is no HTTP any more. */
+/** The only final status below 200. HTTP ends after it. */
 const SWITCHING_PROTOCOLS = 101;
 /** We ignore extensions (RFC 9112, 7.1.1). Readers differ on quoted values and empty names, so these are refused. */
 const CHUNK = /^([\da-f]+)(?:;[\w-]+(?:=[\w-]+)?)*$/i;
@@ -18,15 +18,14 @@ const FRAMING_FIELDS = ["content-length", "transfer-encoding"];
 
 export type Progress = "incomplete" | "complete" | "bad";
 
-/** Pauses wherever more has to arrive. */
+/** Yields when it needs more input. */
 type Reading<Result> = Generator<undefined, Result, undefined>;
 
 /**
- * The answer to one request, read as it arrives (RFC 9112). What follows the head is read to find its end,
- * up to a limit, and thrown away.
+ * The answer to one request, read as it arrives (RFC 9112). The body is read only to find its end, up to a limit, and dropped.
  */
 export class Answer {
-  /** The final one, as soon as it is complete. It stands, whatever becomes of the rest. */
+  /** The final head, as soon as it is complete. The rest of the answer cannot change it. */
   head: AnswerHead | null = null;
   readonly #arrived = new ArrivedText();
   readonly #reading = this.#read();
@@ -38,7 +37,7 @@ export class Answer {
     this.#arrived.append(chunk);
     try {
       if (this.#reading.next().done !== true) return "incomplete";
-      return this.#arrived.length === 0 ? "complete" : "bad"; // More than was asked for.
+      return this.#arrived.length === 0 ? "complete" : "bad"; // More than one answer.
     } catch (error) {
       if (error instanceof BadAnswer) return "bad";
       throw error;
@@ -81,14 +80,14 @@ export class Answer {
       throw new BadAnswer("a framing field in the trailers");
   }
 
-  /** The lines before the next empty one. */
+  /** Reads the lines up to the next empty one. */
   *#lines(): Reading<string[]> {
     const lines: string[] = [];
     for (let line = yield* this.#line(); line !== ""; line = yield* this.#line()) lines.push(line);
     return lines;
   }
 
-  /** What begins otherwise than it must need not come to an end. */
+  /** Throws as soon as the line cannot begin with `start`, because such a line may never end. */
   *#line(start = ""): Reading<string> {
     for (;;) {
       if (!this.#arrived.mayStartWith(start)) throw new BadAnswer("no status line");

@@ -1,6 +1,6 @@
 import { BadAnswer } from "./bad-answer.ts";
 
-/** What has arrived of a message and is not read yet, a character for each byte. */
+/** The part of a message that has arrived and is not read yet, one character for each byte. */
 export class ArrivedText {
   #text = "";
   #at = 0;
@@ -15,12 +15,12 @@ export class ArrivedText {
     this.#at = 0;
   }
 
-  /** Whether it is, or may still become, something that starts so. */
+  /** Returns true if the text starts with `start`, or may when more arrives. */
   mayStartWith(start: string): boolean {
     return start.startsWith(this.#text.slice(this.#at, this.#at + start.length));
   }
 
-  /** The next line without its CRLF, once it is complete. */
+  /** Returns the next line without its CRLF, or undefined while it is incomplete. */
   takeLine(): string | undefined {
     const end = this.#text.indexOf("\n", this.#at);
     if (end === -1) return undefined;
@@ -30,7 +30,7 @@ export class ArrivedText {
     return line;
   }
 
-  /** Takes up to so many characters away, and returns how many there were. */
+  /** Removes up to `length` characters, and returns how many it removed. */
   skip(length: number): number {
     const skipped = Math.min(length, this.length);
     this.#at += skipped;

@@ -1,6 +1,6 @@
 import type { FailureReason, Outcome, InternalFault } from "../domain/outcome.ts";
 
-/** Leaves an attempt from wherever it stands. The sender turns it into its outcome. */
+/** Ends an attempt at any point. The sender returns its outcome. */
 export class AttemptFailed extends Error {
   readonly outcome: Outcome;
 

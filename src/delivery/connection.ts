@@ -6,28 +6,28 @@ import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { outcomeOfExchange, RESET } from "./outcome-of-error.ts";
 
-/** A receiver that says how long it keeps an idle connection is believed; this is for the others. */
+/** The idle time if the receiver does not announce one. */
 const IDLE_MS = 30_000;
 const IDLE_MS_MAX = 60_000;
-/** So much sooner than the receiver we close it, or a request might cross with its end. */
+/** We close this much earlier than the receiver, so that no request crosses with its close. */
 const IDLE_MARGIN_MS = 2_000;
 
-/** A receiver gives a ticket or two for a later handshake. Thousands of them would keep us busy beside any answer. */
+/** Receivers send one or two tickets for later handshakes. Each ticket costs time, so thousands would be an attack. */
 const TICKETS_MAX = 16;
 
-/** Far more than an answer may have, its records' overhead included. */
+/** More than an answer can have, with the overhead of TLS records. */
 const RAW_BYTES_MAX = 256 * 1024;
 
-/** Whoever keeps connections hears what becomes of them. */
+/** Hears of each change of a connection. */
 export interface ConnectionKeeper {
-  /** The status is known; the rest of the answer is still to come. */
+  /** The status is known. The rest of the answer is still to come. */
   draining: (connection: Connection) => void;
-  /** It can take the next request. It may close at any time. */
+  /** The connection can take the next request. It may close at any time. */
   idle: (connection: Connection) => void;
   closed: (connection: Connection) => void;
 }
 
-/** A request that went out, and what has come back. */
+/** A request that was sent, and the answer so far. */
 interface Exchange {
   answer: Answer;
   deadline: Deadline;
@@ -46,7 +46,7 @@ export class Connection {
   #tickets = 0;
   #rawBytesBefore = 0;
   #isUsedSince = true;
-  /** Whether the receiver has sent anything since the last request went out. */
+  /** True if the receiver has sent data since the last request. */
   hasAnswered = false;
 
   constructor(
@@ -71,7 +71,7 @@ export class Connection {
       if (++this.#tickets > TICKETS_MAX) this.destroy();
     });
     socket.on("timeout", () => {
-      if (this.#exchange === null) this.destroy(); // While a request is out, its deadline rules.
+      if (this.#exchange === null) this.destroy(); // During a request, its deadline applies.
     });
     socket.on("error", (error) => {
       this.#break(new AttemptFailed(outcomeOfExchange(error), error));
@@ -87,8 +87,8 @@ export class Connection {
   }
 
   /**
-   * Resolves to the final status as soon as the head of the answer is complete. What follows is read and
-   * thrown away, up to a limit, so that the connection can be used again; it changes nothing.
+   * Resolves to the final status when the head of the answer is complete. The body changes nothing. It is read and dropped, up
+   * to a limit, so that the connection can be used again.
    */
   async post(request: Uint8Array, deadline: Deadline): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -103,9 +103,8 @@ export class Connection {
   }
 
   /**
-   * Records without data never come to us: OpenSSL answers each, and a receiver that sends them without end would have
-   * all of our thread. Ends the connection if more than any answer holds has come since the last request and the first
-   * call behind it.
+   * Closes the connection if more has arrived than any answer holds, counted from the first call after a request. OpenSSL
+   * handles records without data by itself. So they never reach us, but a flood of them could occupy our thread.
    */
   breakFlood(): void {
     const { bytesRead } = this.#raw;
@@ -125,7 +124,7 @@ export class Connection {
     this.hasAnswered = true;
     const exchange = this.#exchange;
     if (exchange === null) {
-      this.destroy(); // Nobody has asked.
+      this.destroy(); // There is no request.
       return;
     }
     const wasAnswered = exchange.answer.head !== null;
@@ -154,7 +153,7 @@ export class Connection {
     const exchange = this.#exchange;
     this.#exchange = null;
     if (exchange !== null && exchange.answer.head !== null) exchange.deadline.lift();
-    exchange?.reject(why); // Nothing comes of it once the status is known.
+    exchange?.reject(why); // Has no effect once the status is known.
     this.destroy();
   }
 }

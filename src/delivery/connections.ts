@@ -8,24 +8,24 @@ import { dial, type Room } from "./dial.ts";
 import { handshake } from "./handshake.ts";
 import { watchLongTurns } from "./long-turns.ts";
 
-/** Answers that may still be read after their attempt is over, so that slow bodies cannot pile up. */
+/** Answers that may still be read after their attempt has ended. The limit keeps slow bodies from piling up. */
 export const DRAINING_MAX = 128;
 
 /**
- * Every connection that is open, and which of them are free for the next attempt at their host.
+ * All open connections, and those that are free for the next attempt at their host.
  *
- * A free one is handed out only while its peer is among the addresses vetted for that very attempt:
- * when a name moves, the connections to its old addresses are of no use any more.
+ * A free connection is reused only if its peer is among the addresses that were vetted for this attempt. So after a name moves,
+ * no attempt uses the connections to its old addresses.
  */
 export class Connections implements ConnectionKeeper, Room {
   readonly #secureContext: SecureContext;
   readonly #max: number;
   readonly #source: EgressSource;
   readonly #stopWatching: () => void;
-  /** Not connected yet, or not secured. */
+  /** Sockets that are not connected or not secured yet. */
   readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
-  /** Closed by us, and still open for a moment. */
+  /** Connections that we destroyed and that are not closed yet. */
   readonly #dropped = new Set<Connection>();
   readonly #draining = new Set<Connection>();
   readonly #idle = new Set<Connection>(); // In the order in which they became idle.
@@ -33,8 +33,8 @@ export class Connections implements ConnectionKeeper, Room {
   #onNoneOpen: (() => void) | undefined;
 
   /**
-   * `max` bounds the sockets that are open: beyond it the connection goes that has been idle for the longest time. An
-   * attempt gets its first socket even if none is idle.
+   * `max` bounds the open sockets. Above it, the connection that has been idle longest is closed. The first socket of an
+   * attempt is allowed even if no connection is idle.
    */
   constructor(secureContext: SecureContext, max: number, source = ANY_SOURCE) {
     this.#secureContext = secureContext;
@@ -45,7 +45,7 @@ export class Connections implements ConnectionKeeper, Room {
     });
   }
 
-  /** The connection that was used last of those that are free and lead to one of the addresses. */
+  /** Returns the most recently used free connection that leads to one of the addresses. */
   takeIdle({ hostHeader }: Destination, addresses: readonly string[]): Connection | undefined {
     const idle = this.#idleByHost.get(hostHeader) ?? [];
     for (let last = idle.at(-1); last !== undefined; last = idle.at(-1)) {
@@ -77,7 +77,7 @@ export class Connections implements ConnectionKeeper, Room {
     socket.once("close", () => this.#dialling.delete(socket));
   }
 
-  /** An idle connection makes room. */
+  /** Closes an idle connection if there is no room. */
   hasSpare(): boolean {
     return this.#sockets < this.#max || this.#dropLongestIdle();
   }
@@ -110,7 +110,7 @@ export class Connections implements ConnectionKeeper, Room {
     if (this.#open.size === 0) this.#onNoneOpen?.();
   }
 
-  /** Resolves once every connection is closed. */
+  /** Resolves when every connection is closed. */
   async close(): Promise<void> {
     this.#stopWatching();
     for (const connection of this.#open) connection.destroy();
@@ -120,11 +120,11 @@ export class Connections implements ConnectionKeeper, Room {
     });
   }
 
-  /** False if none is idle. */
+  /** Returns false if no connection is idle. */
   #dropLongestIdle(): boolean {
     const [longestIdle] = this.#idle;
     if (longestIdle === undefined) return false;
-    this.#takeOut(longestIdle); // At once: its socket is closed some time later.
+    this.#takeOut(longestIdle); // Now, because the close event comes later.
     this.#dropped.add(longestIdle);
     longestIdle.destroy();
     return true;

@@ -1,8 +1,8 @@
 import { AttemptFailed, TIMED_OUT } from "./attempt-failed.ts";
 
 /**
- * The one limit of an attempt, from look-up to the last byte that we read. At any time one thing is
- * under way for an attempt, and that is what a deadline ends.
+ * The time limit of an attempt, from look-up to the last byte that we read. An attempt does one thing at a time, and the
+ * deadline cancels that.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;
@@ -12,18 +12,18 @@ export class Deadline {
 
   constructor(ms: number) {
     this.#timer = setTimeout(() => {
-      // What came while we ourselves stood still is read first: else our pause would be the receiver's fault.
+      // Input that arrived while our process stood still is read first. The receiver must not be blamed for our pause.
       setImmediate(() => setImmediate(() => this.#pass()));
     }, ms);
   }
 
-  /** From now on `cancel` is what ends the thing under way; it runs at once if it is too late already. */
+  /** Sets what the deadline calls from now on. Calls it at once if the time is over. */
   guard(cancel: (why: AttemptFailed) => void): void {
     this.#cancel = cancel;
     if (this.#passed !== undefined) cancel(this.#passed);
   }
 
-  /** Waits for what cannot be cancelled, but no longer than there is time. */
+  /** Waits for a promise that cannot be cancelled, until the deadline. */
   async bound<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.guard(reject);
@@ -41,7 +41,7 @@ export class Deadline {
     this.#cancel?.(this.#passed);
   }
 
-  /** The attempt is over and holds nothing that would have to be ended. */
+  /** Removes the limit, because the attempt is over and has nothing to cancel. */
   lift(): void {
     this.#isLifted = true;
     clearTimeout(this.#timer);

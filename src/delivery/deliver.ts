@@ -11,13 +11,13 @@ import type { Post } from "./sender.ts";
 export interface DelivererOptions {
   send: (post: Post) => Promise<Outcome>;
   clock: Clock;
-  /** Records an attempt; resolves when that is durable. */
+  /** Records an attempt. Resolves when the record is durable. */
   record: (ended: Ended) => Promise<void>;
-  /** Puts a delivery off without counting an attempt. */
+  /** Postpones a delivery without counting an attempt. */
   postpone: (claim: Claim) => Promise<void>;
-  /** The same, for a moment. */
+  /** The same, for a second. */
   defer: (claim: Claim) => Promise<void>;
-  /** `error`: the exception that is the fault. */
+  /** `error`: the exception, if the fault is one. */
   onInternalFault: (fault: InternalFault, claim: Claim, error?: unknown) => void;
   onEnded: (ended: Ended) => void;
 }
@@ -25,11 +25,11 @@ export interface DelivererOptions {
 /** An attempt that has ended. */
 export interface Attempted {
   signal: Signal;
-  /** Resolves when its outcome is durable. */
+  /** Resolves when the outcome is durable. */
   recorded: Promise<void>;
 }
 
-/** Makes the one function that takes a claimed delivery through its attempt: send, then record. */
+/** Returns the function that sends a claimed delivery and then records its outcome. */
 export function createDeliverer({
   send,
   clock,
@@ -57,7 +57,7 @@ export function createDeliverer({
   async function attempt(claim: Claim, startedAt: Date): Promise<Outcome> {
     const { url, signingSecret, body, lost_leases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
-    // The claim came that late, or we slept: another process may be at it.
+    // The claim came late or this process slept. Another process may have the delivery now.
     if (startedAt >= claim.leased_until) return internalFault("lease_spent");
     if (signingSecret === null) return internalFault("secret_sealed");
     return send({ url, eventId: publicId("evt", claim.event_id), signingSecret, body });

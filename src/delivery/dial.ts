@@ -8,25 +8,24 @@ import type { Deadline } from "./deadline.ts";
 import { codeOf, type DialError, outcomeOfDial, type OwnSide } from "./outcome-of-error.ts";
 import { createOwnSide } from "./own-side.ts";
 
-/** An address that has not answered by then is raced by the next one. */
+/** If an address has not connected after this time, the next one is tried as well. */
 const HEAD_START_MS = 250;
-/** Nobody's host needs more, and a name must not make us knock on hundreds of doors. */
+/** No host needs more. A name must not make us dial hundreds of addresses. */
 const ADDRESSES_MAX = 16;
 
-/** Bounds how many sockets are open at once. */
+/** Bounds the number of open sockets. */
 export interface Room {
-  /** Whether another address may be tried beside those that an attempt tries already. */
+  /** Returns true if an attempt may try another address at the same time. */
   hasSpare: () => boolean;
-  /** The socket takes room until it closes. */
+  /** Counts the socket until it closes. */
   hold: (socket: Socket) => void;
 }
 
 const ANY_ROOM: Room = { hasSpare: () => true, hold: () => undefined };
 
 /**
- * A TCP connection to the first of the addresses that answers. They are tried in turn, IPv4 first,
- * and nothing is looked up. Not a byte has been written when this resolves: the peer is known to be
- * one of the addresses before it hears anything from us.
+ * Returns a TCP connection to the first of the addresses that accepts one. Tries IPv4 first, and looks nothing up. The peer is
+ * checked to be one of the addresses before a byte is sent.
  */
 export async function dial(
   addresses: readonly string[],
@@ -102,26 +101,26 @@ export async function dial(
   });
 }
 
-/** IPv4 first: a host that has both is likelier to be reached by it, and a missing route to IPv6 costs nothing. */
+/** IPv4 first: hosts that have both are more often reachable by it, and a missing IPv6 route then costs nothing. */
 function inTurn(addresses: readonly string[]): string[] {
   const ipv4 = addresses.filter((address) => isIP(address) === 4);
   const ipv6 = addresses.filter((address) => isIP(address) === 6);
   return [...ipv4, ...ipv6].slice(0, ADDRESSES_MAX);
 }
 
-/** Something between us and the network may send us elsewhere: that is nobody whom we have vetted. */
+/** Something between us and the network may redirect a connection to an address that was not vetted. */
 function faultOfPeer(peer: string | undefined, address: string): FailureReason | null {
-  if (peer === undefined) return "connection_reset"; // Gone already.
+  if (peer === undefined) return "connection_reset"; // Closed already.
   return isSameAddress(peer, address) ? null : "address_not_public";
 }
 
-/** Whatever their spelling: the system writes `::ffff:7f00:1` as `::ffff:127.0.0.1`. */
+/** Compares addresses in any spelling: the system writes `::ffff:7f00:1` as `::ffff:127.0.0.1`. */
 function isSameAddress(one: string, other: string): boolean {
   const address = parseAddress(one);
   return address !== null && isDeepStrictEqual(address, parseAddress(other));
 }
 
-/** A socket that has lost the race may fail as it pleases. What happens to the one that won TLS reports. */
+/** Removes our listeners and ignores errors of a socket that lost. TLS reports those of the one that won. */
 function forget(socket: Socket): Socket {
   return socket
     .removeAllListeners("error")

@@ -8,36 +8,35 @@ import { Doorbell } from "./doorbell.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { Slots } from "./slots.ts";
 
-/** Who holds the slots. */
+/** The organizations and failing hosts that hold slots. */
 export type Holders = Slots["holders"];
 
 export interface DispatcherOptions extends DueOptions {
-  /** Leases due deliveries to us, as many as are wanted. */
+  /** Leases due deliveries to this process, as many as are wanted. */
   claim: (wanted: Wanted) => Promise<Taken>;
-  /** Makes one attempt and has its outcome recorded. */
+  /** Makes one attempt and starts to record its outcome. */
   deliver: (claim: Claim) => Promise<Attempted>;
-  /** Puts a claimed delivery off for a moment without an attempt. */
+  /** Postpones a claimed delivery for a second without an attempt. */
   defer: (claim: Claim) => Promise<void>;
-  /** Deliveries wait, and only the reserve is free. */
+  /** Called when deliveries wait and only the reserve is free. */
   onContended: (holders: Holders) => void;
   concurrency: number;
   subscriptionConcurrency: number;
-  /** By which ceilings are waited for, in ms. Default: the system's monotonic clock. */
+  /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
   onError: (error: unknown) => void;
 }
 
-/** Claims for each slot whose outcome may still have to be recorded: a slow database slows us down. */
+/** Claims for each slot, unrecorded outcomes included. So a slow database slows the dispatcher down. */
 const OPEN_PER_SLOT = 2;
 
-/** Where more subscriptions than this have something due, no slot is spare. */
+/** If more subscriptions than this have something due, no slot is reserved. */
 const DUE_MAX_TO_RESERVE = 1_000;
 
 /**
- * Keeps attempts going while deliveries are due.
+ * Makes attempts while deliveries are due.
  *
- * Polling alone makes it correct. `nudge` only makes it prompt, so losing one costs a delay of
- * `pollIntervalMs` and never a delivery.
+ * Polling alone is enough for correctness. `nudge` makes it prompt: a lost nudge delays a delivery by up to `pollIntervalMs`.
  */
 export class Dispatcher {
   readonly #options: Required<DispatcherOptions>;
@@ -48,7 +47,7 @@ export class Dispatcher {
   readonly #due: Due;
   #running: Promise<void> | undefined;
   #scanning: Promise<void> | undefined;
-  /** Whether enough was due for all free slots. */
+  /** True if enough was due for all free slots. */
   #hasEnough = false;
   #stopping = false;
 
@@ -58,12 +57,12 @@ export class Dispatcher {
     this.#due = new Due(options);
   }
 
-  /** Attempts under way now. */
+  /** The number of running attempts. */
   get underWay(): number {
     return this.#slots.busy;
   }
 
-  /** Who holds the slots now. */
+  /** The organizations and failing hosts that hold slots now. */
   get holders(): Holders {
     return this.#slots.holders;
   }
@@ -73,7 +72,7 @@ export class Dispatcher {
     return this.#slots.slowed;
   }
 
-  /** Whether what is due now has to wait for a slot of this process. */
+  /** True if due deliveries have to wait for a slot of this process. */
   get isFull(): boolean {
     return this.#stopping || this.#slots.isContended;
   }
@@ -88,8 +87,8 @@ export class Dispatcher {
   }
 
   /**
-   * Sets spare slots aside for deliveries that are being published. A subscription that has something due gets none: what
-   * waits goes first. Stopping waits for the end of each reservation.
+   * Reserves spare slots for deliveries that are being published. Subscriptions that have something due are excepted, because
+   * waiting deliveries go first. `stop` waits for the end of each reservation.
    */
   reserve(): Reservation {
     const slots = this.#canReserve ? this.#slots.spare : 0;
@@ -113,12 +112,12 @@ export class Dispatcher {
     return isRunning && this.#hasRoom && this.#due.size <= DUE_MAX_TO_RESERVE;
   }
 
-  /** Whether outcomes are recorded fast enough for more attempts to begin. */
+  /** True if outcomes are recorded fast enough to begin more attempts. */
   get #hasRoom(): boolean {
     return this.#open.size < OPEN_PER_SLOT * this.#options.concurrency;
   }
 
-  /** Claims nothing more and resolves once every attempt under way is over. */
+  /** Stops claiming. Resolves when every outcome is recorded. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#bell.ring();
@@ -133,7 +132,7 @@ export class Dispatcher {
       try {
         await this.#fillFreeSlots();
       } catch (error) {
-        this.#options.onError(error); // The database is away: the next poll tries again.
+        this.#options.onError(error); // The database is unavailable. The next poll retries.
       }
       await this.#bell.wait(Math.min(pollIntervalMs, this.#due.resumeAtMs - elapsedMs()));
     }
@@ -141,7 +140,7 @@ export class Dispatcher {
     await this.#scanning;
   }
 
-  /** Runs beside the claims, which do not wait for it. */
+  /** Runs in parallel with claims. */
   #scan(): void {
     this.#scanning ??= this.#due
       .scan(this.#hasEnough)
@@ -183,7 +182,7 @@ export class Dispatcher {
 
   #begin(claim: Claim): void {
     const work = (this.#slots.hasRoomFor(claim) ? this.#deliver(claim) : this.#options.defer(claim))
-      .catch(this.#options.onError) // Not recorded: the lease runs out and it is tried again.
+      .catch(this.#options.onError) // Not recorded: the lease expires and the delivery is attempted again.
       .finally(() => {
         this.#open.remove(link);
         this.#ringForMore();
@@ -191,7 +190,7 @@ export class Dispatcher {
     const link = this.#open.append(work);
   }
 
-  /** The slot is free once the attempt has ended. Its outcome is recorded in a batch, which holds no slot. */
+  /** Frees the slot when the attempt has ended. The outcome is recorded in a batch, without a slot. */
   async #deliver(claim: Claim): Promise<void> {
     this.#slots.take(claim);
     const beganMs = performance.now();
@@ -211,7 +210,7 @@ export class Dispatcher {
   }
 }
 
-/** The subscriptions that a claim came to, and whether they may have more due. It took a delivery of each that is `taken`. */
+/** Returns the subscriptions that a claim reached, and whether they may have more due. `taken`: one id for each delivery. */
 function served({ shares, limit }: Wanted, taken: string[]) {
   const claimed = new Map<string, number>();
   for (const id of taken) claimed.set(id, (claimed.get(id) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** Lets one loop sleep until it is rung or a time has passed. A ring while awake is not lost. */
+/** Lets one loop sleep until a ring or a timeout. A ring while the loop is awake ends the next wait. */
 export class Doorbell {
   #rung = false;
   #wake: (() => void) | undefined;

@@ -2,7 +2,7 @@ import type { DueSubscription } from "../actions/reservation.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
 export interface DueOptions {
-  /** Subscriptions with something due, in order of id, after `after`; and how far the scan came (null: to the end). */
+  /** Returns subscriptions with something due, in order of id, after `after`. `upTo`: the end of the scan (null: of all). */
   listDue: (page: {
     after: string | null;
     limit: number;
@@ -13,18 +13,18 @@ export interface DueOptions {
 /** Subscriptions that one scan returns. The next scan continues after them. */
 const SCAN_MAX = 1_000;
 const SCAN_PAUSE_MAX_MS = 1_000;
-/** Subscriptions that are remembered. A later scan finds the others again. */
+/** Subscriptions that are remembered. A later scan finds the rest again. */
 const DUE_MAX = 10_000;
-/** Those that have used up their ceilings come back at multiples of this. */
+/** Subscriptions that have used up their ceilings resume at multiples of this. */
 const RESUME_STEP_MS = 5;
 
-/** The subscriptions that may have something due, by organization. Those that wait longest come first. */
+/** The subscriptions that may have something due, by organization, longest wait first. */
 export class Due {
   readonly #options: DueOptions;
   readonly #organizations = new Map<OrganizationId, Set<SubscriptionId>>();
-  /** Whether each was added since it was last asked for. */
+  /** `isNew`: added since the last claim that asked for it. */
   readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
-  /** Those that have used up their ceilings, and when they come back. */
+  /** Subscriptions that have used up their ceilings, and when they resume. */
   readonly #paused = new Map<SubscriptionId, { of: OrganizationId; untilMs: number }>();
   #resumeAtMs = Infinity;
   #scannedAtMs = -Infinity;
@@ -59,7 +59,7 @@ export class Due {
     return this.#organizations.get(organization) ?? [];
   }
 
-  /** Returns how many of them were not remembered. */
+  /** Remembers subscriptions. Returns how many are new. */
   add(due: DueSubscription[]): number {
     let added = 0;
     for (const { subscription_id: id, organization_id } of due) {
@@ -73,7 +73,7 @@ export class Due {
     return added;
   }
 
-  /** A claim for them begins. They keep their places until it has reached them. */
+  /** Call it when a claim for these begins. They keep their places until the claim reaches them. */
   ask(subscriptionIds: SubscriptionId[]): void {
     for (const id of subscriptionIds) {
       const asked = this.#subscriptions.get(id);
@@ -81,7 +81,7 @@ export class Due {
     }
   }
 
-  /** A claim reached it. It is forgotten, or goes to the end if it may have more due or was added meanwhile. */
+  /** Call it when a claim has reached one. Forgets it, or moves it to the end if it may have more due or was added again. */
   settle(id: SubscriptionId, mayHaveMore: boolean): void {
     const settled = this.#subscriptions.get(id);
     if (!settled) return;
@@ -89,7 +89,7 @@ export class Due {
     if (mayHaveMore || settled.isNew) this.#append(id, settled.of);
   }
 
-  /** A claim found its ceiling used up. It comes back after this time. */
+  /** Call it when a claim found the ceiling used up. The subscription resumes at `untilMs`. */
   pause(id: SubscriptionId, untilMs: number): void {
     const paused = this.#subscriptions.get(id);
     if (!paused) return;
@@ -100,12 +100,12 @@ export class Due {
     this.#resumeAtMs = Math.min(this.#resumeAtMs, resumeAtMs);
   }
 
-  /** When the next one comes back. */
+  /** When the next paused subscription resumes. */
   get resumeAtMs(): number {
     return this.#resumeAtMs;
   }
 
-  /** Brings those back whose time has come. */
+  /** Resumes the subscriptions whose time has come. */
   resume(nowMs: number): void {
     if (nowMs < this.#resumeAtMs) return;
     this.#resumeAtMs = Infinity;
@@ -125,7 +125,7 @@ export class Due {
     else this.#organizations.set(of, new Set([id]));
   }
 
-  /** Its organization goes to the end, too: organizations take turns. */
+  /** Moves the organization to the end as well, so that organizations take turns. */
   #remove(id: SubscriptionId, of: OrganizationId): void {
     this.#subscriptions.delete(id);
     const siblings = this.#organizations.get(of);
@@ -135,8 +135,8 @@ export class Due {
   }
 
   /**
-   * Finds what became due by itself or was published elsewhere. Returns true if that is anything new. A slow scan makes the
-   * next one wait longer, and so does `hasEnough`: enough is due for all free slots.
+   * Finds what became due by itself or was published by another process. Returns true if any of it is new. The next scan comes
+   * later if this one was slow, or if enough is due for all free slots (`hasEnough`).
    */
   async scan(hasEnough: boolean): Promise<boolean> {
     const { listDue, pollIntervalMs } = this.#options;

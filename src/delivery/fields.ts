@@ -2,7 +2,7 @@ import { BadAnswer } from "./bad-answer.ts";
 
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** The fields of a head or of trailers, by name in lower case. The values of a repeated name are joined by commas. */
+/** The fields of a head or of trailers. Names are in lower case. The values of a repeated name are joined by commas. */
 export type Fields = ReadonlyMap<string, string>;
 
 export function readFields(lines: string[]): Fields {

@@ -13,22 +13,22 @@ import { AttemptFailed } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
 import { outcomeOfHandshake } from "./outcome-of-error.ts";
 
-/** Of prime fields the server names the size: a handshake over 10,000 bits takes a second of our only thread. */
+/** The server chooses the size of a finite field, and a handshake over 10,000 bits occupies our only thread for a second. */
 const KEY_EXCHANGES = {
   ciphers: `${DEFAULT_CIPHERS}:!DHE`,
   ecdhCurve: "X25519:P-256:P-384:P-521",
 };
 
-/** Made once: reading all root certificates takes longer than an attempt. */
+/** Call it once, because reading all root certificates takes longer than an attempt. */
 export function trustedRoots(extraCa: string | undefined): SecureContext {
   return createSecureContext({
     ...KEY_EXCHANGES,
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // Or a receiver could keep us at handshakes.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // Otherwise a receiver could repeat handshakes without end.
     ...(extraCa !== undefined && { ca: [...rootCertificates, extraCa] }),
   });
 }
 
-/** TLS over a connected socket, for the destination's own name or address and nobody else's. */
+/** Secures a connected socket by TLS. Accepts only a certificate for the destination's host. */
 export async function handshake(
   socket: Socket,
   { host, address }: Pick<Destination, "host" | "address">,
@@ -39,8 +39,8 @@ export async function handshake(
     const secured = connect({
       socket,
       host,
-      servername: address === null ? host : "", // An address has no place in SNI (RFC 6066).
-      rejectUnauthorized: true, // Said aloud, or an environment variable could turn it off.
+      servername: address === null ? host : "", // SNI carries no addresses (RFC 6066).
+      rejectUnauthorized: true, // Explicit, because an environment variable changes the default.
       ALPNProtocols: ["http/1.1"],
       secureContext,
     });

@@ -1,7 +1,7 @@
 const TICK_MS = 50;
 const LATE_MS = 50;
 
-/** Calls `look` whenever a turn of the event loop has taken long, until it is stopped. */
+/** Calls `look` after each long turn of the event loop. Returns how to stop. */
 export function watchLongTurns(look: () => void): () => void {
   let dueMs = performance.now() + TICK_MS;
   const timer = setInterval(() => {

@@ -6,7 +6,7 @@ const NETWORK_ERROR = unreachable("network_error");
 const NO_DESCRIPTORS = internalFault("no_descriptors");
 const DEFERRED: Outcome = { kind: "deferred" };
 
-/** What the system reports, whatever we were doing. Everything else depends on that. */
+/** Codes with one meaning in every phase of an attempt. The others depend on the phase. */
 const BY_CODE = new Map<string, Outcome>([
   ["ECONNREFUSED", unreachable("connection_refused")],
   ["ECONNRESET", RESET],
@@ -19,22 +19,22 @@ const BY_CODE = new Map<string, Outcome>([
   ["ENOMEM", NO_DESCRIPTORS],
 ]);
 
-/** One address that could not be connected to. */
+/** An address that we could not connect to. */
 export interface DialError {
   code: string;
   family: 4 | 6;
 }
 
-/** What this machine knows of itself. It is asked when an error may be its own fault or the destination's. */
+/** What this machine knows of itself. It is asked if an error may have its cause here or at the destination. */
 export interface OwnSide {
   hasLostIpv4: () => Promise<boolean>;
-  /** Whether connections to other destinations get a port. */
+  /** Returns true if connections to other destinations get a port. */
   hasPorts: () => Promise<boolean>;
-  /** Whether the IPv6 address that we are to send from is gone. */
+  /** Returns true if our IPv6 source address is gone. */
   hasLostIpv6Source: () => Promise<boolean>;
 }
 
-/** What it means that none of a host's addresses could be connected to. */
+/** Returns the outcome if we could not connect to any address of a host. */
 export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Promise<Outcome> {
   const outcomes = await Promise.all(errors.map((error) => outcomeOf(error, ownSide)));
   return (
@@ -46,10 +46,9 @@ export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Prom
 }
 
 /**
- * A machine without IPv6 is common, so an IPv6 address that cannot be reached is no fault of ours, unless we have lost
- * the address to send from. For IPv4 our own
- * side has to confirm the fault: routers report a receiver's network by the code for a lost route, and Linux reports a
- * single destination that used up its ports by the code for having none left.
+ * An unreachable IPv6 address is no internal fault, because machines without IPv6 are common. The exception is a lost source
+ * address. For IPv4, `ownSide` must confirm the fault, since both codes are ambiguous. Routers report a receiver's network as a
+ * lost route (ENETUNREACH). Linux reports one destination without free ports as if no port were left (EADDRNOTAVAIL).
  */
 async function outcomeOf({ code, family }: DialError, ownSide: OwnSide): Promise<Outcome> {
   if (family === 4 && code === "ENETUNREACH" && (await ownSide.hasLostIpv4())) {

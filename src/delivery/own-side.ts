@@ -3,7 +3,7 @@ import type { EgressSource } from "../domain/egress-source.ts";
 import { codeOf, type OwnSide } from "./outcome-of-error.ts";
 import { hasLostIpv4, readOwnNetwork } from "./routes.ts";
 
-/** The machine that we run on, asked by way of the addresses that we send from. */
+/** Examines this machine through the source addresses of deliveries. */
 export function createOwnSide({ ipv4, ipv6 }: EgressSource): OwnSide {
   return {
     hasLostIpv4: async () => hasLostIpv4(await readOwnNetwork()),
@@ -12,7 +12,7 @@ export function createOwnSide({ ipv4, ipv6 }: EgressSource): OwnSide {
   };
 }
 
-/** No service listens there, but to be refused takes a port, too. */
+/** No service listens at this port. A refused connection takes a local port, too. */
 const NOBODYS_PORT = 1;
 
 async function hasPorts(host: string, source: string | null): Promise<boolean> {
@@ -20,7 +20,7 @@ async function hasPorts(host: string, source: string | null): Promise<boolean> {
     const socket = connect({ host, port: NOBODYS_PORT, localAddress: source ?? undefined });
     socket.once("error", (error) => resolve(codeOf(error) !== "EADDRNOTAVAIL"));
     setImmediate(() => {
-      resolve(true); // The system refuses a port at once, or not at all.
+      resolve(true); // If the system has no port, it says so at once.
       socket.destroy();
     });
   });

@@ -1,8 +1,8 @@
 import type { Destination } from "../domain/destination-url.ts";
 
 /**
- * A POST as it goes over the wire (RFC 9112): head and body in one piece, and so in one packet where they fit.
- * What stands in the head has been through a URL parser or is ours: no value can hold a line's end.
+ * Returns a POST as bytes (RFC 9112). Head and body are one buffer, so they share a packet if they fit. No value in the head
+ * can contain a line end: each is ours, or comes from a URL parser.
  */
 export function postBytes(
   { path, hostHeader }: Pick<Destination, "path" | "hostHeader">,

@@ -8,13 +8,13 @@ import {
 import type { SubscriptionId } from "../domain/ids.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
 
-/** Subscriptions, and hosts, that are remembered. A forgotten one begins anew. */
+/** Subscriptions and hosts that are remembered. A forgotten one starts afresh. */
 const KNOWN_MAX = 20_000;
 
 /** An answer within this time is prompt. */
 const PROMPT_MS = 1_000;
 
-/** What attempts have shown about receivers: the limit of each subscription, and the hosts that do not answer. */
+/** What attempts have shown about receivers: the concurrency limit of each subscription, and the hosts that do not answer. */
 export class Receivers {
   readonly #max: number;
   readonly #limits = new BoundedCache<SubscriptionId, ConcurrencyLimit>(KNOWN_MAX);
@@ -22,12 +22,12 @@ export class Receivers {
   readonly #failing = new BoundedCache<string, boolean>(KNOWN_MAX);
   readonly #prompt = new BoundedCache<SubscriptionId, boolean>(KNOWN_MAX);
 
-  /** `max` is the ceiling for one subscription. */
+  /** `max` is the largest limit of a subscription. */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** Those whose limit is below the initial one. */
+  /** The subscriptions whose limit is below the initial one, with their limits. */
   get slowed(): [SubscriptionId, number][] {
     const known = [...this.#limits].map(([id]): [SubscriptionId, number] => [id, this.limitOf(id)]);
     return known.filter(([, limit]) => limit < Math.min(this.#max, INITIAL_LIMIT.attempts));
@@ -37,12 +37,12 @@ export class Receivers {
     return Math.min(this.#max, Math.floor((this.#limits.get(id) ?? INITIAL_LIMIT).attempts));
   }
 
-  /** Whether its last attempt was answered within a second. */
+  /** Returns true if the last attempt was answered within a second. */
   isPrompt(id: SubscriptionId): boolean {
     return this.#prompt.get(id) === true;
   }
 
-  /** The host of a subscription if its last attempt was not answered. */
+  /** Returns the subscription's host if the last attempt at that host was not answered. */
   failingHostOf(id: SubscriptionId): string | null {
     const host = this.#hosts.get(id);
     return host !== undefined && this.isFailing(host) ? host : null;

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gather } from "../actions/gather.ts";
 
-/** Attempts that one statement records at the most. */
+/** Attempts that one statement records. */
 const BATCH_MAX = 500;
 const RETRY_MS = 250;
-/** Nobody waits for a record: the hand that made the attempt is free already. */
+/** A record may wait, because the attempt's slot is free already. */
 const PACE_MS = 10;
 
-/** Why something was not written. */
+/** The cause, if an item was not written. */
 interface Unwritten {
   error: unknown;
 }
 
 /**
- * Writes what ended together, one batch at a time, so that outcomes apply in the order in which they came. While
- * the database is away it tries again until `giveUpAfterMs` have passed: then the leases are over, and every
- * delivery of the batch is attempted once more. What the database refuses keeps nothing else from being written.
+ * Writes outcomes in batches, in the order in which the attempts ended. While the database is unavailable it retries for
+ * `giveUpAfterMs`. Then the leases have expired, and the deliveries of the batch are attempted again. An item that the database
+ * refuses does not stop the others.
  */
 export function createRecorder<Item>(
   write: (items: Item[]) => Promise<void>,
@@ -32,14 +32,14 @@ export function createRecorder<Item>(
   const gathered = gather<Item, Unwritten | null>(persist, {
     max: BATCH_MAX,
     paceMs: PACE_MS,
-    waitingMax: Infinity, // The dispatcher bounds it: an outcome turned away here would be an attempt made twice.
+    waitingMax: Infinity, // The dispatcher bounds it. A refused outcome would mean a second attempt.
   });
   return async (item) => {
     const unwritten = await gathered(item);
     if (unwritten) throw unwritten.error;
   };
 
-  /** Halves what is refused, until only what is refused for its own sake is left. */
+  /** If the database refuses the items, tries each half by itself, down to single items. */
   async function persist(items: Item[]): Promise<(Unwritten | null)[]> {
     const unwritten = await insist(items);
     if (unwritten === null || isTransient(unwritten.error) || items.length === 1) {

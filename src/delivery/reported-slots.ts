@@ -1,10 +1,10 @@
 import { ORGANIZATIONS_REPORTED, SLOWED_REPORTED } from "../domain/process.ts";
 import type { Dispatcher, Holders } from "./dispatcher.ts";
 
-/** What a dispatcher shows of its slots. */
+/** The parts of a dispatcher that show its slots. */
 export type Slotted = Pick<Dispatcher, "underWay" | "holders" | "slowed">;
 
-/** The organizations that hold most slots, and the subscriptions with the lowest limits, as a process reports them. */
+/** Returns what a process reports: the organizations with the most slots, and the subscriptions with the lowest limits. */
 export function countSlots(dispatcher: Slotted | null) {
   const holders: Holders["organizations"] = dispatcher?.holders.organizations ?? [];
   return {

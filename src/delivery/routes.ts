@@ -2,20 +2,20 @@ import { createReadStream } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 
-/** What decides whether this machine has lost its way out by IPv4. */
+/** What tells whether this machine has lost its IPv4 route. */
 export interface OwnNetwork {
-  /** As Linux has them in /proc/net. Null: this system does not tell. */
+  /** The tables of /proc/net. Null if the system has none. */
   ipv4Routes: string | null;
   ipv6Routes: string | null;
-  /** An address besides those of loopback. */
+  /** True if there is an address other than loopback. */
   hasIpv4Address: boolean;
 }
 
 const UP = 0x1;
 const GATEWAY = 0x2;
-/** Of a default route, or of each half where a VPN writes it as two. */
+/** The mask of a default route, or of each half if a VPN splits it in two. */
 const DEFAULT_BITS_MAX = 1;
-/** A table that is longer leads out. */
+/** A longer table is taken to have a route. */
 const TABLE_BYTES_MAX = 64 * 1024;
 
 export async function readOwnNetwork(): Promise<OwnNetwork> {
@@ -29,8 +29,8 @@ export async function readOwnNetwork(): Promise<OwnNetwork> {
 }
 
 /**
- * Whether no route leads out by IPv4, although one should. On a machine with IPv6 alone, or with routes to some
- * networks alone, a destination without a route is no fault of the machine: the partner chose that destination.
+ * Returns true if an IPv4 route to the internet is missing, although there should be one. On a machine with IPv6 only, or with
+ * routes to a few networks, a destination without a route is the partner's choice and no internal fault.
  */
 export function hasLostIpv4({ ipv4Routes, ipv6Routes, hasIpv4Address }: OwnNetwork): boolean {
   if (ipv4Routes === null || rowsOf(ipv4Routes).some(leadsOutByIpv4)) return false;
@@ -48,7 +48,7 @@ function leadsOutByIpv6([, bits = "", , , , , , , flags = "", device]: string[])
   return leadsOut({ device, flags, bits: Number(`0x${bits}`) });
 }
 
-/** Routes that throw away have no device, or that of loopback. */
+/** Routes that discard packets have no device, or the loopback device. */
 function leadsOut(route: { device: string | undefined; flags: string; bits: number }): boolean {
   const { device = "*", bits } = route;
   const flags = Number(`0x${route.flags}`);

@@ -15,20 +15,20 @@ import { postBytes } from "./post-bytes.ts";
 export interface Post {
   url: string;
   eventId: EventId;
-  /** As issued, `whsec_` included. */
+  /** As issued, with `whsec_`. */
   signingSecret: string;
-  /** Goes out byte for byte. */
+  /** Sent byte for byte. */
   body: Uint8Array;
 }
 
 export interface Sender {
-  /** Makes one attempt. Resolves at the latest when its time is up, and never rejects. */
+  /** Makes one attempt. Resolves within the time limit and never rejects. */
   send(post: Post): Promise<Outcome>;
-  /** Ends every attempt and connection. An attempt cut short is none: its outcome is a fault of ours. */
+  /** Ends every attempt and connection. An attempt that it ends is an internal fault. */
   close(): Promise<void>;
 }
 
-/** Whoever takes longer to close a connection than the longest way there and back has had the request. */
+/** If the receiver closes the connection later than this after we sent the request, we assume that it read the request. */
 const CROSSING_MS = 500;
 
 const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
@@ -42,21 +42,20 @@ const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
 const CLOSED = new AttemptFailed(internalFault("stopping"));
 
 /**
- * Sends signed deliveries over HTTPS, each within `timeoutMs` from its look-up to the head of the
- * answer. Connections are kept for the next attempt at the same host, but lead only to addresses
- * that `check` has vetted for the attempt in hand.
+ * Sends signed deliveries over HTTPS. The limit of `timeoutMs` runs from the look-up to the head of the answer. Connections are
+ * kept for later attempts at the same host, and reused only if `check` has vetted their address for that attempt.
  */
 export function createSender(options: {
-  /** Asked anew at each attempt. Has to come to an end sooner than `timeoutMs`. */
+  /** Called for each attempt. Must return in less than `timeoutMs`. */
   check: (url: string) => Promise<Vetted>;
   clock: Clock;
   timeoutMs: number;
   userAgent: string;
-  /** Certificates (PEM) that receivers may be signed by besides the usual authorities'. */
+  /** Certificates (PEM) of authorities to trust besides the usual ones. */
   extraCa: string | undefined;
-  /** How many connections are open at once, idle ones included. An attempt under way gets its one beyond that. */
+  /** The limit of open connections, idle ones included. Each running attempt may open one beyond it. */
   maxConnections: number;
-  /** Default: the system chooses the address that a connection comes from. */
+  /** Default: the system chooses the source address. */
   source?: EgressSource;
 }): Sender {
   const { check, clock, timeoutMs, userAgent, extraCa, maxConnections, source } = options;
@@ -95,7 +94,7 @@ export function createSender(options: {
       try {
         return outcomeOf(await kept.post(request(), deadline));
       } catch (error) {
-        // Else it closed an idle connection just as we sent. A fresh one fails at once if the time is over.
+        // Otherwise the receiver closed the idle connection as we sent. A new one fails at once if the time is over.
         if (kept.hasAnswered || performance.now() - sentMs > CROSSING_MS) throw error;
       }
     }
@@ -103,7 +102,7 @@ export function createSender(options: {
     return outcomeOf(await fresh.post(request(), deadline));
   }
 
-  /** As late as possible: receivers hold the timestamp against their own clock. */
+  /** Call it as late as possible, because receivers compare the timestamp with their own clock. */
   function sign({ signingSecret, eventId, body }: Post, destination: Destination): Uint8Array {
     const timestampMs = clock().getTime();
     const signatures = signatureHeaders({ signingSecret, eventId, timestampMs, body });

@@ -7,23 +7,23 @@ import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
 import { Receivers } from "./receivers.ts";
 
-/** Deliveries of a subscription that one claim takes if that many are due: attempts at one host share its look-up. */
+/** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
 const SHARE_MAX = 16;
 
-/** Attempts that begin together. More would wait for each other, and then for one record. */
+/** Attempts that begin together. More of them would wait for each other, and then for one record. */
 const BURST_MAX = 64;
 
 /** What an attempt needs a slot for. */
 export type Attempt = Pick<Claim, "subscription_id" | "organization_id" | "url">;
 
-/** Due subscriptions by organization, those that wait longest first. */
+/** Due subscriptions by organization, longest wait first. */
 export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
 
 /**
- * Counts the attempts under way and decides which subscriptions get the free slots.
+ * Counts running attempts and decides which subscriptions get the free slots.
  *
- * Organizations that hold fewest come first. The limits apply before the claim, so the backlog of a receiver at its limit is
- * not read.
+ * Organizations that hold the fewest slots come first. The limits apply before the claim, so the backlog of a receiver at its
+ * limit is not read.
  */
 export class Slots {
   readonly #total: number;
@@ -43,7 +43,7 @@ export class Slots {
     return this.#total - this.#busy - this.#reserved;
   }
 
-  /** Free slots beyond half of all. The other half is for deliveries that wait. */
+  /** Free slots beyond half of all. The other half is for waiting deliveries. */
   get spare(): number {
     return Math.max(0, Math.min(Math.floor(this.free - this.#total / 2), BURST_MAX));
   }
@@ -52,7 +52,7 @@ export class Slots {
     return this.#busy;
   }
 
-  /** Whether only the reserve is free, so that holders of their share wait. */
+  /** True if only the reserve is free, so that holders of their share wait. */
   get isContended(): boolean {
     return this.#beyondShare === 0;
   }
@@ -74,7 +74,7 @@ export class Slots {
     return held.filter(([id, busy]) => busy >= this.#receivers.limitOf(id)).map(([id]) => id);
   }
 
-  /** Sets slots aside. Returns a function that ends that. */
+  /** Reserves slots. Returns the function that releases them. */
   reserve(count: number): () => void {
     this.#reserved += count;
     return () => {
@@ -82,7 +82,10 @@ export class Slots {
     };
   }
 
-  /** Whether an attempt that has a reserved slot may begin. A host that does not answer gets no more slots than one organization. */
+  /**
+   * Returns true if an attempt that has a reserved slot may begin. A host that does not answer gets no more slots than an
+   * organization.
+   */
   hasRoomFor({ subscription_id, url }: Attempt): boolean {
     const host = hostOf(url);
     this.#receivers.learn(subscription_id, host);
@@ -103,7 +106,7 @@ export class Slots {
     this.#byHost.remove(hostOf(url));
   }
 
-  /** Adapts the limit of the attempt's subscription. Call it before the slot is given back. */
+  /** Adapts the limit of the attempt's subscription. Call it before `give`. */
   note(
     { subscription_id: id, url }: Attempt,
     signal: Signal,
@@ -116,10 +119,10 @@ export class Slots {
 
   /**
    * Returns what to claim for the free slots: up to 16 deliveries of each subscription, or more if few subscriptions have
-   * something due. More are named than fit, in case the first ones have less due than their shares.
+   * something due. It names more than fit, in case the first ones have less due than their shares.
    *
-   * While few slots are free, organizations at their share get nothing as long as others wait that are below theirs. A
-   * receiver that answers promptly gets sixteen slots even so: it gives them back soon.
+   * While few slots are free, organizations at their share get nothing if others below theirs wait. A receiver that answers
+   * promptly gets 16 slots even then, because it frees them soon.
    */
   share(queue: Queue): Wanted {
     const holders = this.#holdersWith(queue);
@@ -181,7 +184,7 @@ export class Slots {
   }
 }
 
-/** Those that hold nothing in their order, then the others, the fewest first. */
+/** Yields keys that hold nothing in their order, then the others, the fewest first. */
 function* fewestFirst<Key>(keys: Iterable<Key>, held: Tally<Key>): Iterable<Key> {
   const holding: Key[] = [];
   for (const key of keys) {
