@@ -1,10 +1,10 @@
 import { COUNTERS } from "../domain/activity.ts";
 import type { Queryable } from "./database.ts";
 
-/** Rows of minutes that one statement makes hours. */
+/** Rows of minutes that one statement turns into hours. */
 const MINUTES_MAX = 5_000;
 
-/** Whether any minute is older. */
+/** Returns true if there are minutes before `horizon`. */
 export async function hasMinutesBefore(db: Queryable, horizon: Date): Promise<boolean> {
   const [row] = await db<[{ found: boolean }]>`
     select exists (select from activity_minutes where at < ${horizon}) as found`;
@@ -12,9 +12,9 @@ export async function hasMinutesBefore(db: Queryable, horizon: Date): Promise<bo
 }
 
 /**
- * Adds the oldest minutes of some scopes up to hours, in the order of the scopes from `from` on. Returns the scope at which
- * the next turn continues, or null at the end. A minute is deleted in the statement that writes its hour, so that readers,
- * who sum both, never see it twice or not at all. Each statement writes rows of its own, named `partId`.
+ * Adds the oldest minutes up to hours, in order of scope, beginning at `from`. Returns the scope at which to continue, or null
+ * at the end. One statement deletes a minute and writes its hour, so readers, who sum both, count each exactly once. Each call
+ * writes rows of its own, named `partId`.
  */
 export async function rollUpMinutes(
   db: Queryable,

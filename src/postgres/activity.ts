@@ -8,7 +8,7 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
-/** What one process counted of one scope in one period. */
+/** The counts of one process, for one scope and one period. */
 export interface ActivityRow {
   kind: ActivityKind;
   scope: string;
@@ -19,7 +19,7 @@ export interface ActivityRow {
 /** Rows in one statement. */
 export const ROWS_MAX = 1_000;
 
-/** Writes what a process has counted. A row that is there already is written over: it holds less of the same. */
+/** Writes the counts of a process. Overwrites existing rows, because the new counts include the old ones. */
 export async function upsertMinutes(
   db: Queryable,
   rows: readonly ActivityRow[],
@@ -52,7 +52,7 @@ export async function upsertMinutes(
            end_to_end_ms = excluded.end_to_end_ms`;
 }
 
-/** Whose activity, and when: from `since`, before `until`. */
+/** A scope and a span of time: from `since`, before `until`. */
 export interface ActivitySpan {
   scope: string;
   since: Date;
@@ -67,7 +67,7 @@ export interface ActivityPoint extends Record<Counter, number> {
   end_to_end_ms: Record<string, number>;
 }
 
-/** The periods of the span in which anything was counted, in their order. */
+/** Returns the periods of the span that have counts, in order of time. */
 export async function listActivity(
   db: Queryable,
   { scope, since, until }: ActivitySpan,
@@ -107,7 +107,7 @@ export async function listActivity(
      order by s.at`;
 }
 
-/** The sums of the whole span. */
+/** Returns the sums over the whole span. */
 export async function sumActivity(
   db: Queryable,
   { scope, since, until }: ActivitySpan,
@@ -121,7 +121,7 @@ export async function sumActivity(
   return row;
 }
 
-/** How a subscription did lately, whose it is, and where it sends. */
+/** A subscription's recent results, organization and URL. */
 export interface RankedRow {
   id: SubscriptionId;
   organization_id: OrganizationId;
@@ -134,10 +134,10 @@ export interface RankedRow {
   attempt_ms: Record<string, number>;
 }
 
-/** What subscriptions are ranked by: the number of failures, or the mean duration of an attempt. */
+/** The order of subscriptions: by number of failures, or by mean duration of an attempt. */
 export type Ranking = "failing" | "slowest";
 
-/** The subscriptions that come first, since a moment of the last 48 hours; deleted ones are left out. */
+/** Returns the subscriptions that rank first since a moment of the last 48 hours. Leaves deleted ones out. */
 export async function rankSubscriptions(
   db: Queryable,
   ranking: Ranking,

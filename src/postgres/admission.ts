@@ -3,43 +3,44 @@ import type { OrganizationId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
-/** A token as requests present it, and how many of them do. */
+/** The parts of a token, and the number of requests that present it. */
 export interface PresentedKey {
   key_id: string;
-  /** In hex. */
+  /** Hex. */
   secret_hash: string;
   requests: number;
 }
 
-/** An active key, and where the window of its organization stands if the secret was the right one. */
+/** An active key. If the secret was right, also the state of its organization's window. */
 export interface AdmissionRow {
   key_id: string;
-  /** In hex. */
+  /** Hex. */
   secret_hash: string;
   scopes: Scope[];
   organization_id: OrganizationId;
   slug: string;
   rate_limit_per_minute: number;
   is_counted: boolean;
-  /** In ISO 8601; null when nothing was counted, and where there is no window yet. */
+  /** ISO 8601. Null if nothing was counted or there is no window yet. */
   opened_at: string | null;
-  /** Requests that the window had seen before these. */
+  /** Requests that the window had counted before these. */
   used_before: number | null;
 }
 
 /**
- * Looks keys up and counts their requests: those with the right secret, in their organization's window, up to its limit.
- * A new window opens where the old one began at or before `expired`. Exact across processes: the rows are locked, in one order.
+ * Finds keys and counts their requests. A request with the right secret counts in its organization's window, up to the limit.
+ * If a window opened at or before `expired`, a new one opens. The counts are exact across processes, because the rows are
+ * locked in one order.
  *
- * For an id that nothing has, the first key of the table is read and sent in its place and dropped here, so that both take
- * the same time. Whoever lets somebody in compares the hashes again, in constant time.
+ * For an unknown id, the first key of the table is read instead and dropped here, so that both cases take the same time. The
+ * caller compares the hashes again, in constant time.
  */
 export async function admitKeys(
   db: Queryable,
   presented: PresentedKey[],
   { now, expired }: { now: Date; expired: Date },
 ): Promise<AdmissionRow[]> {
-  // As one value of JSON: the driver takes twice as long for rows of so many columns.
+  // One JSON value, because the driver takes twice as long for rows with so many columns.
   const [answer] = await db<[{ keys: (AdmissionRow & { is_active: boolean })[] | null }]>`
     with credential as (
       select p.requests, k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute,
@@ -87,7 +88,7 @@ export async function admitKeys(
   return (answer.keys ?? []).filter((key) => key.is_active);
 }
 
-/** Gives the organizations that have none a window, which is over already. */
+/** Gives an expired window to each organization that has none. */
 export async function insertWindows(
   db: Queryable,
   organizationIds: OrganizationId[],

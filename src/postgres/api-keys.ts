@@ -12,7 +12,7 @@ export interface ApiKeyRow {
   revoked_at: Date | null;
 }
 
-/** False when the key id was issued before, or the organization is closed. A closing under way is waited for. */
+/** Returns false if the key id exists or the organization is closed. Waits for a closing that has not committed. */
 export async function insertApiKey(
   db: Queryable,
   row: Omit<ApiKeyRow, "last_used_at" | "revoked_at"> & { secret_hash: string },
@@ -28,7 +28,7 @@ export async function insertApiKey(
   return count === 1;
 }
 
-/** Newest first, beginning behind `after`. Never a hash. */
+/** Returns keys, newest first, after `after`. Never returns a hash. */
 export async function listApiKeys(
   db: Queryable,
   {
@@ -54,14 +54,14 @@ export async function listApiKeys(
      limit ${limit}`;
 }
 
-/** Permanent; a second time changes nothing. False if there is no such key. */
+/** Revokes a key for good. Revoking again changes nothing. Returns false if there is no such key. */
 export async function revokeApiKey(db: Queryable, keyId: string, now: Date): Promise<boolean> {
   const { count } = await db`
     update api_keys set revoked_at = coalesce(revoked_at, ${now}) where key_id = ${keyId}`;
   return count === 1;
 }
 
-/** Revokes all keys of an organization, and returns how many. */
+/** Revokes all keys of an organization. Returns their number. */
 export async function revokeKeysOf(
   tx: Queryable,
   organizationId: OrganizationId,
@@ -77,7 +77,7 @@ export async function revokeKeysOf(
   return count;
 }
 
-/** In one order, so that no two processes wait for each other. */
+/** Updates rows in one order, so that two processes cannot deadlock. */
 export async function updateLastUsed(
   db: Queryable,
   used: { key_id: string; at: Date }[],

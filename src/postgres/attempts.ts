@@ -3,7 +3,7 @@ import type { AttemptId, DeliveryId, SubscriptionId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
-/** An attempt that came to an outcome, and where its delivery goes. */
+/** An attempt with its outcome, and the next state of its delivery. */
 export interface EndedAttempt {
   id: AttemptId;
   delivery_id: DeliveryId;
@@ -11,21 +11,21 @@ export interface EndedAttempt {
   subscription_id: SubscriptionId;
   event_type: string;
   http_status: number;
-  /** Null for a success. */
+  /** Null if the attempt succeeded. */
   reason: string | null;
   duration_ms: number;
   attempted_at: Date;
   state: DeliveryState;
-  /** Exactly while the state is `waiting`. */
+  /** Set only if the state is `waiting`. */
   due_at: Date | null;
 }
 
-/** An attempt that delivered. */
+/** A successful attempt. */
 export type Success = Omit<EndedAttempt, "event_type" | "reason" | "state" | "due_at">;
 
 /**
- * Records successes: their deliveries are over, and their subscriptions' counters back at zero. Answers how many it
- * recorded: one whose lease was lost is another's, even of this process, and is left alone.
+ * Records successes: finishes their deliveries and resets the failure counters. Returns how many it recorded. If a lease was
+ * lost, another claim has the delivery, maybe of this process. Such a delivery is left alone.
  */
 export async function recordDelivered(db: Queryable, ended: Success[]): Promise<number> {
   if (ended.length === 0) return 0;
@@ -39,14 +39,14 @@ export async function recordDelivered(db: Queryable, ended: Success[]): Promise<
                     ${column("attempted_at")}::text::timestamptz[])
              as e (id, delivery_id, lease_id, http_status, duration_ms, attempted_at)
     ),
-    -- Only where there is something to reset: a counter row written at every success would throttle everything.
-    -- Locked before any delivery is, like everywhere: the other way round would deadlock with a deletion.
+    -- Only subscriptions with a counter to reset: a write for every success would slow everything down.
+    -- Locked before any delivery, as everywhere. The other order could deadlock with a deletion.
     recovering as (
       select id
         from subscriptions
        where id = any(${[...recovering]}::uuid[])
          and consecutive_failures > 0 and auto_disabled_at is null
-         and sealed_secret is not null -- Not deleted, in words that lead the planner to no other index than that of ids.
+         and sealed_secret is not null -- Not deleted. This condition makes the planner use the index of ids.
        order by id
          for no key update
     ),
@@ -54,7 +54,7 @@ export async function recordDelivered(db: Queryable, ended: Success[]): Promise<
       delete from waiting_deliveries q
        using ended e
        where q.id = e.delivery_id and q.lease_id = e.lease_id
-         and (select count(*) from recovering) >= 0 -- Which makes it come first.
+         and (select count(*) from recovering) >= 0 -- Makes this read come first.
       returning q.event_id, q.subscription_id, q.organization_id, q.created_at, q.attempts + 1 as attempts, q.last_reason, e.*
     ),
     recovered as (
@@ -73,7 +73,10 @@ export async function recordDelivered(db: Queryable, ended: Success[]): Promise<
   return count;
 }
 
-/** Records attempts after which their deliveries go on waiting, or are over undelivered. Answers how many, in the same way. */
+/**
+ * Records attempts that leave their deliveries waiting, dead-lettered or cancelled. Returns how many it recorded, like
+ * `recordDelivered`.
+ */
 export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
   if (ended.length === 0) return 0;
   const { count } = await db`
@@ -115,7 +118,7 @@ export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): P
   return count;
 }
 
-/** Which of these attempts delivered, by their ids. */
+/** Returns the ids of those attempts that are recorded as successes. */
 export async function listDelivered(
   db: Queryable,
   ended: Pick<EndedAttempt, "id" | "delivery_id">[],
@@ -128,7 +131,7 @@ export async function listDelivered(
   return rows.map((row) => row.success_id);
 }
 
-/** Records attempts that were under way when their deliveries were cancelled. They change nothing else. Returns their ids. */
+/** Records attempts that ran while their deliveries were cancelled. Changes nothing else. Returns their ids. */
 export async function recordLateAttempts(
   db: Queryable,
   ended: EndedAttempt[],
@@ -166,8 +169,8 @@ function rowsOf(db: Queryable, ended: EndedAttempt[]) {
 }
 
 /**
- * As arrays that are texts already: rows of JSON cost the database twice as much, and us to write them. The names are
- * written out, since the driver would search the whole statement for each list of them that it is to put in.
+ * Returns each column as an array in one text. Rows of JSON cost the database twice as much, and us as well. The column names
+ * are written out, because the driver searches the whole statement for each list of names that it fills in.
  */
 function columnsOf<Name extends keyof EndedAttempt>(
   ended: Pick<EndedAttempt, Name | "delivery_id">[],

@@ -16,7 +16,7 @@ export interface AttemptRow {
   next_attempt_at: Date | null;
 }
 
-/** Failed attempts of one subscription, newest first, beginning behind `after`. */
+/** Returns failed attempts of a subscription, newest first, after `after`. */
 export async function listFailures(
   db: Queryable,
   subscriptionId: SubscriptionId,
@@ -30,10 +30,10 @@ export async function listFailures(
      limit ${limit}`;
 }
 
-/** More than RETRY_DELAYS can ever make. */
+/** More attempts than RETRY_DELAYS allows. */
 const LISTED_MAX = 100;
 
-/** All attempts of one delivery, the first first. */
+/** Returns all attempts of a delivery, oldest first. */
 export async function listAttempts(db: Queryable, deliveryId: DeliveryId): Promise<AttemptRow[]> {
   return db<AttemptRow[]>`
     select * from audit where delivery_id = ${deliveryId} order by id limit ${LISTED_MAX}`;

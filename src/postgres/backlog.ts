@@ -2,24 +2,24 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
 
-/** Whose deliveries; null: everybody's. */
+/** The owner of the deliveries. Null: all deliveries. */
 export type BacklogOwner =
   | { kind: "organization"; id: OrganizationId }
   | { kind: "subscription"; id: SubscriptionId }
   | null;
 
-/** Deliveries that wait: those that may be attempted now, and those whose time is still to come. */
+/** Waiting deliveries: those that are due, and those that are due later. */
 export interface Backlog {
   due: number;
   scheduled: number;
-  /** Whether one of the two is an estimate. */
+  /** True if one of the two numbers is an estimate. */
   estimated: boolean;
 }
 
-/** Up to so many are counted one by one. */
+/** Up to this number, deliveries are counted exactly. */
 export const EXACT_MAX = 10_000;
 
-/** Counts what waits; where it is more than `EXACT_MAX`, as the planner estimates it. Claimed deliveries are left out. */
+/** Counts waiting deliveries. Above `EXACT_MAX` it returns the planner's estimate. Leaves claimed deliveries out. */
 export async function countBacklog(
   db: Queryable,
   owner: BacklogOwner,
@@ -54,7 +54,7 @@ function waitingOf(db: Queryable, owner: BacklogOwner): Statement<unknown> {
      where s.organization_id = ${owner.id}`;
 }
 
-/** Asks the planner, which knows the size of the table and samples of its columns. Its words hold no parameters. */
+/** Returns the planner's estimate, from the table's size and samples of its columns. EXPLAIN takes no parameters. */
 async function estimateRows(
   db: Queryable,
   owner: BacklogOwner,
@@ -70,7 +70,7 @@ async function estimateRows(
   return plan?.Plan?.["Plan Rows"] ?? 0;
 }
 
-/** When the next delivery that nobody has claimed is or was due. Null while there is none. */
+/** Returns the earliest due time of the deliveries that are not claimed. Null if there is none. */
 export async function findNextDueOf(
   db: Queryable,
   owner: BacklogOwner,

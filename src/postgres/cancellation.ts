@@ -1,10 +1,10 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** Deliveries that one statement cancels: with many more it would hold others up, and then run into its limit. */
+/** Deliveries that one statement cancels. Many more would block other statements and then exceed the time limit. */
 const CANCELLED_MAX = 5_000;
 
-/** How many deliveries of a subscription were cancelled. */
+/** The number of cancelled deliveries of a subscription. */
 export interface CancelledRow {
   subscription_id: SubscriptionId;
   organization_id: OrganizationId;
@@ -13,13 +13,13 @@ export interface CancelledRow {
 
 export interface Cancelled {
   rows: CancelledRow[];
-  /** Whether more may be waiting. */
+  /** True if more may be waiting. */
   isSomeLeft: boolean;
 }
 
 /**
- * Cancels what waits for these subscriptions, and returns what that was. A claimed delivery keeps its
- * lease in the history, so that an attempt under way can still be recorded, also one that outlives the lease.
+ * Cancels waiting deliveries of these subscriptions, and returns their numbers. A claimed delivery keeps its lease in the
+ * history, so that a running attempt can still be recorded, even after its lease has expired.
  */
 export async function cancelWaiting(
   db: Queryable,
@@ -48,7 +48,7 @@ export async function cancelWaiting(
              lease_id
         from gone
     )
-    -- Not those that are gone: some may have been recorded just now, and yet there are more.
+    -- Not the number of deleted rows: some may have been recorded just now, and more may be waiting.
     select (select count(*)::int from found) as found,
            (select json_agg(counted)
               from (select subscription_id, organization_id, count(*)::int as cancelled

@@ -1,7 +1,7 @@
 import type { SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** Gives a subscription a token bucket that is full, or changes the one that it has, if there is such a subscription. */
+/** Gives a subscription a full token bucket, or changes the existing one. Does nothing if the subscription does not exist. */
 export async function insertCeiling(
   db: Queryable,
   row: { subscription_id: SubscriptionId; max_per_second: number; burst: number },

@@ -5,16 +5,16 @@ import type { Queryable } from "./database.ts";
 export const CHANGE_WAYS = ["api", "console", "command_line"] as const;
 export type ChangeWay = (typeof CHANGE_WAYS)[number];
 
-/** What an operator changed or looked at. Its id carries the time. */
+/** A change or a look-up by an operator. Its id carries the time. */
 export interface ChangeRow {
   id: ChangeId;
-  /** The name of the token. */
+  /** The token's name. */
   operator: string;
   action: string;
-  /** The public id of what it was done to. */
+  /** The public id of the object. */
   subject: string;
   via: ChangeWay;
-  /** The address that the request came from. */
+  /** The IP address of the request. */
   remote: string;
   request_id: string;
 }
@@ -31,7 +31,7 @@ export interface ChangeFilter {
   until?: Date | null;
 }
 
-/** Newest first, beginning behind the change `after`. */
+/** Returns changes, newest first, after `after`. */
 export async function listChanges(
   db: Queryable,
   { operator, action, subject, since, until }: ChangeFilter,
@@ -51,7 +51,7 @@ export async function listChanges(
      limit ${limit}`;
 }
 
-/** Deletes what is older than the retention, a part at a time. Returns how much. */
+/** Deletes changes older than the retention, at most a batch. Returns their number. */
 export async function deleteExpiredChanges(db: Queryable, now: Date): Promise<number> {
   const [{ count }] = await db<[{ count: number }]>`select delete_expired_changes(${now}) as count`;
   return count;

@@ -6,7 +6,7 @@ import type { Queryable } from "./database.ts";
 export interface ClaimedDelivery {
   id: DeliveryId;
   attempts: number;
-  /** Leases in a row that ended without an outcome. */
+  /** The number of leases in a row that ended without an outcome. */
   lost_leases: number;
   event_id: EventId;
   type: string;
@@ -14,7 +14,7 @@ export interface ClaimedDelivery {
   data: string;
   subscription_id: SubscriptionId;
   organization_id: OrganizationId;
-  /** Null when the subscription is deleted: then there is nothing to sign with, and nothing to send. */
+  /** Null if the subscription is deleted: then there is no secret to sign with, and nothing to send. */
   sealed_secret: Buffer | null;
   url: string;
   active: boolean;
@@ -26,13 +26,12 @@ export interface CeilingRow extends Ceiling {
 }
 
 /**
- * Takes due deliveries for one process alone, of each wanted subscription the most overdue, up to its share, until there
- * are as many as the limit. Where an operator set a ceiling, each takes a token. The lock on the bucket makes that exact over
- * all processes.
+ * Claims due deliveries for one process. It takes the most overdue ones of each subscription up to its share, and stops at the
+ * limit. If the subscription has a ceiling, each claim takes a token. The lock on the bucket makes the ceiling exact across
+ * processes.
  *
- * A lease ends by its time alone, so a delivery whose process dies can be claimed again by itself: there is no separate
- * state to leave behind and nothing to sweep up. A claim waits for no disk: one that a crash of the database takes back
- * is made again.
+ * A lease ends by time alone, so the deliveries of a dead process can be claimed again without any clean-up. A claim is not
+ * flushed to disk: if a crash of the database loses it, it is made again.
  */
 export async function claimDue(
   db: Queryable,
@@ -56,7 +55,7 @@ export async function claimDue(
        cross join lateral (
          select q.id
            from waiting_deliveries q
-          -- Bounded and ordered by both columns, or the planner may take the index on due_at alone.
+          -- Bounded and ordered by both columns. Otherwise the planner may use the index on due_at alone.
           where (q.subscription_id, q.due_at) >= (w.subscription_id, '-infinity'::timestamptz)
             and (q.subscription_id, q.due_at) <= (w.subscription_id, ${now}::timestamptz)
             and (q.leased_until is null or q.leased_until <= ${now})

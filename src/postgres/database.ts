@@ -5,51 +5,51 @@ import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
 import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
 
-/** A pool or a transaction: the statement does not care. */
+/** A pool or a transaction. Statements work with both. */
 export type Queryable = Sql;
 
 /** A pool of connections. */
 export interface Database extends Queryable {
-  /** All of the work is done in one transaction, or nothing of it. */
+  /** Does the work in one transaction. */
   begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) => Promise<Result>;
   /**
-   * The same database for work that must end `ms` from now. After that it is abandoned with its connection: it fails,
-   * it may have been done or not, and its locks are soon released.
+   * The same database, for work that must end within `ms` from now. After that, the work fails and its connection is closed.
+   * The work may have been done or not. Its locks are released soon.
    */
   within: (ms: number) => Database;
   /**
-   * Listens on a channel, over a connection of its own. Null behind a pooler that lends a connection for one transaction:
-   * it has none to listen on.
+   * Listens on a channel, over its own connection. Null behind a pooler in transaction mode, which keeps no connection to
+   * listen on.
    */
   listen: (options: ListenerOptions) => Listener | null;
-  /** Waits at most `timeout` seconds for the statements and transactions that have begun. */
+  /** Waits up to `timeout` seconds for statements and transactions that have begun. */
   end: (options?: { timeout?: number }) => Promise<void>;
-  /** What the URL said. */
+  /** The settings of the URL. */
   options: Target;
 }
 
 export interface DatabaseOptions {
-  /** Connections at most. */
+  /** The largest number of connections. */
   max: number;
-  /** What `pg_stat_activity` calls us. */
+  /** Our name in `pg_stat_activity`. */
   name: string;
-  /** How long a statement or transaction may take outside of `within` until it is abandoned. Default: no limit. */
+  /** The time limit of statements and transactions outside of `within`. Default: none. */
   patienceMs?: number | undefined;
-  /** How long the server may take for an answer before we take it for gone; longer than a statement may take. */
+  /** How long to wait for an answer before the server is taken for gone. Must be longer than the server's statement timeout. */
   silenceMs?: number;
-  /** How long a transaction of ours may sit idle before the server ends it: what it holds, others wait for. */
+  /** After this time the server ends an idle transaction of ours, because others may wait for its locks. */
   idleInTransactionMs?: number;
 }
 
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** How long a statement may take before the server ends it. */
+/** The server ends a statement after this time. */
 const STATEMENT_MS = 30_000;
-/** A server that does not even end a statement that took too long is gone. */
+/** A server that does not end such a statement by then is gone. */
 const SILENCE_MS = 35_000;
 const PLAN_CACHE_MODE = "force_generic_plan";
 const IDLE_MS = 20_000;
 const DIAL_MS = 5_000;
-/** Where a network forgets a connection on which nothing moves, a long migration is noticed to be lost. */
+/** Keeps long migrations from hanging if a network silently drops idle connections. */
 const KEEP_ALIVE_MS = 60_000;
 
 export function connect(
@@ -70,7 +70,7 @@ export function connect(
     statement_timeout: `${STATEMENT_MS}`,
     idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
     jit: "off",
-    // Every statement of ours looks up by key. A plan made while a table was empty must not stay a scan.
+    // All our statements look up by key. A plan that was made while a table was empty must not remain a sequential scan.
     enable_seqscan: "off",
     plan_cache_mode: PLAN_CACHE_MODE,
     ...others,
@@ -103,7 +103,7 @@ export function connect(
   }
 }
 
-/** All that the work reads is as it was at one moment. It writes nothing. */
+/** Runs the work on one snapshot, read-only. */
 export function inSnapshot<Result>(
   db: Database,
   work: (tx: Queryable) => PromiseLike<Result>,
@@ -114,7 +114,7 @@ export function inSnapshot<Result>(
   });
 }
 
-/** How the settings reach the server. A pooler does not pass them on when a connection is made. */
+/** Returns how our settings reach the server. A pooler ignores those that a connection sends at its start. */
 function settingsFor(
   poolMode: PoolMode | null,
   settings: Record<string, string>,
@@ -124,7 +124,7 @@ function settingsFor(
   if (options) throw new Error("the database's URL: a pooler takes no options");
   const ask = "select pg_is_in_recovery() as is_standby";
   if (poolMode === "transaction") {
-    // Not by a function: after a query a transaction cannot choose its isolation any more.
+    // `set local`, not set_config: after a query, a transaction cannot change its isolation level.
     return { opening: ask, begin: `begin; ${asCommands(settings)}` };
   }
   return { opening: `${ask}, ${asCalls(settings)}` };
@@ -136,7 +136,7 @@ function asCommands(settings: Record<string, string>): string {
     .join("; ");
 }
 
-/** In one statement, which a pooler passes on whole. */
+/** Returns calls for one statement, which a pooler passes on as a whole. */
 function asCalls(settings: Record<string, string>): string {
   return Object.entries(settings)
     .map((pair) => `set_config(${pair.map(escapeLiteral).join(", ")}, false)`)
@@ -149,7 +149,7 @@ function asOptions(settings: Record<string, string>): string {
     .join(" ");
 }
 
-/** Throws where a pooler has dropped our settings: statements would have no limit, and plans could be slow ones. */
+/** Throws if a pooler dropped our settings. Without them, statements would have no time limit and could get slow plans. */
 export async function requireSettings(db: Database): Promise<void> {
   const [row] = await db<[{ mode: string }]>`select current_setting('plan_cache_mode') as mode`;
   const { plan_cache_mode: wanted = PLAN_CACHE_MODE, options = "" } = db.options.settings;
@@ -158,8 +158,8 @@ export async function requireSettings(db: Database): Promise<void> {
 }
 
 /**
- * How far the database's clock is ahead of `now`, in milliseconds, at the least and at the most: nobody knows at which
- * moment between question and answer it was read.
+ * Returns the bounds of how far the database's clock is ahead of `now`, in ms. The time was read somewhere between question and
+ * answer.
  */
 export async function clockSkewMs(
   db: Queryable,
@@ -173,14 +173,14 @@ export async function clockSkewMs(
   return { least: ms - Math.max(asked, answered), most: ms - Math.min(asked, answered) };
 }
 
-/** Whether an error means that the database is away or overwhelmed, and not that a statement is wrong. */
+/** Returns true if the database is unreachable or overloaded, rather than the statement wrong. */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   return AWAY.has(code) || AWAY_CLASSES.has(code.slice(0, 2)) || isStale(error);
 }
 
 const AWAY = new Set([
-  "CONNECTION_CLOSED", // also by us, or before it was made
+  "CONNECTION_CLOSED", // also if we closed it, or before it was open
   "ECONNREFUSED",
   "ECONNRESET",
   "EHOSTUNREACH",
@@ -190,53 +190,53 @@ const AWAY = new Set([
   "EPIPE",
   "ETIMEDOUT",
   "EAI_AGAIN",
-  // We have none left to connect with.
+  // This machine has no free port to connect from.
   "EADDRNOTAVAIL",
   "EMFILE",
   "ENFILE",
   "ENOBUFS",
   "ENOMEM",
   "25006", // read-only: a standby during failover
-  "25P03", // a transaction of ours sat idle for too long, and its connection is gone
-  "25P04", // or took too long
-  "42P05", // a pooler lent us a connection on which somebody else has prepared the statement
+  "25P03", // our transaction was idle for too long, so its connection is closed
+  "25P04", // the same, for a transaction that took too long
+  "42P05", // a pooler gave us a connection on which another client prepared the statement
   "57014", // statement timeout
   "57P01",
   "57P02",
   "57P03",
   "57P04",
-  "57P05", // a connection of ours was idle for too long
+  "57P05", // our connection was idle for too long
 ]);
 
 /** Connection failures and insufficient resources (disk full, too many connections). */
 const AWAY_CLASSES = new Set(["08", "53"]);
 
-/** Whether a lock was not to be had in time. */
+/** Returns true if a lock was not free in time. */
 export function isInUse(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
-/** Whether the server ended a transaction so that others which wait for it can go on. */
+/** Returns true if the server ended a transaction to break a deadlock. */
 export function isDeadlock(error: unknown): boolean {
   return codeOf(error) === "40P01";
 }
 
-/** Whether the server ended a statement that took too long. */
+/** Returns true if the server ended a statement that took too long. */
 export function isTimedOut(error: unknown): boolean {
   return codeOf(error) === "57014";
 }
 
-/** Whether the role lacks a right. */
+/** Returns true if the role lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === "42501";
 }
 
-/** Whether the role sees no schema to work in: it is not there, or may not be used. */
+/** Returns true if the role sees no schema: it does not exist, or the role may not use it. */
 export function hasNoSchema(error: unknown): boolean {
   return codeOf(error) === "3F000";
 }
 
-/** Whether the same statement may well succeed in a moment. */
+/** Returns true if the same statement may succeed in a moment. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   return isUnavailable(error) || isInUse(error) || isDeadlock(error) || code === "40001"; // serialization

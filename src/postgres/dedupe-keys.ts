@@ -3,7 +3,7 @@ import type { Queryable } from "./database.ts";
 /** Rows that one statement deletes. */
 const DELETED_MAX = 5_000;
 
-/** Deletes keys that were taken before `horizon`, and returns whether some may be left. */
+/** Deletes keys that were taken before `horizon`. Returns true if some may be left. */
 export async function deleteOldKeys(db: Queryable, horizon: Date): Promise<boolean> {
   const { count } = await db`
     delete from dedupe_keys

@@ -5,7 +5,7 @@ import type { Statement } from "./driver/statement.ts";
 
 type Fragment = Statement<unknown>;
 
-/** A delivery as the operator sees it, waiting or finished. */
+/** A waiting or finished delivery, as operators see it. */
 export interface DeliveryRow {
   id: DeliveryId;
   event_id: EventId;
@@ -20,10 +20,10 @@ export interface DeliveryRow {
   finished_at: Date | null;
   organization_slug: string;
   url: string;
-  /** Of the request that published the event. */
+  /** The request that published the event. */
   request_id: string | null;
   redelivery_of: DeliveryId | null;
-  /** The latest one. */
+  /** The latest redelivery. */
   redelivered_as: DeliveryId | null;
 }
 
@@ -34,7 +34,7 @@ export async function findDelivery(db: Queryable, id: DeliveryId): Promise<Deliv
   return row ?? null;
 }
 
-/** These deliveries with the names of what they belong to. */
+/** Adds what these deliveries belong to: event, organization, subscription and redeliveries. */
 export function withNames(db: Queryable, deliveries: Fragment): Fragment {
   return db`
     select d.*, e.type as event_type, e.request_id, o.slug as organization_slug, s.url,

@@ -7,15 +7,15 @@ import type { Statement } from "./driver/statement.ts";
 type Fragment = Statement<unknown>;
 
 export interface DeliveryFilter {
-  /** Null: to any. */
+  /** Null: all. */
   subscriptionIds?: SubscriptionId[] | null;
   eventId?: EventId | null;
   eventType?: string | null;
   state?: DeliveryState | null;
   reason?: string | null;
-  /** Created at or after. */
+  /** Created at or after this time. */
   since?: Date | null;
-  /** Created before. */
+  /** Created before this time. */
   until?: Date | null;
 }
 
@@ -24,11 +24,11 @@ interface Page {
   limit: number;
 }
 
-/** How many rows of the history one search reads beyond a page, and how many of the queue. */
+/** Rows of the history, and of the queue, that one search reads beyond a page. */
 const HISTORY_MAX = 5_000;
 const QUEUE_MAX = 1_000;
 
-/** The same without the place that the search has come to: for what has few deliveries. */
+/** The same without `reached`, for owners with few deliveries. */
 export async function listDeliveries(
   db: Queryable,
   filter: DeliveryFilter,
@@ -38,8 +38,8 @@ export async function listDeliveries(
 }
 
 /**
- * Searches queue and history, newest first, beginning behind the delivery `after`. Reads a bounded number of rows: where
- * too many of them do not match, it returns fewer than `limit`, and the id that it has `reached`. Go on behind that.
+ * Searches queue and history, newest first, after the delivery `after`. Reads a bounded number of rows. If too many of them do
+ * not match, it returns fewer than `limit` rows and the id that it has `reached`. Continue after that id.
  */
 export async function searchDeliveries(
   db: Queryable,
@@ -48,7 +48,7 @@ export async function searchDeliveries(
 ): Promise<{ rows: DeliveryRow[]; reached: DeliveryId | null }> {
   const found = await db<(DeliveryRow & { reached: DeliveryId | null })[]>`
     with ${searchQueue(db, filter, page)}, ${searchHistory(db, filter, page)},
-    -- Both parts are whole down to here.
+    -- Both parts are complete down to this id.
     reached as (
       select id from (select id from queue_end union all select id from history_end) e
        order by id desc
@@ -69,7 +69,7 @@ export async function searchDeliveries(
   return { rows, reached: isFull ? null : (found[0]?.reached ?? null) };
 }
 
-/** What no index leads to, or not with everything else: rows are read and judged. */
+/** Conditions that no index serves, or not together with the others. Rows are read and checked. */
 function residue(db: Queryable, { subscriptionIds, eventType, state, reason }: DeliveryFilter) {
   return db`
     ${subscriptionIds ? db`and subscription_id = any(${subscriptionIds}::uuid[])` : db``}
@@ -85,7 +85,7 @@ function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Pa
     ${after ? db`and id < ${after}` : db``}`;
 }
 
-/** The tables `history` and `history_end`: what matches, and the id down to which that is all. */
+/** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
 function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
   const { subscriptionIds, eventId, state, reason } = filter;
   if (state === "waiting") {
@@ -113,7 +113,7 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
   return db`
     history_scan as materialized (${scans}),
     history as (select * from history_scan where true ${residue(db, filter)}),
-    -- Of each subscription whose scan was cut off, the last one.
+    -- The last id of each subscription whose scan was cut off.
     history_end as (
       select min(id::text collate "C")::uuid as id
         from history_scan
@@ -145,8 +145,8 @@ function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragmen
     select min(id::text collate "C")::uuid as id from newest having count(*) = ${QUEUE_MAX}`;
   if (!subscriptionIds) return db`${newest}, queue as (select * from near), queue_end as (${end})`;
 
-  // A subscription with many waiting has some among the newest. All that wait for one with few are read: the index of
-  // due deliveries leads to them, in no order of use here.
+  // A subscription with many waiting deliveries has some among the newest. For one with few, all are read by the index of due
+  // deliveries, whose order does not help here.
   return db`
     ${newest},
     own as materialized (
@@ -171,7 +171,7 @@ function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragmen
     queue_end as (select id from (${end}) e where not (select yes from own_is_all))`;
 }
 
-/** An event's deliveries have ids of the event's own millisecond, and an index holds those that were made later. */
+/** A delivery that was created with its event has an id of its millisecond. An index holds those of later creation. */
 function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Fragment {
   const ms = eventId.slice(0, 13);
   return db`
@@ -184,7 +184,7 @@ function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Frag
         and event_id = ${eventId} ${inPage})`;
 }
 
-/** With the state spelled out, so that the planner always sees which partial index serves. */
+/** Spells the state out, so that the planner sees which partial index applies. */
 function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined): Fragment {
   if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
   if (state === "cancelled") return db`and state = 'cancelled'`;

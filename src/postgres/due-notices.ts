@@ -1,12 +1,12 @@
 import type { Database, Queryable } from "./database.ts";
 import type { Listener } from "./driver/listener.ts";
 
-/** Each schema has a channel of its own, since a database may hold several. */
+/** A channel for each schema, because a database may have several. */
 const CHANNEL = "'partner_api_due_' || md5(current_schema())";
 
 /**
- * Sends a notice to every process that listens. Call it outside of transactions that publish: commits with a notice queue
- * behind one lock of the server. It does not wait for the disk.
+ * Notifies every process that listens. Call it outside of transactions that publish, because commits with a notice queue for
+ * one lock of the server. It does not wait for the disk.
  */
 export async function sendNotice(db: Queryable, notice: string): Promise<void> {
   await db`
@@ -14,7 +14,7 @@ export async function sendNotice(db: Queryable, notice: string): Promise<void> {
            pg_notify(${db.unsafe(CHANNEL)}, ${notice})`;
 }
 
-/** Hears the notices of all processes. Null where a pooler makes that impossible. */
+/** Receives the notices of all processes. Returns null if a pooler makes that impossible. */
 export function hearNotices(db: Database, onNotice: (notice: string) => void): Listener | null {
   return db.listen({ channel: `select ${CHANNEL} as name`, onNotice });
 }

@@ -1,22 +1,22 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** Subscriptions with something waiting that one scan passes. */
+/** Subscriptions with waiting deliveries that one scan passes. */
 const HOPS_MAX = 5_000;
 
 /** The result of one scan of the queue. */
 export interface Scan {
-  /** Subscriptions that have something due that nobody has claimed, in order of id. */
+  /** Subscriptions with something due that is not claimed, in order of id. */
   due: { subscription_id: SubscriptionId; organization_id: OrganizationId }[];
-  /** Where the next scan continues. Null if this one reached the end. */
+  /** Where the next scan continues. Null: this one reached the end. */
   upTo: string | null;
 }
 
 /**
- * Finds the subscriptions that have something due, after `after`.
+ * Finds the subscriptions after `after` that have something due.
  *
- * Hops from one subscription's earliest delivery to the next one's, so the cost is the number of subscriptions with
- * anything waiting and of leases, however much waits; and nothing at all while nothing is due.
+ * It skips from the earliest delivery of one subscription to that of the next. So the cost depends on the number of waiting
+ * subscriptions and of leases, not on the backlog. It costs nothing while nothing is due.
  */
 export async function listDueSubscriptions(
   db: Queryable,
@@ -66,7 +66,7 @@ export async function listDueSubscriptions(
 
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
-/** When the next delivery that nobody has claimed is or was due, or null while there is none. */
+/** Returns the earliest due time of the deliveries that are not claimed. Null if there is none. */
 export async function findNextDue(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db<{ due_at: Date }[]>`
     select due_at

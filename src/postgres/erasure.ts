@@ -11,8 +11,8 @@ export async function erasePayload(db: Queryable, id: EventId): Promise<boolean>
 }
 
 /**
- * Cancels what waits of an event, and returns whether some of it may be left. A delivery that was made with its event has
- * an id of the event's own millisecond, and an index holds those that were made later.
+ * Cancels waiting deliveries of an event. Returns true if some may be left. A delivery that was created with its event has an
+ * id of the same millisecond. An index holds those that were created later.
  */
 export async function cancelWaitingOfEvent(
   db: Queryable,

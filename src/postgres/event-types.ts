@@ -3,16 +3,16 @@ import { arrayText } from "./array-text.ts";
 
 export interface EventTypeNode {
   id: string;
-  /** The platform's types that this node knows. */
+  /** The platform's types that this process knows. */
   names: readonly string[];
 }
 
-/** Nodes announce one after the other until their transactions end. */
+/** Announcements wait for each other until their transactions end. */
 export async function lockEventTypes(tx: Queryable): Promise<void> {
   await tx`lock table event_type_nodes in share row exclusive mode`;
 }
 
-/** Writes down what a node knows now. */
+/** Records the types that a process knows now. */
 export async function recordNode(
   tx: Queryable,
   { id, names }: EventTypeNode,
@@ -28,7 +28,7 @@ export async function recordNodeEnded(db: Queryable, id: string, now: Date): Pro
   await db`update event_type_nodes set ended_at = ${now} where id = ${id}`;
 }
 
-/** Deletes the nodes that ended, and those that were not seen since. */
+/** Deletes processes that ended or were not seen since then. */
 export async function deleteNodes(
   tx: Queryable,
   { except, unseenSince }: { except: string; unseenSince: Date },
@@ -38,7 +38,7 @@ export async function deleteNodes(
      where id <> ${except} and (ended_at is not null or seen_at < ${unseenSince})`;
 }
 
-/** A type is known while any node announces it. Changes no row of a type that stays as it is. */
+/** A type is known if any process announces it. Does not write rows that stay the same. */
 export async function updateEventTypes(tx: Queryable, now: Date): Promise<void> {
   await tx`
     update event_types t
@@ -50,13 +50,13 @@ export async function updateEventTypes(tx: Queryable, now: Date): Promise<void> 
     on conflict (name) do update set retired_at = null where event_types.retired_at is not null`;
 }
 
-/** Every type that a platform has ever announced, in order of name. */
+/** Returns every type that a platform has ever announced, in order of name. */
 export async function listEventTypeNames(db: Queryable): Promise<string[]> {
   const rows = await db<{ name: string }[]>`select name from event_types order by name`;
   return rows.map(({ name }) => name);
 }
 
-/** Types that active subscriptions list beside `known`, in order of name. */
+/** Returns types outside of `known` that active subscriptions list, in order of name. */
 export async function listSubscribedBeside(
   db: Queryable,
   known: readonly string[],
@@ -71,7 +71,7 @@ export async function listSubscribedBeside(
   return rows.map(({ name }) => name);
 }
 
-/** What each node announces that runs and was seen since. */
+/** Returns the types of each running process that was seen since then. */
 export async function listNodes(db: Queryable, seenSince: Date): Promise<{ names: string[] }[]> {
   return db<{ names: string[] }[]>`
     select names from event_type_nodes where ended_at is null and seen_at >= ${seenSince}`;

@@ -26,10 +26,10 @@ export interface TypeUseRow {
   last_published_at: Date | null;
 }
 
-/** How many of the newest events are searched for one of the service's own types, which no index holds. */
+/** The newest events to search for the service's own types, which no index holds. */
 const NEWEST_MAX = 10_000;
 
-/** How these types are used, in no particular order. Ids carry the time of publishing. */
+/** Returns the use of these types, in no particular order. Event ids carry the time of publishing. */
 export async function listTypeUses(db: Queryable, types: string[]): Promise<TypeUseRow[]> {
   return db<TypeUseRow[]>`
     with listed as (

@@ -10,17 +10,17 @@ export interface EventRow {
   occurred_at: Date;
   /** JSON text without control characters. */
   data: string;
-  /** Null: for every active subscription of the organization that lists the type. */
+  /** Null: every active subscription of the organization that lists the type. */
   subscription_id: SubscriptionId | null;
-  /** Null: nothing makes the event a duplicate. */
+  /** Null: the event is never a duplicate. */
   dedupe_key: string | null;
-  /** Null: no request published it. */
+  /** Null: published without a request. */
   request_id: string | null;
 }
 
-/** Which of the deliveries that a statement writes get a lease at once. Those of a subscription with a ceiling do not. */
+/** Which new deliveries get a lease at once. Those of a subscription with a ceiling do not. */
 export interface EarlyLeases {
-  /** How many at most, and never two for one subscription. */
+  /** The largest number, at most one for each subscription. */
   slots: number;
   /** Subscriptions that get none. */
   except: string[];
@@ -30,9 +30,9 @@ export interface EarlyLeases {
 
 /** How a statement takes dedupe keys. */
 export interface KeyTaking {
-  /** A key that was taken before or at this moment is free. */
+  /** A key that was taken at or before this moment is free. */
   expired: Date;
-  /** How long to wait for the commit of somebody who has taken a key. Null: as long as a statement may take. */
+  /** How long to wait for a transaction that has taken a key and not committed. Null: the statement timeout. */
   waitMs: number | null;
 }
 
@@ -42,12 +42,12 @@ export interface PublishedDeliveryRow {
   id: DeliveryId;
   event_id: EventId;
   subscription_id: SubscriptionId;
-  /** Null unless the delivery was written with a lease. So is `sealed_secret`. */
+  /** Null unless the delivery was written with a lease. The same holds for `sealed_secret`. */
   url: string | null;
   sealed_secret: Buffer | null;
 }
 
-/** An event that was not written, and the one that has its dedupe key. */
+/** An event that was not written, and the event that has its dedupe key. */
 export interface DuplicateRow {
   id: null;
   event_id: EventId;
@@ -57,10 +57,10 @@ export interface DuplicateRow {
 export type WrittenRow = PublishedDeliveryRow | DuplicateRow;
 
 /**
- * Writes events with a delivery for each recipient, in one statement, and returns the deliveries. An event that names a
- * subscription is written only if that subscription is active, and one whose dedupe key is taken is not written.
+ * Writes events and a delivery for each recipient in one statement. Returns the deliveries. An event that names a subscription
+ * is written only if the subscription is active. An event whose dedupe key is taken is not written.
  *
- * A delivery's id begins with the eight bytes of its event's id that carry time and sequence, so both sort alike.
+ * A delivery's id begins with the eight bytes of its event's id that carry time and sequence, so both sort in the same order.
  */
 export async function insertEvents(
   db: Queryable,
@@ -122,7 +122,7 @@ export async function insertEvents(
 
 type Fragment = Statement<unknown>;
 
-/** The rows as a table, with `more` of their columns. */
+/** Returns the rows as a table, with the columns `more`. */
 function selectGiven(
   db: Queryable,
   rows: EventRow[],
@@ -138,10 +138,10 @@ function selectGiven(
 }
 
 /**
- * The same without events whose dedupe key is taken, by another event of these or by one of before.
+ * The same, without events whose dedupe key is taken by an earlier event or by another of these.
  *
- * Every key's row is written, so that a statement waits for whoever has just taken it, and reads the event that they
- * committed. Keys are taken in one order: two batches never wait for each other.
+ * The statement writes the row of every key. So it waits for a transaction that has just taken a key, and then reads that
+ * event. Keys are taken in one order, so two batches cannot deadlock.
  */
 function unlessTaken(
   db: Queryable,

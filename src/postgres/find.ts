@@ -8,16 +8,16 @@ import type {
 } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** The slug of an organization. Null if absent. */
+/** Returns the slug of an organization. Null if absent. */
 export async function findSlug(db: Queryable, id: OrganizationId): Promise<string | null> {
   const [row] = await db<{ slug: string }[]>`select slug from organizations where id = ${id}`;
   return row?.slug ?? null;
 }
 
-/** The end of the range of texts that begin with `prefix`, byte by byte. */
+/** Returns the end of the range of texts that begin with `prefix`, in byte order. */
 const behind = (prefix: string) => `${prefix}\u{10ffff}`;
 
-/** Organizations whose slug begins with this, the exact one first. */
+/** Returns organizations whose slug begins with `prefix`, an exact match first. */
 export async function listSlugs(
   db: Queryable,
   prefix: string,
@@ -30,10 +30,10 @@ export async function listSlugs(
      limit ${limit}`;
 }
 
-/** How many subscriptions are read for hosts. */
+/** Subscriptions that are read for hosts. */
 const READ_MAX = 1_000;
 
-/** Hosts that begin with this, the exact one first, among the first subscriptions of such hosts. */
+/** Returns hosts that begin with `prefix`, an exact match first. Reads the first subscriptions of such hosts. */
 export async function listHosts(db: Queryable, prefix: string, limit: number): Promise<string[]> {
   const rows = await db<{ host: string }[]>`
     select host
@@ -49,7 +49,7 @@ export async function listHosts(db: Queryable, prefix: string, limit: number): P
   return rows.map(({ host }) => host);
 }
 
-/** The URL of a subscription, deleted or not. Null if absent. */
+/** Returns the URL of a subscription, even a deleted one. Null if absent. */
 export async function findUrl(db: Queryable, id: SubscriptionId): Promise<string | null> {
   const [row] = await db<{ url: string }[]>`select url from subscriptions where id = ${id}`;
   return row?.url ?? null;
@@ -71,8 +71,8 @@ export async function findDeliveryState(db: Queryable, id: DeliveryId): Promise<
 }
 
 /**
- * Null if absent. The index of attempts by id is as coarse as their age; a success is part of its delivery, which was
- * finished at most `spanMs` after the attempt began.
+ * Null if absent. BRIN indexes serve the search. A success is part of its delivery, which finished at most `spanMs` after the
+ * attempt began.
  */
 export async function findAttempt(
   db: Queryable,
@@ -91,7 +91,7 @@ export async function findAttempt(
   return row ?? null;
 }
 
-/** The label of a key, or the scopes of one without. Null if absent. */
+/** Returns the label of a key, or its scopes if it has no label. Null if absent. */
 export async function findKeyLabel(db: Queryable, keyId: string): Promise<string | null> {
   const [row] = await db<{ label: string }[]>`
     select coalesce(label, array_to_string(scopes, ' ')) as label from api_keys where key_id = ${keyId}`;

@@ -2,7 +2,7 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { KeyedRoute } from "../domain/idempotency-key.ts";
 import type { Queryable } from "./database.ts";
 
-/** What identifies a kept answer. */
+/** The identity of a kept answer. */
 export interface AnswerKey {
   organization_id: OrganizationId;
   route: KeyedRoute;
@@ -17,7 +17,7 @@ export interface KeptAnswerRow extends AnswerKey {
   at: Date;
 }
 
-/** Null if absent, or kept before or at `expired`. */
+/** Null if absent, or kept at or before `expired`. */
 export async function findKeptAnswer(
   db: Queryable,
   { organization_id, route, key }: AnswerKey,
@@ -34,8 +34,8 @@ export async function findKeptAnswer(
 }
 
 /**
- * Keeps an answer, in place of one that was kept before or at `expired`. Returns false if the key is taken. Waits at most
- * `waitMs` for a transaction that has taken the key and not committed yet: see `isInUse`.
+ * Keeps an answer. Replaces one that was kept at or before `expired`. Returns false if the key is taken. Waits up to `waitMs`
+ * for a transaction that has taken the key and not committed (see `isInUse`).
  */
 export async function insertKeptAnswer(
   tx: Queryable,
@@ -58,7 +58,7 @@ export async function insertKeptAnswer(
 /** Rows that one statement deletes. */
 const DELETED_MAX = 5_000;
 
-/** Deletes answers that were kept before `horizon`, and returns whether some may be left. */
+/** Deletes answers that were kept before `horizon`. Returns true if some may be left. */
 export async function deleteOldAnswers(db: Queryable, horizon: Date): Promise<boolean> {
   const { count } = await db`
     delete from kept_answers
@@ -77,7 +77,7 @@ export type SealedAnswerRow = AnswerKey & {
   sealed_answer: Buffer;
 };
 
-/** Sealed answers in order of their keys, beginning behind `after`. */
+/** Returns sealed answers in order of their keys, after `after`. */
 export async function listSealedAnswers(
   db: Queryable,
   { after, limit }: { after: AnswerKey | null; limit: number },

@@ -1,15 +1,15 @@
 import type { DeliveryId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** A delivery, and the lease that somebody holds on it. */
+/** A delivery and its lease. */
 export interface Lease {
   id: DeliveryId;
   lease_id: string;
 }
 
 /**
- * Locks those deliveries whose lease is still held, in one order, and answers which lease holds each. The fence against a
- * process that slept, and that may have claimed the same delivery again since.
+ * Locks the deliveries whose lease is still valid, in one order. Returns each with its lease. This protects against a process
+ * that slept, and that may have claimed the delivery again since.
  */
 export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<string, string>> {
   const rows = await db<Lease[]>`
@@ -22,7 +22,7 @@ export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<stri
   return new Map(rows.map((row) => [row.id, row.lease_id]));
 }
 
-/** Gives leases back, those that are still held, without an attempt having been made. */
+/** Releases the leases that are still valid, without an attempt. */
 export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date): Promise<void> {
   await db`
     update waiting_deliveries

@@ -2,8 +2,8 @@ import type { OrganizationId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /**
- * Writes down that the platform is told of these organizations now, and returns those of which it was last told before or
- * at `expired`, or never. A second process that asks at the same time waits, and gets the others.
+ * Records that the platform is notified of these organizations now. Returns those with no notice after `expired`. If two
+ * processes call at the same time, one waits for the other, and each gets different organizations.
  */
 export async function takeLimitNotices(
   tx: Queryable,

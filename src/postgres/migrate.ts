@@ -8,27 +8,27 @@ interface Migration {
   name: string;
 }
 
-/** The migrations that this program brings, in order. */
+/** Returns the migrations of this program, in order. */
 async function listMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   return names.map((name) => ({ version: Number(name.slice(0, 4)), name }));
 }
 
-/** The names of migrations that the database still lacks. */
+/** Returns the names of migrations that the database lacks. */
 export async function findPendingMigrations(db: Queryable): Promise<string[]> {
   const applied = await listAppliedVersions(db);
   return (await listMigrations()).filter((m) => !applied.has(m.version)).map((m) => m.name);
 }
 
 /**
- * Brings the schema up to date, in one transaction, and returns what it applied.
+ * Applies the missing migrations in one transaction. Returns their names.
  *
- * Safe when several processes start at once: they queue behind one lock and the later ones find
- * nothing left to do. A database that is newer than this program is left alone.
+ * It is safe if several processes start at once: they wait for one lock, and the later ones find nothing to do. A database that
+ * is newer than this program is not changed.
  */
 export async function migrate(db: Database): Promise<string[]> {
   return db.begin(async (tx) => {
-    await tx`set local statement_timeout = 0`; // Another process's migrations may take their time.
+    await tx`set local statement_timeout = 0`; // The migrations of another process may take long.
     await lockSchema(tx);
     await tx`
       create table if not exists schema_migrations (
@@ -52,26 +52,26 @@ async function listAppliedVersions(db: Queryable): Promise<Set<number>> {
   return new Set(rows.map((row) => row.version));
 }
 
-/** Keeps for the owner's functions how long history lives. Only a role that owns the schema may. */
+/** Stores the retention for the owner's functions. Only a role that owns the schema may call it. */
 export async function writeRetention(db: Queryable, retentionMs: number): Promise<void> {
   await db`
     insert into settings (name, value) values ('retention', ${`${retentionMs} milliseconds`})
     on conflict (name) do update set value = excluded.value`;
 }
 
-/** How long history lives, in milliseconds; null where nobody has said so yet. */
+/** Returns the retention in ms. Null if none is stored. */
 export async function findRetention(db: Queryable): Promise<number | null> {
   const [row] = await db<[{ ms: string | null }]>`
     select extract(epoch from retention()) * 1000 as ms`;
   return row.ms === null ? null : Number(row.ms);
 }
 
-/** Until the transaction ends, nobody else changes this schema. */
+/** Locks the schema against other changes until the transaction ends. */
 export async function lockSchema(tx: Queryable): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('partner-api migrations of ' || current_schema()))`;
 }
 
-/** Whether this connection's role may change the schema. */
+/** Returns true if this connection's role may change the schema. */
 export async function ownsSchema(db: Queryable): Promise<boolean> {
   const [row] = await db<[{ owns: boolean }]>`
     select pg_has_role(relowner, 'usage') as owns from pg_class where oid = 'settings'::regclass`;

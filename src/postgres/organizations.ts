@@ -10,7 +10,7 @@ export interface OrganizationRow {
 
 const COLUMNS = ["id", "slug", "rate_limit_per_minute", "created_at"];
 
-/** Null when the slug is taken, by a closed organization, too. */
+/** Null if the slug is taken, even by a closed organization. */
 export async function insertOrganization(
   db: Queryable,
   row: OrganizationRow,
@@ -23,7 +23,7 @@ export async function insertOrganization(
   return inserted ?? null;
 }
 
-/** By bare id or by slug; null if absent. A closed one is absent, unless it is asked for. */
+/** Finds an organization by bare id or by slug. Null if absent. Closed ones count as absent unless they are asked for. */
 export async function findOrganization(
   db: Queryable,
   { id = null, slug = null }: { id?: string | null; slug?: string | null },
@@ -40,7 +40,7 @@ export interface OrganizationName {
   slug: string | null;
 }
 
-/** The organizations with these names, in the order of the names. Null if absent, or closed unless those are asked for. */
+/** Finds organizations by name, in the same order. Null for each that is absent, or closed unless those are asked for. */
 export async function findOrganizations(
   db: Queryable,
   names: OrganizationName[],
@@ -55,7 +55,7 @@ export async function findOrganizations(
   return names.map(({ id, slug }) => byName.get(id ?? slug ?? "") ?? null);
 }
 
-/** By slug, in alphabetical order, beginning behind `after`. Closed ones are left out. */
+/** Returns organizations in order of slug, after `after`. Leaves closed ones out. */
 export async function listOrganizations(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
@@ -81,8 +81,8 @@ export async function updateRateLimit(
 }
 
 /**
- * Holds the organization's row until the transaction ends, so that its subscriptions can be counted exactly. Returns false
- * if the organization is closed.
+ * Locks the organization's row until the transaction ends, so that its subscriptions can be counted exactly. Returns false if
+ * the organization is closed.
  */
 export async function lockOrganization(db: Queryable, id: OrganizationId): Promise<boolean> {
   const { count } = await db`
@@ -90,7 +90,7 @@ export async function lockOrganization(db: Queryable, id: OrganizationId): Promi
   return count === 1;
 }
 
-/** Closes the organization for good. Returns null if absent. Once more changes nothing. */
+/** Closes the organization for good. Closing again changes nothing. Returns null if absent. */
 export async function closeOrganization(
   tx: Queryable,
   id: OrganizationId,

@@ -1,11 +1,11 @@
 import type { Database, Queryable } from "./database.ts";
 
-/** Each in a transaction of its own; before the events, what refers to them. */
+/** Each in its own transaction. Tables that refer to events come before events. */
 const HISTORY = ["finished_deliveries", "attempts", "events", "activity_minutes", "activity_hours"];
 
 /**
- * Makes the partitions for the time around `now`, and moves strays into partitions of their own. Throws rather than wait
- * long for a lock, see `isInUse`. Where `signal` aborts, the next turn does what is left.
+ * Creates the partitions for the time around `now`, and moves strays into their partitions. Throws if a lock is not free soon
+ * (see `isInUse`). After `signal` aborts, the next turn does the rest.
  */
 export async function createPartitions(
   db: Database,
@@ -18,10 +18,7 @@ export async function createPartitions(
   }
 }
 
-/**
- * Drops history older than the retention, and returns how many partitions that were. Throws and breaks off as
- * `createPartitions` does.
- */
+/** Drops history older than the retention. Returns the number of partitions. Throws and stops as `createPartitions` does. */
 export async function dropExpiredPartitions(
   db: Database,
   now: Date,
@@ -42,7 +39,7 @@ export async function dropExpiredPartitions(
 
 type Count = [{ count: number }];
 
-/** Repeats `work`, each time in a transaction of its own, until there is none left. Returns how much it was. */
+/** Repeats `work`, each time in its own transaction, until it returns 0. Returns the sum. */
 async function untilNone(
   db: Database,
   work: (tx: Queryable) => Promise<Count>,
@@ -57,7 +54,7 @@ async function untilNone(
   return total;
 }
 
-/** One process at a time. Others wait behind us while we wait for a table: a backup may hold it for hours. */
+/** One process at a time. It gives up on a table soon, because others queue behind us and a backup may take hours. */
 async function turn<Rows>(db: Database, work: (tx: Queryable) => Promise<Rows>): Promise<Rows> {
   let rows: Rows | undefined;
   await db.begin(async (tx) => {

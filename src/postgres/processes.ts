@@ -3,7 +3,7 @@ import type { Problem } from "../domain/overview.ts";
 import type { ProcessRole } from "../domain/process.ts";
 import type { Queryable } from "./database.ts";
 
-/** What a process is, from its start to its end. */
+/** The properties of a process that never change. */
 export interface ProcessIdentity {
   id: string;
   role: ProcessRole;
@@ -13,7 +13,7 @@ export interface ProcessIdentity {
   started_at: Date;
 }
 
-/** What a process reports of itself. */
+/** A process's report on itself. */
 export interface ProcessReport {
   is_stopping: boolean;
   attempts_under_way: number;
@@ -49,7 +49,7 @@ export async function recordProcess(
            organizations = excluded.organizations, slowed = excluded.slowed, problems = excluded.problems`;
 }
 
-/** The process says that it ends: nobody has to miss it. */
+/** Records that the process ends, so that it is not missed. */
 export async function recordProcessEnded(db: Queryable, id: string, now: Date): Promise<void> {
   await db`
     update processes
@@ -61,10 +61,10 @@ export async function deleteProcesses(db: Queryable, unseenSince: Date): Promise
   await db`delete from processes where last_seen_at < ${unseenSince}`;
 }
 
-/** Processes that are listed. More are never of use, and restarts in a loop make many. */
+/** The longest list. More are never useful, and restarts in a loop create many. */
 const LISTED_MAX = 200;
 
-/** Those that started last come first. */
+/** Returns processes, the latest start first. */
 export async function listProcesses(db: Queryable, unseenSince: Date): Promise<ProcessRow[]> {
   return db<ProcessRow[]>`
     select p.id, p.role, p.version, p.host, p.pid, p.started_at, p.last_seen_at, p.is_stopping, p.ended_at,

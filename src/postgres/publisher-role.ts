@@ -2,15 +2,15 @@ import { type Database, isForbidden } from "./database.ts";
 import { codeOf } from "./driver/failure.ts";
 import { lockSchema } from "./migrate.ts";
 
-/** Whoever has this role may call `partner_api_publish`, and do nothing else. */
+/** A role whose only right is to call `partner_api_publish`. */
 export const PUBLISHER_ROLE = "partner_api_publisher";
 
-/** What two processes get that create one role at a time. */
+/** The errors if two processes create the same role at once. */
 const EXISTS = ["42710", "23505"];
 
 /**
- * Creates the role and gives it its one right. Returns the statement that an administrator has to run first where the
- * schema's owner may create no roles, otherwise null.
+ * Creates the role and grants its right. If the schema's owner may not create roles, returns the statement that an
+ * administrator has to run first. Otherwise returns null.
  */
 export async function grantPublisher(owner: Database): Promise<string | null> {
   const create = `create role ${PUBLISHER_ROLE} nologin`;
@@ -27,7 +27,7 @@ export async function grantPublisher(owner: Database): Promise<string | null> {
   return null;
 }
 
-/** Changes nothing where the right is there: every start comes here. */
+/** Every start calls this, so it changes nothing if the right exists. */
 async function grantExecute(owner: Database): Promise<void> {
   await owner.begin(async (tx) => {
     await lockSchema(tx);

@@ -5,18 +5,18 @@ import type { Statement } from "./driver/statement.ts";
 export interface RecentAttemptRow {
   attempted_at: Date;
   http_status: number;
-  /** Null of a success. */
+  /** Null if the attempt succeeded. */
   reason: string | null;
   duration_ms: number;
 }
 
-/** Finished deliveries of a subscription that are searched for the newest successes. */
+/** Finished deliveries of a subscription to search for the newest successes. */
 const SEARCHED_MAX = 1_000;
 
-/** Subscriptions of an organization whose attempts are searched, the newest ones. */
+/** The newest subscriptions of an organization whose attempts are searched. */
 const SUBSCRIPTIONS_SEARCHED = 1_000;
 
-/** The newest attempts of a subscription, or of an organization's subscriptions, newest first. */
+/** Returns the newest attempts of a subscription or of an organization, newest first. */
 export async function listRecentAttempts(
   db: Queryable,
   owner:
@@ -38,8 +38,8 @@ export async function listRecentAttempts(
 }
 
 /**
- * Failures have an index of their own. Successes are in the rows of their deliveries: those of the newest deliveries, and
- * those of deliveries that are among the newest failures.
+ * Failures have an index. Successes are in the rows of their deliveries, so two sets are searched: the newest deliveries, and
+ * those of the newest failures.
  */
 function newestOf(
   db: Queryable,

@@ -8,11 +8,11 @@ import type {
 import type { RedeliverableState, RedeliveryState } from "../domain/redelivery.ts";
 import type { Queryable } from "./database.ts";
 
-/** Which deliveries a job sends again. */
+/** The deliveries that a job sends again. */
 export interface RedeliveryFilter {
   organization_id: OrganizationId;
   subscription_id: SubscriptionId | null;
-  /** Null: dead-lettered and cancelled ones. */
+  /** Null: dead-lettered and cancelled. */
   delivery_state: RedeliverableState | null;
   reason: string | null;
   event_id: EventId | null;
@@ -28,11 +28,11 @@ export interface NewJob extends RedeliveryFilter {
   /** Null: each to its own subscription. */
   to_subscription_id: SubscriptionId | null;
   rate_per_second: number;
-  /** How many match; a job that finds more of them raises it. */
+  /** The number of matching deliveries. A job that finds more raises it. */
   total: number;
 }
 
-/** How far a job has come. */
+/** The progress of a job. */
 export interface JobPlace {
   at_subscription: SubscriptionId | null;
   at_state: RedeliverableState | null;
@@ -48,14 +48,14 @@ export interface JobRow extends NewJob, JobPlace {
   written_at: Date | null;
 }
 
-/** Makes this transaction the one that works on jobs, until it ends. False if another one is. */
+/** Makes this transaction the only one that works on jobs, until it ends. Returns false if another one is. */
 export async function tryLockJobs(tx: Queryable): Promise<boolean> {
   const [{ locked }] = await tx<[{ locked: boolean }]>`
     select pg_try_advisory_xact_lock(hashtext('partner-api redeliveries')) as locked`;
   return locked;
 }
 
-/** The same, but waits for the other one. */
+/** The same, but waits for the other transaction. */
 export async function lockJobs(tx: Queryable): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('partner-api redeliveries'))`;
 }
@@ -78,7 +78,7 @@ export async function findJob(db: Queryable, id: RedeliveryId): Promise<JobRow |
   return row ?? null;
 }
 
-/** Newest first, beginning behind the job `after`. */
+/** Returns jobs, newest first, after `after`. */
 export async function listJobs(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
@@ -91,8 +91,8 @@ export async function listJobs(
 }
 
 /**
- * The job whose turn it is, locked, or null. One runs at a time for each subscription: a queued job waits while another
- * one runs that reads from or writes to the same subscription, or is queued before it.
+ * Returns the next job to work on, locked, or null. A queued job waits for running and for earlier queued jobs that read from
+ * or write to the same subscription.
  */
 export async function lockNextJob(tx: Queryable, now: Date): Promise<JobRow | null> {
   const [row] = await tx<JobRow[]>`
@@ -110,7 +110,7 @@ export async function lockNextJob(tx: Queryable, now: Date): Promise<JobRow | nu
   return row ?? null;
 }
 
-/** Whether a job that runs keeps this one, locked, from running. */
+/** Returns true if a running job prevents this one from running. Lock this one first. */
 export async function isJobBlocked(tx: Queryable, id: RedeliveryId): Promise<boolean> {
   const [{ blocked }] = await tx<[{ blocked: boolean }]>`
     select exists (
@@ -120,7 +120,7 @@ export async function isJobBlocked(tx: Queryable, id: RedeliveryId): Promise<boo
   return blocked;
 }
 
-/** Jobs `j` and `o` have a subscription in common. */
+/** True if jobs `j` and `o` have a subscription in common. */
 function overlaps(db: Queryable) {
   return db`
     o.organization_id = j.organization_id
@@ -129,7 +129,7 @@ function overlaps(db: Queryable) {
          or o.to_subscription_id in (j.subscription_id, j.to_subscription_id))`;
 }
 
-/** Whether there is anything for `lockNextJob` to find, now or soon. */
+/** Returns true if `lockNextJob` can find a job, now or soon. */
 export async function hasOpenJobs(db: Queryable): Promise<boolean> {
   const [{ found }] = await db<[{ found: boolean }]>`
     select exists (
@@ -137,7 +137,7 @@ export async function hasOpenJobs(db: Queryable): Promise<boolean> {
   return found;
 }
 
-/** Holds the job's row until the transaction ends. Null if absent. */
+/** Locks the job's row until the transaction ends. Null if absent. */
 export async function lockJob(tx: Queryable, id: RedeliveryId): Promise<JobRow | null> {
   const [row] = await tx<JobRow[]>`
     select * from redelivery_jobs where id = ${id} for no key update`;
@@ -154,7 +154,7 @@ export async function updateJobState(
   return row;
 }
 
-/** What a turn has changed of a job. */
+/** The changes of one turn. */
 export type JobProgress = JobPlace &
   Pick<JobRow, "state" | "done" | "skipped" | "failed" | "finished_at" | "written_at"> & {
     next_at: Date;
@@ -175,7 +175,7 @@ export async function recordProgress(
      where id = ${id}`;
 }
 
-/** Deletes jobs that were finished before the retention, a part at a time. Returns how many. */
+/** Deletes jobs that finished before the retention, at most a batch. Returns their number. */
 export async function deleteExpiredJobs(db: Queryable, now: Date): Promise<number> {
   const [{ count }] = await db<[{ count: number }]>`select delete_expired_jobs(${now}) as count`;
   return count;

@@ -1,7 +1,7 @@
 import type { DeliveryId, EventId, RedeliveryId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** A finished delivery whose event is sent again. */
+/** A finished delivery and its redelivery. */
 export interface Redelivered {
   delivery_id: DeliveryId;
   /** The new delivery. */
@@ -10,9 +10,8 @@ export interface Redelivered {
 }
 
 /**
- * Puts events of finished deliveries on their way again, as new deliveries to one subscription, and marks the old ones.
- * Reads the events in the same statement, so that none can be dropped in between. Returns the deliveries that were sent
- * again: those whose event still exists.
+ * Creates new deliveries of the events of finished ones, for one subscription, and marks the old ones. The statement also reads
+ * the events, so none can be dropped in between. Returns the deliveries that were sent again: those whose event still exists.
  */
 export async function insertRedeliveries(
   db: Queryable,
@@ -38,7 +37,7 @@ export async function insertRedeliveries(
   return made.map((row) => row.delivery_id);
 }
 
-/** Which of these deliveries were sent again already. */
+/** Returns the deliveries that were already sent again. */
 export async function listRedelivered(db: Queryable, ids: DeliveryId[]): Promise<DeliveryId[]> {
   const rows = await db<{ delivery_id: DeliveryId }[]>`
     select distinct delivery_id from redelivery_marks where delivery_id = any(${ids}::uuid[])`;
@@ -46,8 +45,8 @@ export async function listRedelivered(db: Queryable, ids: DeliveryId[]): Promise
 }
 
 /**
- * Holds finished deliveries until the transaction ends, so that nobody else sends them again meanwhile. Marks are
- * written under this lock alone: look for them after it.
+ * Locks finished deliveries until the transaction ends, so that only this transaction redelivers them. Marks are written under
+ * this lock alone, so look for them after it.
  */
 export async function lockFinished(
   db: Queryable,
@@ -62,7 +61,7 @@ export async function lockFinished(
        for no key update of f`;
 }
 
-/** Deletes marks older than the retention, a part at a time. Returns how many. */
+/** Deletes marks older than the retention, at most a batch. Returns their number. */
 export async function deleteExpiredMarks(db: Queryable, now: Date): Promise<number> {
   const [{ count }] = await db<[{ count: number }]>`select delete_expired_marks(${now}) as count`;
   return count;

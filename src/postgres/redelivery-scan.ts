@@ -3,19 +3,19 @@ import type { RedeliverableState } from "../domain/redelivery.ts";
 import type { Queryable } from "./database.ts";
 import type { RedeliveryFilter } from "./redelivery-jobs.ts";
 
-/** A finished delivery that a job passes. */
+/** A finished delivery that a job examines. */
 export interface PassedRow {
   id: DeliveryId;
   event_id: EventId;
   finished_at: Date;
-  /** Whether the job takes it. */
+  /** True if the job redelivers it. */
   fits: boolean;
 }
 
-/** How many deliveries one statement passes. */
+/** Deliveries that one statement examines. */
 export const PASSED_MAX = 1_000;
 
-/** Deliveries of one subscription in one state, the oldest first, beginning behind `after`. */
+/** Returns deliveries of one subscription in one state, oldest first, after `after`. */
 export async function listPassed(
   db: Queryable,
   filter: RedeliveryFilter & { created_at: Date },
@@ -33,10 +33,10 @@ export async function listPassed(
     select id, event_id, finished_at, ${fitting(db, filter, place.state)} as fits from passed order by id`;
 }
 
-/** How many deliveries a preview counts. */
+/** The largest number that a preview counts. */
 export const COUNTED_MAX = 200_000;
 
-/** How many deliveries match, up to one more than `COUNTED_MAX`, and how many of those were sent again already. */
+/** Counts matching deliveries, up to one more than `COUNTED_MAX`, and how many of them were already sent again. */
 export async function countMatching(
   db: Queryable,
   filter: RedeliveryFilter & { created_at: Date },
@@ -66,7 +66,7 @@ export async function countMatching(
   return row;
 }
 
-/** The next subscription of an organization by id, deleted ones included. Null behind the last one. */
+/** Returns the next subscription of an organization by id, even a deleted one. Null after the last one. */
 export async function findNextSubscription(
   db: Queryable,
   organizationId: OrganizationId,
@@ -80,14 +80,14 @@ export async function findNextSubscription(
   return row?.id ?? null;
 }
 
-/** With the state spelled out, so that the planner sees the partial index. No index holds delivered ones alone. */
+/** Spells the state out, so that the planner sees the partial index. No index holds only delivered ones. */
 function inState(db: Queryable, state: RedeliverableState) {
   if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
   if (state === "cancelled") return db`and state = 'cancelled'`;
   return db``;
 }
 
-/** What an index serves. */
+/** Conditions that an index serves. */
 function narrowed(db: Queryable, { reason, event_id, since, until }: RedeliveryFilter) {
   return db`
     ${reason ? db`and last_reason = ${reason}` : db``}
@@ -96,7 +96,7 @@ function narrowed(db: Queryable, { reason, event_id, since, until }: RedeliveryF
     ${until ? db`and id < first_id_at(${until})` : db``}`;
 }
 
-/** What is judged row by row. A delivery that finished later may be one that the job itself made. */
+/** Conditions that are checked row by row. A delivery that finished after the job was created may be the job's own. */
 function fitting(
   db: Queryable,
   { event_type, created_at }: RedeliveryFilter & { created_at: Date },

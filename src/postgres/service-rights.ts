@@ -3,9 +3,9 @@ import type { Database, Queryable } from "./database.ts";
 import { lockSchema } from "./migrate.ts";
 
 /**
- * What the service may do to each table when its role does not own the schema. Nothing that happened can be changed
- * or erased, a subscription stays at its URL and with its organization, a key keeps its hash. What is not named here is
- * out of reach: a table that a migration adds must be added, too.
+ * The rights of the service to each table if its role does not own the schema. The role can neither change nor erase what
+ * happened. A subscription keeps its URL and its organization, and a key keeps its hash. Tables that are not listed are
+ * inaccessible, so list each new one.
  */
 const RIGHTS: Record<string, string> = {
   organizations: "select, insert, update (rate_limit_per_minute, closed_at)",
@@ -54,13 +54,13 @@ const FUNCTIONS = [
   "moment_of",
 ];
 
-/** Gives the service's own role exactly its rights, also where it had others. What else lies in the schema is left alone. */
+/** Grants the service's role exactly its rights, and revokes others. Other objects in the schema are not changed. */
 export async function grantService(db: Database, role: string): Promise<void> {
   await db.begin(async (tx) => {
-    await lockSchema(tx); // Of two grants on one table at a time the server refuses one.
+    await lockSchema(tx); // The server refuses two grants on one table at the same time.
     const name = tx(role);
     const [{ schema }] = await tx<[{ schema: string }]>`select current_schema() as schema`;
-    await tx`grant usage on schema ${tx(schema)} to ${name}`; // Everybody has it, unless somebody took it away.
+    await tx`grant usage on schema ${tx(schema)} to ${name}`; // Every role has this by default. It may have been revoked.
     for (const [table, rights] of Object.entries(RIGHTS)) {
       await tx`revoke all on ${tx(table)} from ${name}`;
       await tx`grant ${tx.unsafe(rights)} on ${tx(table)} to ${name}`;
@@ -69,7 +69,7 @@ export async function grantService(db: Database, role: string): Promise<void> {
   });
 }
 
-/** What the service's role needs and this one lacks, in the words of a grant. */
+/** Returns the rights that this role lacks, as in a GRANT. */
 export async function findMissing(db: Queryable, role: string): Promise<string[]> {
   const needed = listRights();
   const rows = await db<{ missing: string }[]>`
@@ -87,7 +87,7 @@ export async function findMissing(db: Queryable, role: string): Promise<string[]
   return rows.map(({ missing }) => missing);
 }
 
-/** The rights to tables one by one, and column by column. */
+/** Returns the rights for each table and each column. */
 function listRights(): { table: string; verb: string; column: string | null }[] {
   return Object.entries(RIGHTS).flatMap(([table, rights]) =>
     [...rights.matchAll(/(\w+)(?: \((.+?)\))?/g)].flatMap(([, verb = "", columns]) =>
@@ -97,8 +97,8 @@ function listRights(): { table: string; verb: string; column: string | null }[] 
 }
 
 /**
- * What makes a role stronger than the service needs, or null. One that may create in the schema is as strong as its
- * owner: the owner's functions would take what it creates for their own.
+ * Returns what makes a role stronger than the service needs, or null. A role that may create in the schema is as strong as its
+ * owner, because the owner's functions would use its objects.
  */
 export async function findExcess(db: Queryable, role: string): Promise<"owner" | "create" | null> {
   const [row] = await db<[{ excess: "owner" | "create" | null }]>`

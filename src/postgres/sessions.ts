@@ -1,6 +1,6 @@
 import type { Queryable } from "./database.ts";
 
-/** Remembers a session that was ended, until it would end by itself. */
+/** Remembers an ended session until its regular expiry. */
 export async function insertEndedSession(
   db: Queryable,
   { nonce, endsAt }: { nonce: string; endsAt: Date },
@@ -18,7 +18,7 @@ export async function isSessionEnded(db: Queryable, nonce: string): Promise<bool
 
 const DELETED_MAX = 5_000;
 
-/** Deletes what is remembered of sessions that ended before. Returns whether some may be left. */
+/** Deletes ended sessions that have expired. Returns true if some may be left. */
 export async function deleteEndedSessions(db: Queryable, before: Date): Promise<boolean> {
   const { count } = await db`
     delete from ended_sessions

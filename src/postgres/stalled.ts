@@ -1,8 +1,8 @@
 import type { Queryable } from "./database.ts";
 
 /**
- * Ends those of our role's own sessions whose process has sent half a statement, to have it prepared, and has stood still
- * since: what their transactions hold, others wait for. To the server such a transaction is not idle. Answers how many.
+ * Ends sessions of our role whose process sent an incomplete statement and has been silent since. Others wait for the locks of
+ * such a transaction, but for the server it is not idle. Returns their number.
  */
 export async function endStalled(db: Queryable, forMs: number): Promise<number> {
   const { count } = await db`

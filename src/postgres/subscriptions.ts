@@ -35,7 +35,7 @@ export async function insertSubscription(
   return inserted;
 }
 
-/** How many the organization has; deleted ones do not count, auto-disabled ones do. */
+/** Counts an organization's subscriptions, auto-disabled ones included, deleted ones not. */
 export async function countSubscriptions(
   db: Queryable,
   organizationId: OrganizationId,
@@ -53,7 +53,7 @@ export interface OperatedSubscriptionRow extends SubscriptionRow {
   max_per_second: number | null;
 }
 
-/** Newest first, auto-disabled ones included, deleted ones not. */
+/** Returns subscriptions, newest first, auto-disabled ones included, deleted ones not. */
 export async function listSubscriptions(
   db: Queryable,
   {
@@ -96,14 +96,14 @@ function selectCeiling(db: Queryable) {
     (select max_per_second from subscription_ceilings c where c.subscription_id = subscriptions.id) as max_per_second`;
 }
 
-/** Whose a subscription is, deleted or not. Null if absent. */
+/** Returns the organization of a subscription, even a deleted one. Null if absent. */
 export async function findOwner(db: Queryable, id: SubscriptionId): Promise<OrganizationId | null> {
   const [row] = await db<{ organization_id: OrganizationId }[]>`
     select organization_id from subscriptions where id = ${id}`;
   return row?.organization_id ?? null;
 }
 
-/** Ids of subscriptions, deleted ones included, in no particular order. */
+/** Returns ids of subscriptions, deleted ones included, in no particular order. */
 export async function listSubscriptionIds(
   db: Queryable,
   {
@@ -130,7 +130,7 @@ export async function listSubscriptionIds(
 
 export type SealedSubscriptionRow = SubscriptionRow & { sealed_secret: Buffer };
 
-/** Those of the given subscriptions that are not deleted, with their sealed secrets, in no particular order. */
+/** Returns those of the given subscriptions that are not deleted, with their sealed secrets, in no particular order. */
 export async function findSubscriptions(
   db: Queryable,
   ids: string[],
@@ -139,10 +139,10 @@ export async function findSubscriptions(
     select ${db([...COLUMNS, "sealed_secret"])}
       from subscriptions
      where id = any(${ids}::uuid[])
-       and sealed_secret is not null -- Not deleted, in words that lead the planner to no other index than that of ids.`;
+       and sealed_secret is not null -- Not deleted. This condition makes the planner use the index of ids.`;
 }
 
-/** How a subscription stands, ended or not, and whose it is. */
+/** The state and organization of a subscription, even of one that ended. */
 export interface StandingRow {
   url: string;
   auto_disabled_at: Date | null;
@@ -150,7 +150,7 @@ export interface StandingRow {
   organization_slug: string;
 }
 
-/** Null if absent: one that was deleted is kept as long as deliveries of its are. */
+/** Null if absent. A deleted subscription is kept as long as its deliveries. */
 export async function findStanding(db: Queryable, id: SubscriptionId): Promise<StandingRow | null> {
   const [row] = await db<StandingRow[]>`
     select s.url, s.auto_disabled_at, s.deleted_at, o.slug as organization_slug
@@ -161,8 +161,8 @@ export async function findStanding(db: Queryable, id: SubscriptionId): Promise<S
 }
 
 /**
- * Marks the subscription deleted and erases its secret, from kept answers, too. False if absent, or not `organizationId`'s
- * where that is given.
+ * Marks the subscription as deleted and erases its secret, in kept answers as well. Returns false if it is absent, or does not
+ * belong to `organizationId` if that is given.
  */
 export async function deleteSubscription(
   db: Queryable,
@@ -186,8 +186,8 @@ export async function deleteSubscription(
 }
 
 /**
- * The same of all subscriptions of an organization, and returns their ids. A kept answer that somebody else holds is left:
- * it is expired, and about to be replaced.
+ * The same for all subscriptions of an organization. Returns their ids. Skips a kept answer that is locked: it has expired and
+ * is about to be replaced.
  */
 export async function deleteSubscriptionsOf(
   tx: Queryable,
@@ -218,7 +218,7 @@ export interface HealthRow {
   active: boolean;
 }
 
-/** Holds the rows until the transaction ends, locked in one order, so that their counters can be moved on exactly. */
+/** Locks the rows in one order until the transaction ends, so that their counters can be updated exactly. */
 export async function lockHealth(db: Queryable, ids: string[]): Promise<HealthRow[]> {
   return db<HealthRow[]>`
     select id, consecutive_failures, auto_disabled_at is null and deleted_at is null as active
@@ -243,7 +243,7 @@ export async function updateHealth(
 
 export type SealedSecretRow = Pick<SealedSubscriptionRow, "id" | "sealed_secret">;
 
-/** Sealed secrets in order of id, beginning behind `after`. */
+/** Returns sealed secrets in order of id, after `after`. */
 export async function listSealedSecrets(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
@@ -256,7 +256,7 @@ export async function listSealedSecrets(
      limit ${limit}`;
 }
 
-/** Whether any sealed secret begins with one of these heads. */
+/** Returns true if any sealed secret begins with one of these heads. */
 export async function isAnySealedUnder(db: Queryable, heads: Buffer[]): Promise<boolean> {
   const patterns = heads.map((head) => `${head.toString("hex")}%`);
   const [{ found }] = await db<[{ found: boolean }]>`
@@ -266,7 +266,7 @@ export async function isAnySealedUnder(db: Queryable, heads: Buffer[]): Promise<
   return found;
 }
 
-/** False when the secret was replaced or erased meanwhile. */
+/** Returns false if the secret was replaced or erased meanwhile. */
 export async function replaceSealedSecret(
   db: Queryable,
   { id, from, to }: { id: SubscriptionId; from: Buffer; to: Buffer },

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** What the server calls a session, and the secret that lets us cancel its work. */
+/** The server's id of a session, and the secret that allows us to cancel its work. */
 export interface BackendKey {
   processID: number;
   secretKey: number;
@@ -10,8 +10,8 @@ const CANCEL_MS = 5_000;
 const CANCEL_REQUEST = 80_877_102;
 
 /**
- * Asks the server to end what a session does, over a connection of its own. A server does not notice that a client is
- * gone while it works, waits for a lock, or waits for its standby: until then it would hold its locks.
+ * Asks the server to cancel a session's statement, over a new connection. A server that works, or waits for a lock or its
+ * standby, does not notice that the client is gone, and would keep its locks.
  */
 export function requestCancel(host: string, port: number, key: BackendKey): void {
   const request = Buffer.alloc(16);
@@ -21,7 +21,7 @@ export function requestCancel(host: string, port: number, key: BackendKey): void
   request.writeInt32BE(key.secretKey, 12);
 
   const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.on("error", () => undefined); // Then the server's own limits end it.
+  socket.on("error", () => undefined); // The server's own limits end the statement instead.
   socket.setTimeout(CANCEL_MS, () => socket.destroy());
   socket.unref().resume().end(request);
 }

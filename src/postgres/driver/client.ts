@@ -5,11 +5,11 @@ import { explained, failureAt, silence, standby } from "./failure.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 
 pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
-// The driver's own way takes three times as long.
+// The driver's own parser takes three times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
 export interface ClientOptions extends pg.ClientConfig {
-  /** The first statement on a connection through a pooler. It returns whether the server is a standby. */
+  /** The first statement of a connection through a pooler. It returns `is_standby`. */
   opening?: string | undefined;
 }
 
@@ -17,13 +17,13 @@ const OPENING_MS = 5_000;
 
 type Told = (error: Error | null, client: pg.Client) => void;
 
-/** A connection to a primary. It keeps what ended it: later the driver tells only that it has ended. */
+/** A connection to a primary. It keeps the cause of its end, because the driver later reports only that it ended. */
 export class Client extends pg.Client {
-  /** What ended the connection; null while it is sound. */
+  /** The cause of the connection's end. Null while it works. */
   lost: Error | null = null;
-  /** Whether it was cut because the server did not answer in time. */
+  /** True if we closed it because the server did not answer in time. */
   isAbandoned = false;
-  /** Which of the pool's addresses it was made with. */
+  /** The index of its address in the pool. */
   readonly turn: number;
   readonly #opening: string | undefined;
   #isStandby = false;
@@ -33,7 +33,7 @@ export class Client extends pg.Client {
     super(config);
     this.#opening = opening;
     this.turn = turn;
-    // Without a listener the process would end.
+    // Without a listener, an error would end the process.
     this.on("error", (error) => (this.lost ??= failureAt(this, error)));
     this.connection.on("parameterStatus", (status: Record<string, string>) => {
       if (status["parameterName"] !== "in_hot_standby") return;
@@ -54,7 +54,7 @@ export class Client extends pg.Client {
     return undefined;
   }
 
-  /** Fails at a standby: it answers what only reads, and so would keep a connection that was made during a failover. */
+  /** Throws if the server is a standby. It would serve reads, so a connection from a failover would stay in use. */
   async #connect(): Promise<pg.Client> {
     try {
       await super.connect();
@@ -67,13 +67,13 @@ export class Client extends pg.Client {
     }
   }
 
-  /** A pooler does not report whether the server is a standby. */
+  /** A pooler does not report whether the server is a standby, so a query asks. */
   async #open(text: string): Promise<void> {
     const [row] = await this.ask({ text }, OPENING_MS);
     this.#isStandby = row?.["is_standby"] === true;
   }
 
-  /** Abandons the connection when the answer takes longer than `limitMs`. */
+  /** Closes the connection if the answer takes longer than `limitMs`. */
   async ask(statement: Prepared, limitMs: number): Promise<Answer<Row[]>> {
     const timer = setTimeout(() => this.#abandon(limitMs), limitMs);
     try {
@@ -97,7 +97,7 @@ export class Client extends pg.Client {
   }
 }
 
-/** Of several statements, as a migration has them, nothing is returned. */
+/** Returns no rows for several statements in one text, such as a migration. */
 function answerOf(result: pg.QueryResult<Row>): Answer<Row[]> {
   if (Array.isArray(result)) return Object.assign([], { count: 0 });
   return Object.assign(result.rows, { count: result.rowCount ?? 0 });

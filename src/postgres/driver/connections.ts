@@ -6,22 +6,22 @@ import type { Address } from "./url.ts";
 export interface ConnectionsOptions extends ClientOptions {
   addresses: Address[];
   max: number;
-  /** How long a connection is kept that nobody uses. */
+  /** How long an unused connection is kept. */
   idleMs: number;
 }
 
 export type Connection = Client & pg.PoolClient;
 
-/** Connections to the primary, idle ones and new ones. */
+/** Idle and new connections to the primary. */
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #addresses: Address[];
-  /** All that have a socket, whether of use or not. */
+  /** All clients with a socket, usable or not. */
   readonly #clients = new Set<Client>();
   readonly #idle = new Set<Client>();
-  /** Which of the addresses is the primary's, as far as we know. */
+  /** The index of the address that we believe to be the primary. */
   #turn = 0;
-  /** The last one that was abandoned, until a new one is made. */
+  /** The last abandoned connection, until a new one is made. */
   #abandoned: Client | null = null;
 
   constructor({ addresses, max, idleMs, ...config }: ConnectionsOptions) {
@@ -38,7 +38,7 @@ export class Connections {
         }
       },
     });
-    this.#pool.on("error", () => undefined); // Of an idle one: the next statement gets another one.
+    this.#pool.on("error", () => undefined); // An idle connection failed. The next statement gets another one.
     this.#pool.on("connect", (client) => this.#arriveAt(requireOurs(client)));
   }
 
@@ -46,7 +46,7 @@ export class Connections {
     return this.#pool.idleCount;
   }
 
-  /** One that is idle, or a new one. An address is dialled until it fails; then it is the next one's turn. */
+  /** Returns an idle connection or a new one. If an address fails, the next one is tried. */
   async take(): Promise<Connection> {
     const failures: Error[] = [];
     while (failures.length < this.#addresses.length) {
@@ -63,7 +63,7 @@ export class Connections {
     throw failureOfAll(failures);
   }
 
-  /** One that is in a transaction still is closed, which rolls it back. */
+  /** Closes a connection that is still in a transaction, which rolls it back. */
   giveBack(connection: Connection, { isBroken }: { isBroken: boolean }): void {
     if (connection.isAbandoned) this.#leave(connection);
     const isOver = isBroken || connection.isAbandoned || connection.getTransactionStatus() !== "I";
@@ -75,14 +75,14 @@ export class Connections {
     for (const client of this.#clients) client.cut(why);
   }
 
-  /** What is idle would not be answered either. The next statement dials, the next host first. */
+  /** Closes the server's idle connections, which are dead as well. The next statement connects to the next host first. */
   #leave(connection: Connection): void {
     this.#abandoned = connection;
     this.#pass(connection.turn);
     for (const client of this.#idle) if (isBeside(client, connection)) client.cut(left());
   }
 
-  /** Where another host is the primary now, nothing waits for the one that did not answer. */
+  /** Closes every connection to the host that did not answer, if another host is the primary now. */
   #arriveAt(connection: Connection): void {
     const abandoned = this.#abandoned;
     this.#abandoned = null;
@@ -94,7 +94,7 @@ export class Connections {
     if (this.#turn === turn) this.#turn = (turn + 1) % this.#addresses.length;
   }
 
-  /** Closes those that are idle, and waits until none has a socket any more. */
+  /** Closes idle connections, and waits until no connection has a socket. */
   async end(): Promise<void> {
     await this.#pool.end();
     await Promise.all(

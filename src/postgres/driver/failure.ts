@@ -7,11 +7,11 @@ interface Place {
 
 const CLOSED = "CONNECTION_CLOSED";
 
-/** What an operator does where a pooler does not pass on what we say when we connect. */
+/** The operator's remedy if a pooler drops the settings of our start-up packet. */
 export const POOLER_CURE =
   "behind a pooler, add pool_mode=session or pool_mode=transaction to the database's URL";
 
-/** What ended a connection, or kept it from being made: in the words that were found, and with the host's name. */
+/** Returns an error for a connection that ended or could not be made, with the host's name and the original message. */
 export function failureAt({ host, port }: Place, cause: Error): Error {
   const isRefused = /startup parameter(?:: | in )options/.test(cause.message);
   const cure = isRefused ? ` (${POOLER_CURE})` : "";
@@ -19,22 +19,22 @@ export function failureAt({ host, port }: Place, cause: Error): Error {
   return coded(`${place}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
 }
 
-/** A pooler that lends each transaction another connection loses statements, and finds others there already. */
+/** A pooler that gives each transaction another connection loses prepared statements, or has those of other clients. */
 const MISPLACED = new Set(["26000", "42P05"]);
 
-/** What the server said, and what to do where a pooler is the cause. */
+/** Returns the server's error, with the remedy if a pooler is the cause. */
 export function explained(error: pg.DatabaseError): pg.DatabaseError {
   if (MISPLACED.has(codeOf(error))) error.message += ` (${POOLER_CURE})`;
   return error;
 }
 
-/** Of a name with several addresses each has failed in its own way. */
+/** If a name has several addresses, each has its own error. */
 function wordsOf(error: Error): string {
   const all = error instanceof AggregateError ? (error.errors as Error[]) : [error];
   return all.map(({ message }) => message).join(", ");
 }
 
-/** What becomes of a round of all hosts. The first host is the one that served last, and its code counts. */
+/** Returns the error after all hosts failed. The first host served last, so its code counts. */
 export function failureOfAll(failures: Error[]): Error {
   const [first] = failures;
   const words = [...new Set(failures.map(({ message }) => message))];
@@ -45,7 +45,7 @@ export function failureOfAll(failures: Error[]): Error {
 }
 
 class Standby extends Error {
-  readonly code = "25006"; // What it would say itself when it is asked to write.
+  readonly code = "25006"; // The server would report this code if it were asked to write.
 }
 
 export function standby(): Error {
@@ -72,27 +72,27 @@ export function closed(): Error {
   return coded("the connection pool is closed", CLOSED);
 }
 
-/** Whether there are no further connections to be had, while those that there are work. */
+/** Returns true if no new connection can be made although the existing ones work. */
 export function isFull(error: unknown): boolean {
   return FULL.has(codeOf(error));
 }
 
-/** Too many connections at the server; too many descriptors in our process, and on our machine. */
+/** Too many connections at the server, or too many descriptors in our process or on our machine. */
 const FULL = new Set(["53300", "EMFILE", "ENFILE"]);
 
-/** Whether what the server has parsed for this connection is of no use any more: a table has changed, or a pooler lost it. */
+/** Returns true if a prepared statement is no longer valid: a table has changed, or a pooler lost the statement. */
 export function isStale(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   return error.code === "26000" || error.routine === "RevalidateCachedQuery";
 }
 
-/** Whether a connection on which this happened may not be used again. */
+/** Returns true if the connection must not be used after this error. */
 export function isBreaking(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true;
   return isStale(error) || error.severity === "FATAL" || BREAKING.test(codeOf(error));
 }
 
-/** Where the server speaks another language, so does the severity. */
+/** By code, because a server in another language also translates the severity. */
 const BREAKING = /^(?:08...|57P..|25006|25P03|25P04)$/;
 
 export function codeOf(error: unknown): string {

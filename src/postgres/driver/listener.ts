@@ -8,11 +8,11 @@ export interface ListenerOptions {
   /** The statement that returns the `name` of the channel. */
   channel: string;
   onNotice: (payload: string) => void;
-  /** How long it waits before it connects again. */
+  /** How long to wait before it connects again. */
   retryMs?: number;
-  /** How often it checks that the server is still there. */
+  /** How often to check that the server is alive. */
   checkMs?: number;
-  /** How long the server may take for an answer. */
+  /** How long the server may take to answer. */
   answerMs?: number;
 }
 
@@ -21,8 +21,8 @@ const CHECK_MS = 10_000;
 const ANSWER_MS = 5_000;
 
 /**
- * Listens on a channel of the primary, over a connection of its own. When that is lost it connects again, to the next
- * address. What is sent meanwhile is not heard.
+ * Listens on a channel of the primary, over its own connection. If the connection is lost, it connects to the next address.
+ * Notices sent meanwhile are lost.
  */
 export class Listener {
   readonly #way: ClientOptions & { addresses: Address[] };
@@ -30,7 +30,7 @@ export class Listener {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #hears: () => void = () => undefined;
-  /** Resolves once it listens for the first time. */
+  /** Resolves when it listens for the first time. */
   readonly listening = new Promise<void>((resolve) => (this.#hears = resolve));
 
   constructor(way: ClientOptions & { addresses: Address[] }, options: ListenerOptions) {
@@ -47,7 +47,7 @@ export class Listener {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     for (let turn = 0; !signal.aborted; turn = (turn + 1) % this.#way.addresses.length) {
-      await this.#listen(turn).catch(() => undefined); // The server is away: the next turn tries again.
+      await this.#listen(turn).catch(() => undefined); // The server is unavailable. The next turn retries.
       await pause(this.#options.retryMs, signal);
     }
   }
@@ -69,7 +69,7 @@ export class Listener {
     this.#hears();
     for (;;) {
       await pause(checkMs, over);
-      await client.ask({ text: "select" }, answerMs); // Fails once the connection is cut.
+      await client.ask({ text: "select" }, answerMs); // Throws after the connection was closed.
     }
   }
 }

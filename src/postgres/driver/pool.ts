@@ -5,17 +5,17 @@ import { transact } from "./transaction.ts";
 import { Call, Waiting } from "./waiting.ts";
 
 export interface PoolOptions extends ConnectionsOptions {
-  /** How long the server may take for an answer, and how long a statement waits for a connection. */
+  /** How long the server may take to answer, and how long a statement waits for a connection. */
   silenceMs: number;
-  /** How long it makes do with the connections it has after it was refused one more. */
+  /** How long the pool makes do with fewer connections after a new one was refused. */
   contentMs?: number;
-  /** What begins a transaction where no connection is kept for longer: each statement is one, and none has a name. */
+  /** Begins every transaction behind a pooler in transaction mode. There, no statement is named or outside of one. */
   begin?: string | undefined;
 }
 
 const CONTENT_MS = 10_000;
 
-/** Lends connections, one to each statement or transaction, in the order in which they ask. */
+/** Lends a connection to each statement or transaction, in the order of their calls. */
 export class Pool {
   readonly #connections: Connections;
   readonly #waiting = new Waiting();
@@ -23,11 +23,11 @@ export class Pool {
   readonly #silenceMs: number;
   readonly #contentMs: number;
   readonly #begin: string | undefined;
-  /** Connections that are lent, or under way to a call. */
+  /** Connections that are lent or being opened for a call. */
   #lent = 0;
-  /** Of these, the ones that are made. */
+  /** Those of them that are open. */
   #made = 0;
-  /** How many may be lent now. */
+  /** The number that may be lent now. */
   #limit: number;
   #growing: NodeJS.Timeout | undefined;
   #ended: Promise<void> | undefined;
@@ -41,7 +41,7 @@ export class Pool {
     this.#begin = begin;
   }
 
-  /** Runs one statement by itself. At the moment `untilMs` of the monotonic clock it is abandoned. */
+  /** Runs one statement by itself. Abandons it at the time `untilMs` of the monotonic clock. */
   run(statement: Prepared, untilMs = Infinity): Promise<Answer<Row[]>> {
     if (this.#begin !== undefined) return this.begin((run) => run(statement), untilMs);
     return this.#lend(untilMs, async (ask) => {
@@ -50,7 +50,7 @@ export class Pool {
       } catch (error) {
         if (!isStale(error)) throw error;
         const { text, values = [] } = statement;
-        return await ask({ text, values }); // Nothing has been done so far.
+        return await ask({ text, values }); // The failed statement has changed nothing.
       }
     });
   }
@@ -59,7 +59,7 @@ export class Pool {
     return this.#lend(untilMs, (ask) => transact(ask, work, this.#begin));
   }
 
-  /** Waits for the statements and transactions that have begun. After `graceMs` their connections are closed. */
+  /** Waits for statements and transactions that have begun. Closes their connections after `graceMs`. */
   end(graceMs: number): Promise<void> {
     return (this.#ended ??= this.#end(graceMs));
   }
@@ -133,7 +133,7 @@ export class Pool {
     }
   }
 
-  /** Where no more connections are to be had, those that there are serve the call, too. */
+  /** If no new connection can be made, an existing one serves the call later. */
   #refuse(call: Call, error: Error): void {
     const others = this.#lent - 1 + this.#connections.idle;
     if (isFull(error) && others > 0) {
@@ -143,7 +143,7 @@ export class Pool {
       return;
     }
     call.reject(error);
-    // All others would wait for the same thing, one after the other.
+    // The other calls would fail in the same way, one after the other.
     if (this.#made + this.#connections.idle === 0) this.#waiting.rejectAll(error);
   }
 

@@ -1,19 +1,19 @@
 import { Names, type Row, type Run, Statement, Values } from "./statement.ts";
 
-/** A tag for templates that are statements, or parts of one. */
+/** A tag for templates that are statements or parts of statements. */
 export interface Sql {
   <Rows extends readonly (object | undefined)[] = Row[]>(
     texts: TemplateStringsArray,
     ...values: unknown[]
   ): Statement<Rows>;
-  /** Names of columns, or one name of anything. */
+  /** Column names, or any other one name. */
   (names: string | readonly string[]): Names;
   /** Rows to insert, with these columns or all. */
   <Name extends string>(
     rows: Readonly<Record<Name, unknown>> | readonly Readonly<Record<Name, unknown>>[],
     ...columns: Name[]
   ): Values;
-  /** A text as it stands: one or more statements, or a part of one. */
+  /** A literal text: one statement, several, or a part of one. */
   unsafe: (text: string) => Statement<Row[]>;
 }
 

@@ -3,10 +3,10 @@ import { escapeIdentifier, type QueryResultRow } from "pg";
 
 export type Row = QueryResultRow;
 
-/** What a statement returns: its rows, and how many it read or wrote. */
+/** The rows of a statement, and the number of rows that it read or wrote. */
 export type Answer<Rows> = Rows & { readonly count: number };
 
-/** A statement as the driver takes it. One with a name is parsed once on each connection. */
+/** A statement in the driver's form. A named one is parsed once on each connection. */
 export interface Prepared {
   name?: string;
   text: string;
@@ -15,7 +15,7 @@ export interface Prepared {
 
 export type Run = (statement: Prepared) => Promise<Answer<Row[]>>;
 
-/** Runs when it is first awaited, or at once by `execute`. A part of another statement never runs. */
+/** Runs when it is first awaited, or at once by `execute`. A part of another statement does not run. */
 export class Statement<Rows> implements Promise<Answer<Rows>> {
   readonly [Symbol.toStringTag] = "Statement";
   readonly texts: readonly string[];
@@ -79,7 +79,7 @@ function prepare({ texts, values }: Statement<unknown>): Prepared {
   return values.some(isPart) ? prepareParts(texts, values) : prepareWhole(texts, values);
 }
 
-/** A template without parts has one text, which is put together once. */
+/** A template without parts always has the same text, so it is built once. */
 function prepareWhole(texts: readonly string[], values: unknown[]): Prepared {
   let known = whole.get(texts);
   if (!known) {
@@ -92,7 +92,7 @@ function prepareWhole(texts: readonly string[], values: unknown[]): Prepared {
 function prepareParts(texts: readonly string[], values: unknown[]): Prepared {
   const parameters: unknown[] = [];
   const text = join(texts, values);
-  const isOnce = values.some((value) => value instanceof Values); // Each number of rows has a text of its own.
+  const isOnce = values.some((value) => value instanceof Values); // The text depends on the number of rows.
   return { ...(isOnce ? { text } : named(text)), values: parameters };
 
   function join(texts: readonly string[], values: unknown[]): string {
@@ -113,11 +113,11 @@ function isPart(value: unknown): boolean {
   return value instanceof Statement || value instanceof Names || value instanceof Values;
 }
 
-/** Texts that are given a name: each connection keeps what it has parsed. */
+/** The largest number of named texts, because each connection keeps them parsed. */
 const NAMED_MAX = 1_000;
 const names = new Map<string, string>();
 
-/** The name follows from the text, so that a pooler in between can never take one statement for another. */
+/** The name is a hash of the text, so that a pooler cannot confuse two statements. */
 function named(text: string): Prepared {
   let name = names.get(text);
   if (name === undefined) {

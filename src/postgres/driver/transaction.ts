@@ -1,8 +1,8 @@
 import type { Answer, Prepared, Row, Run } from "./statement.ts";
 
 /**
- * Does some work in a transaction, over a connection that nobody else uses meanwhile. Where a statement fails or the work
- * throws, nothing of it is done, and no later statement is sent.
+ * Does work in a transaction, on one connection. If a statement fails or the work throws, rolls back and sends no further
+ * statement.
  */
 export async function transact<Result>(
   ask: Run,
@@ -30,7 +30,7 @@ class Transaction {
     this.#ask = ask;
   }
 
-  /** One statement after the other. After one that failed, all others fail for the same reason. */
+  /** Runs statements one after the other. After one fails, the rest fail with the same error. */
   run(statement: Prepared): Promise<Answer<Row[]>> {
     if (this.#isOver) return Promise.reject(new Error("the transaction is over"));
     if (statement.text === "commit") this.#isOver = true;
@@ -43,6 +43,6 @@ class Transaction {
   async rollBack(): Promise<void> {
     this.#isOver = true;
     await this.#last.catch(() => undefined);
-    await this.#ask({ text: "rollback" }).catch(() => undefined); // Then the server does so by itself.
+    await this.#ask({ text: "rollback" }).catch(() => undefined); // If this fails, the server rolls back by itself.
   }
 }

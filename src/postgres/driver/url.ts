@@ -1,35 +1,35 @@
 import type { ConnectionOptions } from "node:tls";
 import { parse } from "pg-connection-string";
 
-/** A way to a server. What is absent, libpq's variables may say. */
+/** One way to connect to a server. libpq's variables replace missing members. */
 export interface Address {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** A name, an IP address, or the folder of a Unix socket. */
   host?: string;
   port?: number;
   ssl: ConnectionOptions | false;
 }
 
-/** What a database's URL says. */
+/** The parts of a database URL. */
 export interface Target {
   addresses: Address[];
   user: string;
   password: string;
   database: string;
-  /** What it says to the server itself, as settings of a session. */
+  /** Session settings for the server. */
   settings: Record<string, string>;
-  /** How a pooler in between lends its connections; null without one. */
+  /** How a pooler in front of the server lends connections. Null: there is none. */
   poolMode: PoolMode | null;
 }
 
 export type PoolMode = "session" | "transaction";
 
-/** What of a URL is not for the server. We choose the host, and how long to try. */
+/** Members of a URL that are not for the server. We choose the host and the time limit. */
 const CLIENTS = new Set([
   ...["host", "port", "user", "password", "database", "connect_timeout", "target_session_attrs"],
   ...["ssl", "sslmode", "sslrootcert", "sslcert", "sslkey", "pool_mode"],
 ]);
 
-/** Certificates that the system trusts: those of Node.js, with `NODE_EXTRA_CA_CERTS` and `--use-openssl-ca`. */
+/** The certificates that Node.js trusts, with `NODE_EXTRA_CA_CERTS` and `--use-openssl-ca`. */
 const SYSTEM_CA = /([?&])sslrootcert=system(?=&|$)/;
 
 /** Reads a URL as libpq does, several hosts and `sslmode` included. */
@@ -56,7 +56,7 @@ export function readUrl(url: string): Target {
   };
 }
 
-/** Reads the files that it names, too. What is wrong with them is a fault of the URL, and no outage. */
+/** Reads the URL and the files that it names. A fault of either is an error in the URL, not an outage. */
 function readParts(url: string) {
   try {
     return parse(url, { useLibpqCompat: true });
@@ -71,7 +71,7 @@ function readPoolMode(mode: unknown): PoolMode | null {
   throw new Error("the database's URL: pool_mode is neither session nor transaction");
 }
 
-/** `?host=a,b&port=1,2` is a list as well. One port serves all hosts. */
+/** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
 function listHosts(hosts: string, ports: string): Pick<Address, "host" | "port">[] {
   const port = ports.split(",");
   return hosts.split(",").map((host, index) => place(host, port[index] ?? port[0] ?? ""));
@@ -88,7 +88,7 @@ function place(host: string, port: string): Pick<Address, "host" | "port"> {
 
 type Encryption = ConnectionOptions | false;
 
-/** How to try a host, in order. Without `sslmode`: in the clear. */
+/** Returns how to connect to a host, in order of preference. Without `sslmode`: unencrypted. */
 function listWays({ sslmode, ssl }: Record<string, unknown>): Encryption[] {
   const anyone = { ...(typeof ssl === "object" ? ssl : {}), rejectUnauthorized: false };
   switch (sslmode) {
@@ -109,16 +109,16 @@ function listWays({ sslmode, ssl }: Record<string, unknown>): Encryption[] {
   }
 }
 
-/** Anybody may have a certificate that the system trusts, so the host's name is verified too. */
+/** Anyone can get a certificate that the system trusts, so the host's name is verified as well. */
 function systemWay({ sslmode = "verify-full" }: Record<string, unknown>): Encryption[] {
   if (sslmode === "verify-full") return [{}];
   throw new Error("the database's URL: sslrootcert=system needs sslmode=verify-full");
 }
 
-/** `?ssl=true` is not libpq's, but common: it verifies. */
+/** `?ssl=true` is not libpq's, but it is common. It verifies the certificate. */
 function readSsl(ssl: unknown): Encryption {
   if (ssl === undefined || ssl === false || ssl === "false") return false;
   if (ssl === true) return {};
-  if (typeof ssl === "object") return ssl as ConnectionOptions; // Of `sslrootcert` alone.
+  if (typeof ssl === "object") return ssl as ConnectionOptions; // From `sslrootcert` alone.
   throw new Error("the database's URL: use sslmode in place of ssl");
 }

@@ -1,7 +1,7 @@
 import type { Connection } from "./connections.ts";
 import { noConnection } from "./failure.ts";
 
-/** A statement or a transaction that needs a connection. One that gets none in time is refused. */
+/** A statement or a transaction that needs a connection. It is refused if it gets none in time. */
 export class Call {
   readonly connection: Promise<Connection>;
   readonly #timer: NodeJS.Timeout;
@@ -13,12 +13,12 @@ export class Call {
     this.#timer = setTimeout(() => this.reject(noConnection(limitMs)), limitMs);
   }
 
-  /** Whether it has its connection, or was refused. */
+  /** True if it has its connection or was refused. */
   get isOver(): boolean {
     return this.#settle === null;
   }
 
-  /** Returns false if it was refused before: then the connection is still the caller's. */
+  /** Returns false if it was refused before. Then the caller keeps the connection. */
   resolve(connection: Connection): boolean {
     const isWanted = !this.isOver;
     this.#end()?.resolve(connection);
@@ -37,7 +37,7 @@ export class Call {
   }
 }
 
-/** Calls in the order in which they came. */
+/** Waiting calls, in the order in which they came. */
 export class Waiting {
   #calls: Call[] = [];
 
@@ -45,7 +45,7 @@ export class Waiting {
     this.#calls.push(call);
   }
 
-  /** One that has been taken out, and could not be served. */
+  /** Puts a call back in front after its connection failed. */
   putBack(call: Call): void {
     this.#calls.unshift(call);
   }
