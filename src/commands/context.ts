@@ -6,14 +6,16 @@ import type { OperatorApi } from "./operator-api.ts";
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {
   /**
-   * Opens the database, updates its schema, calls `run` and closes the database in any case. Only with `readsEventTypes`
-   * are the platform's event types known: a command that works without them must work with a folder that is at fault.
+   * Opens the database, updates its schema, calls `run` and closes the database in any case. Reads the platform's event types
+   * only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
    */
   withDependencies<T>(
     run: (deps: Dependencies) => Promise<T>,
     options?: { readsEventTypes?: boolean },
   ): Promise<T>;
-  /** The operator API: of a running service if one is configured, otherwise in this process on the database. */
+  /**
+   * Calls `run` with the operator API: of a running service if one is configured, otherwise in this process on the database.
+   */
   withOperatorApi<T>(
     run: (api: OperatorApi) => Promise<T>,
     options?: { readsEventTypes?: boolean },
@@ -23,7 +25,7 @@ export interface CommandContext {
   /** For errors and remarks to the person at the terminal. */
   stderr: (text: string) => void;
   isTerminal: boolean;
-  /** What `--since 1h` counts from. Default: the time. */
+  /** The time that `--since 1h` counts back from. Default: now. */
   clock?: Clock;
   /** True to show the stack of an unexpected error. */
   showStack?: boolean;
@@ -34,9 +36,9 @@ export interface CommandContext {
   migrate(): Promise<void>;
   /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;
-  /** Throws one error that names every fault of the folder, and every change against `older` that breaks receivers. */
+  /** Throws one error that names every fault of the folder and, compared with `older`, every change that breaks receivers. */
   checkEventTypes(folder: string | null, older: string | null): Promise<{ types: number }>;
   demo(): Promise<void>;
-  /** Receives deliveries until it is told to stop. */
+  /** Receives deliveries until it is stopped. */
   listen(options: ListenOptions): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { isUnavailable } from "../postgres/database.ts";
 /** An error with a one-line explanation. Ends the command. */
 export class CommandError extends Error {}
 
-/** The exit status of an invalid command line. A valid one that failed has 1. */
+/** The exit status of an invalid command line. A valid command that fails has 1. */
 const USAGE = 2;
 
 /** Prints the error to `stderr` and returns the exit status. */

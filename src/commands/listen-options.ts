@@ -4,7 +4,7 @@ export interface ListenOptions {
   port: number;
   /** The folder of the certificates. Undefined: in the data folder. */
   folder: string | undefined;
-  /** Any of them may have signed. If empty, nothing is verified. */
+  /** Each may have signed. If empty, nothing is verified. */
   secrets: string[];
   behaviour: Behaviour;
   json: boolean;

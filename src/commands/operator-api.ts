@@ -14,13 +14,13 @@ export interface OperatorAnswer {
   text: string;
 }
 
-/** Carries a request to the operator API and its answer back: over HTTP, or to the database within this process. */
+/** Sends a request to the operator API and returns its answer: over HTTP, or in this process on the database. */
 export type Carry = (request: OperatorRequest) => Promise<OperatorAnswer>;
 
-/** Values that are undefined are left out. */
+/** Undefined values are left out. */
 type Query = Record<string, string | number | boolean | undefined>;
 
-/** What every verb of the command line works with. The server's errors are thrown as `PartnerError`. */
+/** The operator API for commands. Throws the server's errors as `PartnerError`. */
 export class OperatorApi {
   readonly #carry: Carry;
 
@@ -36,7 +36,7 @@ export class OperatorApi {
     return this.postJson(path, JSON.stringify(body, orText));
   }
 
-  /** The server sees the text as it is, with every member that is there twice. */
+  /** Sends the text unchanged, so that the server sees duplicate members. */
   postJson<Answer>(path: string, body: string): Promise<Answer> {
     return this.#ask({ method: "POST", path, body });
   }
@@ -58,7 +58,7 @@ export class OperatorApi {
   }
 }
 
-/** A path whose values are ids and names that somebody typed. */
+/** Returns a path. Encodes its values, which are ids and names that operators typed. */
 export function at(texts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
 }
@@ -70,7 +70,7 @@ function searchOf(query: Query): string {
   return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** JSON has no NaN: a number that was none stays a text, and the server refuses it. */
+/** JSON has no NaN. An empty text makes the server refuse the value. */
 function orText(_name: string, value: unknown): unknown {
   return Number.isNaN(value) ? "" : value;
 }

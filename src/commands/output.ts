@@ -24,7 +24,7 @@ export function limitOption(): Option {
   ).argParser(wholeNumber);
 }
 
-/** What a list asks the operator API for. */
+/** The query of a list. */
 export function pageOf({ limit, cursor }: PageOptions) {
   return { limit, cursor };
 }

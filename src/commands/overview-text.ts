@@ -5,7 +5,7 @@ import { painter, type Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
 import { fields, type Line, table } from "./table.ts";
 
-/** No line is longer, unless the output is no terminal's and a text of a problem is. */
+/** The longest line, unless a word of a problem's text is longer. */
 const WIDTH = 120;
 const URL_WIDTH = 50;
 
@@ -106,7 +106,7 @@ function latency({ p50, p99 }: Latency): string {
   return p50 === null ? "no attempts" : `p50 ${p50} ms, p99 ${number(p99)} ms`;
 }
 
-/** How long ago, in its largest unit. */
+/** Returns the time since then, in its largest unit. */
 function ageOf(iso: string, now: Date): string {
   const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(iso)) / 1000));
   if (seconds < 120) return `${seconds} s ago`;
@@ -119,7 +119,7 @@ function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
-/** Between words, with what follows indented. */
+/** Breaks a text between words and indents the further lines. */
 function wrap(text: string): string {
   const lines = [""];
   for (const word of text.split(/(?<= )/)) {

@@ -117,7 +117,7 @@ async function redeliverMany(
 
 const WATCH_MS = 250;
 
-/** Until the job is over, or paused by somebody. */
+/** Waits until the job is finished or an operator has paused it. */
 async function untilOver(
   api: OperatorApi,
   id: string,

@@ -5,7 +5,7 @@ import { table } from "./table.ts";
 
 const WIDTH = 30;
 
-/** A bar and its figures, in one line. */
+/** Returns a bar and its figures in one line. */
 export function progressLine({
   state,
   total,

@@ -3,7 +3,9 @@ import { readTimestamp } from "../domain/timestamp.ts";
 
 export const SPAN_RULE = "1h, 7d, or a time such as 2026-01-31T00:00:00Z";
 
-/** The moment that `1h` ago was. Any other text is returned as it is: the server reads times, and refuses the rest. */
+/**
+ * Returns the moment that `1h` ago was. Returns any other text unchanged, because the server reads times and refuses the rest.
+ */
 export function momentOf(text: string | undefined, now: Date): string | undefined {
   const ms = text === undefined ? null : parseDuration(text);
   if (ms === null) return text;

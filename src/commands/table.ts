@@ -1,7 +1,7 @@
 import { painter, type Style } from "./paint.ts";
 import { printable } from "./printable.ts";
 
-/** A line of a table. `note` stands below it and may be long. */
+/** A row of a table. `note` is printed below it and may be long. */
 export interface Line {
   cells: string[];
   note?: string;
@@ -47,12 +47,12 @@ export function fields(entries: Record<string, string>): string {
     .join("");
 }
 
-/** A text of at most `max` characters. */
+/** Shortens a text to at most `max` characters. */
 export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
-/** In UTC, to the minute. */
+/** Formats a time in UTC, to the minute. */
 export function shortTime(iso: string | null): string {
   return iso === null ? "-" : `${iso.slice(0, 10)} ${iso.slice(11, 16)}Z`;
 }

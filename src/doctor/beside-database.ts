@@ -38,7 +38,7 @@ async function checkFiles({ dataDir }: Config): Promise<string> {
   return "none is open to every user";
 }
 
-/** The start only warns, so that a test rig may. */
+/** Only warned about at the start, so that a test rig can run. */
 async function checkEgress(config: Config): Promise<string> {
   const { allow, deny } = config.egress;
   if (allow.some(isWide)) {
@@ -55,7 +55,7 @@ async function checkEgress(config: Config): Promise<string> {
   return `public addresses${allowed}${blocked}${from === "" ? "" : `, from ${from}`}`;
 }
 
-/** Each by itself: the system passes over a dead one in silence, and every look-up takes longer. */
+/** Asks each server by itself, because the system silently skips a dead one and every look-up then takes longer. */
 async function checkNameServers(config: Config): Promise<string | Doubt> {
   const servers = config.dnsServers ?? getServers();
   const from = config.dnsServers ? "DNS_SERVERS" : "the system's resolver configuration";

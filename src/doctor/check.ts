@@ -1,7 +1,7 @@
-/** Something that `doctor` looks at. Returns what it found, and throws what has to be repaired. */
+/** A check of `doctor`. Returns what it found. Throws if something has to be repaired. */
 export type Check = [what: string, check: () => Promise<string | Doubt>];
 
-/** What works, and should not stay so in production. */
+/** Something that works but is unfit for production. */
 export interface Doubt {
   doubt: string;
 }

@@ -69,7 +69,7 @@ async function checkHistory({ retentionMs }: Config, db: Database): Promise<stri
   throw new Error(adviceOn(keptMs, retentionMs));
 }
 
-/** History that goes does not come back, so the advice says what each way costs. */
+/** Dropped history is lost for good, so the advice names the effect of each way. */
 function adviceOn(keptMs: number | null, retentionMs: number): string {
   const wanted = formatDuration(retentionMs);
   if (keptMs === null) return `kept for ever: run \`migrate\` with RETENTION=${wanted}`;

@@ -34,7 +34,7 @@ async function checkListener({ of, host, port }: Listener): Promise<string> {
   }
 }
 
-/** Whether this service answers there: `doctor` is run beside it. */
+/** Returns true if this service listens there. `doctor` is run beside it. */
 async function isOurs(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });

@@ -1,6 +1,6 @@
 import { bucketOf } from "./latency-histogram.ts";
 
-/** What is counted, apart from reasons and latencies. */
+/** What is counted besides reasons and latencies. */
 export const COUNTERS = [
   "published",
   "requests",
@@ -16,11 +16,11 @@ export const COUNTERS = [
 
 export type Counter = (typeof COUNTERS)[number];
 
-/** What a row of activity is about. The service as a whole has the id of nothing. */
+/** The kind of a row of activity. The row of the whole service has the nil UUID. */
 export type ActivityKind = "service" | "organization" | "subscription";
 export const SERVICE_SCOPE = "00000000-0000-0000-0000-000000000000";
 
-/** What one process counted of one scope in one minute. */
+/** The counts of one process, for one scope and one minute. */
 export class ActivityCounts {
   readonly counters: Record<Counter, number> = {
     published: 0,
@@ -42,7 +42,7 @@ export class ActivityCounts {
     this.counters[counter] += count;
   }
 
-  /** `reason`: null of a success. */
+  /** `reason`: null if the attempt succeeded. */
   addAttempt(ms: number, reason: string | null): void {
     this.counters.duration_ms += ms;
     count(this.attemptMs, bucketOf(ms));
@@ -60,7 +60,7 @@ export class ActivityCounts {
   }
 }
 
-/** Different reasons in one row: a receiver may answer any of 900 statuses. Further ones are counted together. */
+/** Different reasons in one row. A receiver may return any of 900 statuses. Further ones are counted together. */
 const REASONS_MAX = 50;
 export const OTHER_REASONS = "other";
 
@@ -70,10 +70,10 @@ function count<Key>(counts: Map<Key, number>, key: Key): void {
 
 export const MINUTE_MS = 60_000;
 
-/** Minutes become hours once they are so old. */
+/** Minutes are turned into hours at this age. */
 export const MINUTES_KEPT_MS = 48 * 60 * MINUTE_MS;
 
-/** How much time a point of activity covers. */
+/** The length of time that a point of activity covers. */
 export const STEPS_MS = {
   "1m": MINUTE_MS,
   "5m": 5 * MINUTE_MS,
@@ -85,7 +85,7 @@ export type Step = keyof typeof STEPS_MS;
 
 export const POINTS_MAX = 1_000;
 
-/** The start of the period that a moment lies in. Days are UTC's. */
+/** The start of the period that contains a moment. Days are in UTC. */
 export function periodAt(moment: Date, ms: number): Date {
   return new Date(Math.floor(moment.getTime() / ms) * ms);
 }

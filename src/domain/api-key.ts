@@ -10,7 +10,7 @@ const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const KEY_ID_LENGTH = 20;
 /** A pattern for key ids, without anchors. */
 export const KEY_ID = `[0-9a-z]{${KEY_ID_LENGTH}}`;
-/** A new key id begins with the name of its shard. There is one shard. Older key ids have no such beginning. */
+/** The shard of new keys, which their ids begin with. There is one shard. Older key ids have no such beginning. */
 const SHARD = "00";
 const SECRET_BYTES = 32;
 

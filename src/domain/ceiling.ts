@@ -2,23 +2,23 @@ import type { Fault } from "./errors.ts";
 
 export const CEILING_MAX = 10_000;
 
-/** How many attempts of one subscription may begin: a token bucket. */
+/** A token bucket: how many attempts of one subscription may begin. */
 export interface Ceiling {
   max_per_second: number;
   /** The tokens of a full bucket. */
   burst: number;
   /** When the bucket is full again. */
   full_at: Date;
-  /** The tokens that are there now. */
+  /** The tokens that are available now. */
   tokens: number;
 }
 
-/** A tenth of a second's worth, so that attempts spread over the second. */
+/** The tokens of a tenth of a second, so that attempts spread over the second. */
 export function burstOf(maxPerSecond: number): number {
   return Math.ceil(maxPerSecond / 10);
 }
 
-/** How long until the bucket is half full again, after all its tokens were taken. */
+/** Returns the time until the bucket is half full, after all its tokens were taken. */
 export function refillMs({ max_per_second, burst, full_at, tokens }: Ceiling, now: Date): number {
   const spentMs = Math.max(0, full_at.getTime() - now.getTime());
   const taken = Math.max(0, tokens) - Math.floor(burst / 2);

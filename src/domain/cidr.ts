@@ -49,7 +49,7 @@ export function contains(
   );
 }
 
-/** Whether a block is larger than every private network: it takes in what nobody meant to name. */
+/** Returns true if a block is larger than every private network, and so probably too large by mistake. */
 export function isWide({ family, mask: [first] }: Cidr): boolean {
   const widest = family === 4 ? 8 : 7; // 10.0.0.0/8, fc00::/7
   return first >>> (32 - widest) !== 2 ** widest - 1;

@@ -1,7 +1,7 @@
 import type { FailureReason, Outcome } from "./outcome.ts";
 
 /**
- * How many attempts one subscription may have under way.
+ * How many attempts of one subscription may run at once.
  *
  * It adapts as TCP's congestion window does (RFC 5681): slow start, additive increase, multiplicative decrease.
  */
@@ -12,7 +12,7 @@ export interface ConcurrencyLimit {
   readonly isSlowStart: boolean;
   /** When it was last halved, in ms. */
   readonly halvedAtMs: number;
-  /** Whether the receiver has answered since then. */
+  /** True if the receiver has answered since then. */
   readonly isAnswered: boolean;
 }
 
@@ -23,10 +23,10 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
   isAnswered: false,
 };
 
-/** What an attempt says about how much its receiver can take. */
+/** What the end of an attempt tells about the receiver's capacity. */
 export type Signal = "answered" | "unanswered" | "none";
 
-/** The receiver took as long as it may, or could not be reached. */
+/** The receiver did not answer in time or could not be reached. */
 const UNANSWERED: readonly FailureReason[] = [
   "timeout",
   "dns_error",
@@ -41,7 +41,7 @@ export function signalOf(outcome: Outcome): Signal {
   return "none";
 }
 
-/** The limit after an answer. It grows only while at least half of it is used. */
+/** Returns the limit after an answer. It grows only while at least half of it is used. */
 export function afterAnswer(
   limit: ConcurrencyLimit,
   { underWay, max }: { underWay: number; max: number },
@@ -54,8 +54,8 @@ export function afterAnswer(
 }
 
 /**
- * The limit after an attempt without an answer: half. Attempts that began before the last halving count only if nothing
- * was answered since, so that a dead receiver is at 1 after one timeout. A limit of 1 begins anew with slow start.
+ * Returns the limit after an attempt without an answer: half. Attempts that began before the last halving count only if nothing
+ * was answered since. So a dead receiver is at 1 after one timeout. A limit of 1 restarts with slow start.
  */
 export function afterSilence(
   limit: ConcurrencyLimit,

@@ -13,7 +13,7 @@ export const LOST_LEASES_MAX = 5;
 /** How long a delivery waits after an internal fault. */
 export const INTERNAL_FAULT_DELAY_MS = 60_000;
 
-/** How long a delivery waits for room. */
+/** How long a delivery waits after it was deferred. */
 export const DEFERRED_DELAY_MS = 1_000;
 
 /** An outcome that counts as an attempt. */

@@ -83,7 +83,7 @@ function isReadable(hostname: string): boolean {
   return !PUNYCODE.test(name) && domainToASCII(name) === hostname;
 }
 
-/** The host of a subscription's URL, as it is looked up. An empty text if the URL cannot be parsed. */
+/** The host of a subscription's URL in the form for look-ups. Empty if the URL cannot be parsed. */
 export function hostOf(url: string): string {
   const parsed = parse(url);
   return parsed === null ? "" : toDestination(url, parsed).host;

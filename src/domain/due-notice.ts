@@ -9,18 +9,18 @@ export interface DueSubscription {
 /** A UUID in base64url. */
 const ID_CHARS = 22;
 const PAIR = /^[\w-]{44}$/;
-/** PostgreSQL takes a payload of less than 8,000 bytes. */
+/** PostgreSQL accepts a payload of less than 8,000 bytes. */
 const PAYLOAD_MAX = 7_999;
 
-/** Subscriptions that one notice names. */
+/** The largest number of subscriptions in one notice. */
 export const NOTICE_MAX = Math.floor(PAYLOAD_MAX / (2 * ID_CHARS));
 
-/** The text that tells other processes of at most `NOTICE_MAX` subscriptions. */
+/** Returns a notice for other processes of at most `NOTICE_MAX` subscriptions. */
 export function encodeNotice(due: readonly DueSubscription[]): string {
   return due.map((one) => pack(one.organization_id) + pack(one.subscription_id)).join("");
 }
 
-/** The subscriptions that a notice names. Any role of the database can send one, so the rest of a bad one is ignored. */
+/** Returns the subscriptions of a notice. Any role of the database can send one, so malformed parts are ignored. */
 export function decodeNotice(text: string): DueSubscription[] {
   const due: DueSubscription[] = [];
   for (let at = 0; at < text.length; at += 2 * ID_CHARS) {

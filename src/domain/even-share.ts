@@ -1,4 +1,4 @@
-/** Shares places evenly among those who hold any. Each of them can always take one, so more may be held than there are. */
+/** Shares places evenly among holders. Each can always take one, so holders may exceed the number of places. */
 export class EvenShare {
   readonly #places: number;
   readonly #held = new Map<string, number>();
@@ -7,7 +7,7 @@ export class EvenShare {
     this.#places = places;
   }
 
-  /** False if the holder has its share already. */
+  /** Returns false if the holder already has its share. */
   take(holder: string): boolean {
     const held = this.#held.get(holder) ?? 0;
     const holders = this.#held.size + (held === 0 ? 1 : 0);
@@ -16,7 +16,7 @@ export class EvenShare {
     return true;
   }
 
-  /** Gives back a place that was taken. */
+  /** Gives a place back. */
   give(holder: string): void {
     const left = (this.#held.get(holder) ?? 0) - 1;
     if (left > 0) this.#held.set(holder, left);

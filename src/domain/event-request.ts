@@ -6,14 +6,14 @@ import { readTimestamp, TIMESTAMP_RULE } from "./timestamp.ts";
 import { listed } from "./violation.ts";
 
 export const EVENTS_OF_REQUEST_MAX = 1_000;
-/** Of one event's data as JSON, in bytes. */
+/** The limit of one event's data as JSON, in bytes. */
 export const DATA_BYTES_MAX = 256 * 1024;
-/** Containers within each other in one event's data, the data itself included. */
+/** The limit of nested containers in one event's data, the data itself included. */
 export const DATA_DEPTH_MAX = 100;
-/** How far ahead of our clock a publisher's may be. */
+/** How far a publisher's clock may be ahead of ours. */
 const AHEAD_MAX_MS = 5 * 60_000;
 
-/** An event as a publisher gives it. */
+/** An event in the form that publishers send. */
 export interface EventRequest {
   /** An id or a slug. */
   organization: string;
@@ -24,18 +24,18 @@ export interface EventRequest {
   dedupeKey?: string;
 }
 
-/** What is needed to judge an event. */
+/** What the checks of an event need. */
 export interface Judging {
   types: EventTypes;
   now: Date;
   retentionMs: number;
-  /** What is wrong with the JSON already: such data is not looked at. */
+  /** Faults of the JSON text. Data that has one is not checked further. */
   documentFaults: readonly Fault[];
 }
 
 type Members = Record<string, unknown>;
 
-/** The pointers of the events of a body, and whether it is a batch. */
+/** Returns the events of a body by pointer, and whether it is a batch. */
 export function eventsIn(body: unknown): { isBatch: boolean; events: Map<string, unknown> } {
   if (!isObject(body) || !Object.hasOwn(body, "events")) {
     return { isBatch: false, events: new Map([["", body]]) };
@@ -45,13 +45,13 @@ export function eventsIn(body: unknown): { isBatch: boolean; events: Map<string,
   return { isBatch: true, events: new Map(items.map((event, i) => [`/events/${i}`, event])) };
 }
 
-/** The organization that an event names, whatever else is wrong with it. */
+/** Returns the organization that an event names, even if the event has other faults. */
 export function organizationOf(given: unknown): string | null {
   const name = isObject(given) ? own(given, "organization") : null;
   return typeof name === "string" ? name : null;
 }
 
-/** What is wrong with the list of a batch. */
+/** Returns the faults of a batch's list. */
 export function batchFaults(body: unknown): Fault[] {
   const { events } = body as Members;
   const at = (detail: string) => [{ pointer: "/events", detail }];
@@ -62,7 +62,7 @@ export function batchFaults(body: unknown): Fault[] {
     : [];
 }
 
-/** Reads one event. Adds to `faults`, and returns null, where anything is wrong with it. */
+/** Reads one event. If it has faults, adds them to `faults` and returns null. */
 export function readEvent(
   given: unknown,
   pointer: string,
@@ -99,7 +99,7 @@ function readText(given: Members, member: string, blame: Blame): string | null {
   return null;
 }
 
-/** Null unless it can be published. */
+/** Returns null if the type cannot be published. */
 function readType(given: Members, types: EventTypes, blame: Blame): string | null {
   const type = readText(given, "type", blame);
   if (type === null || (types.find(type) && !isOwnType(type))) return type;
@@ -113,7 +113,7 @@ function readType(given: Members, types: EventTypes, blame: Blame): string | nul
   return null;
 }
 
-/** The data as JSON text. Null where anything is wrong. */
+/** Returns the data as JSON text. Null if it has faults. */
 function readData(
   given: Members,
   type: string | null,
@@ -165,7 +165,7 @@ function readDedupeKey(given: Members, blame: Blame): string | undefined {
   return undefined;
 }
 
-/** No member of Object's own counts, such as `constructor`. */
+/** Ignores inherited members, such as `constructor`. */
 function own(given: Members, member: string): unknown {
   return Object.hasOwn(given, member) ? given[member] : undefined;
 }

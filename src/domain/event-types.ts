@@ -11,7 +11,7 @@ export interface EventType {
   readonly schema: object;
   /** A `data` that the schema accepts. */
   readonly example: object;
-  /** What the schema refuses in `data`; pointers start at `data` itself, which is "". Empty: nothing. */
+  /** The faults that the schema finds in `data`. Pointers are relative to `data`, so "" is `data` itself. */
   readonly faultsOf: (data: unknown) => Fault[];
 }
 
@@ -21,7 +21,7 @@ export interface EventTypes extends Iterable<EventType> {
   find(name: string): EventType | undefined;
 }
 
-/** The service's own types. Its own code writes their `data`, so that no schema has to be asked. */
+/** The service's own types. Their `data` comes from our own code, so no schema checks it. */
 export const OWN_EVENT_TYPES = {
   "vc.test.ping": {
     summary: "A test event, sent on request",
@@ -34,12 +34,12 @@ export const OWN_EVENT_TYPES = {
   },
 } as const satisfies Record<string, Pick<EventType, "summary" | "schema" | "example">>;
 
-/** Names with this prefix are the service's own. Nobody else can declare or publish them. */
+/** The service's own names begin with this. Platforms can neither declare nor publish them. */
 const OWN_PREFIX = "vc.";
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$/;
 const NAME_LENGTH_MAX = 100;
 
-/** What is wrong with a name for a platform's type, as a sentence; null: nothing. */
+/** Returns a sentence about the fault of a name for a platform's type, or null. */
 export function faultOfTypeName(name: string): string | null {
   if (name.length > NAME_LENGTH_MAX) {
     return `the name must have at most ${NAME_LENGTH_MAX} characters`;
@@ -54,7 +54,7 @@ export function isOwnType(name: string): boolean {
   return name.startsWith(OWN_PREFIX);
 }
 
-/** The service's own types and these of the platform. */
+/** Returns the service's own types and those of the platform. */
 export function createEventTypes(ofPlatform: readonly EventType[] = []): EventTypes {
   const own = Object.entries(OWN_EVENT_TYPES).map(([name, type]) => ({
     ...type,

@@ -9,7 +9,7 @@ type IdPrefix = (typeof PREFIXES)[number];
 
 declare const kind: unique symbol;
 
-/** A bare UUID of one kind. An id of another kind does not pass for it; a plain string does. */
+/** A bare UUID of one kind. The compiler refuses an id of another kind and accepts a plain string. */
 type Id<Prefix extends IdPrefix> = string & { readonly [kind]?: Prefix };
 
 export type OrganizationId = Id<"org">;
@@ -17,9 +17,9 @@ export type SubscriptionId = Id<"wh">;
 export type EventId = Id<"evt">;
 export type DeliveryId = Id<"dlv">;
 export type AttemptId = Id<"att">;
-/** Of a change by an operator. */
+/** The id of a change by an operator. */
 export type ChangeId = Id<"chg">;
-/** Of a job that redelivers. */
+/** The id of a redelivery job. */
 export type RedeliveryId = Id<"rdl">;
 
 const FORMS = new Map<IdPrefix, RegExp>(
@@ -68,7 +68,7 @@ export function timeOrderedId(time: Date): string {
   return `${stamp.slice(0, 8)}-${stamp.slice(8)}-7${count}-${variant}${random.slice(1, 4)}-${random.slice(4)}`;
 }
 
-/** The time that a UUIDv7 carries, and a delivery's id, which begins as its event's does. */
+/** The time in a UUIDv7. It also works for a delivery's id, which begins like its event's. */
 export function timeOfId(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));
 }

@@ -1,17 +1,17 @@
 import type { Fault } from "./errors.ts";
 import { escapePointer } from "./violation.ts";
 
-/** Longer names are not repeated in a pointer. */
+/** Longer names are left out of a pointer. */
 const NAME_SHOWN_MAX = 100;
 
 interface Container {
-  /** Where it is. */
+  /** The pointer of the container. */
   pointer: string;
   /** The names so far, or null in an array. */
   names: Set<string> | null;
   /** The index of the current item of an array. */
   index: number;
-  /** The pointer of the value that comes next. */
+  /** The pointer of the next value. */
   next: string;
 }
 
@@ -19,9 +19,9 @@ const HALF_A_PAIR = /\p{Cs}/u;
 const PUNCTUATION = /["{}[\],]|[-0-9][-+.0-9eE]*/g;
 
 /**
- * What JavaScript or PostgreSQL would lose of a JSON text without a word: a member that is given twice, a number beyond
- * the exact integers, U+0000, half a surrogate pair, the name `__proto__`, and values in more than `depthMax` containers.
- * `text` must be valid JSON. Takes time in proportion to its length, and no more stack for deep values.
+ * Finds what JavaScript or PostgreSQL would silently lose of a JSON text: duplicate members, numbers beyond the exact integers,
+ * U+0000, half a surrogate pair, the name `__proto__`, and values in more than `depthMax` containers. `text` must be valid
+ * JSON. The time is linear in its length, and depth takes no stack.
  */
 export function faultsOfJson(
   text: string,
@@ -88,7 +88,7 @@ function containerAt(pointer: string, sign: "{" | "["): Container {
   };
 }
 
-/** Moves on behind a comma. Returns whether a name follows. */
+/** Moves on after a comma. Returns true if a name follows. */
 function nextOf(container: Container | undefined): boolean {
   if (!container || container.names) return container !== undefined;
   container.index++;
@@ -106,7 +106,7 @@ function readName(written: string, object: Container | undefined, blame: Blame):
   blameText(object.next, written, blame);
 }
 
-/** Only an escape can stand for what UTF-8 and JSON do not permit as it is. */
+/** Only an escape can stand for a character that UTF-8 or JSON does not permit. */
 function blameText(pointer: string, written: string, blame: Blame): void {
   if (!written.includes("\\")) return;
   const text = textOf(written);
@@ -118,13 +118,13 @@ function textOf(written: string): string {
   return written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
 }
 
-/** A pointer as RFC 6901 writes it. */
+/** Extends an RFC 6901 pointer by a name. */
 function pointerTo(parent: string, name: string): string {
   if (name.length > NAME_SHOWN_MAX) return parent;
   return `${parent}/${escapePointer(name)}`;
 }
 
-/** The place behind the string that begins at `start`. */
+/** Returns the position after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0;

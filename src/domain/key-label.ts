@@ -4,12 +4,12 @@ import type { Fault } from "./errors.ts";
 export const LABEL_MAX = 200;
 
 /**
- * Control characters could harm the terminals that show a label, and bidirectional ones reorder the rest of a line.
- * PostgreSQL cannot store half a surrogate pair.
+ * Control characters could harm terminals that show a label. Bidirectional ones reorder the rest of a line. PostgreSQL cannot
+ * store half a surrogate pair.
  */
 export const LABEL = /^[^\p{Cc}\p{Cs}\p{Bidi_Control}]+$/u;
 
-/** The rules in words. */
+/** `LABEL` in words. */
 export const LABEL_RULE = `1 to ${LABEL_MAX} characters, none of them a control or bidirectional character`;
 
 export function labelFaults(label: string): Fault[] {

@@ -1,13 +1,13 @@
 import { type DeliveryId, type OrganizationId, publicId, type SubscriptionId } from "./ids.ts";
 
-/** Types of events that tell the platform of its partners. Only the platform's own organization can subscribe to them. */
+/** Types of events that notify the platform about its partners. Only the platform's own organization can subscribe to them. */
 export const NOTICE_TYPES = [
   "vc.subscription.disabled",
   "vc.delivery.dead_lettered",
   "vc.organization.limited",
 ] as const;
 
-/** Something that the platform is told of. */
+/** A notification of the platform. */
 export interface Notice {
   type: (typeof NOTICE_TYPES)[number];
   organizationId: OrganizationId;
@@ -17,7 +17,7 @@ export interface Notice {
   at: Date;
 }
 
-/** The `data` of the event, as JSON text. */
+/** Returns the `data` of the event as JSON text. */
 export function encodeNotice(
   { organizationId, subscriptionId, deliveryId, reason }: Notice,
   slug: string,
@@ -30,5 +30,5 @@ export function encodeNotice(
   });
 }
 
-/** How long an organization that is told of as limited is not told of again. */
+/** The shortest time between two notices that one organization is limited. */
 export const LIMITED_PAUSE_MS = 60_000;

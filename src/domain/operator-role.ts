@@ -3,7 +3,7 @@ export const OPERATOR_ROLES = ["operate", "read", "publish"] as const;
 /** What an operator token may do: everything, `GET` alone, or what services that publish events need. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** Whether a role may call a route. `serves…` is what the route declares of itself. */
+/** Returns true if a role may call a route. The route declares `serves…`. */
 export function mayCall(
   role: OperatorRole,
   {
@@ -22,7 +22,7 @@ export function mayCall(
   }
 }
 
-/** Whether a token of this role may begin a session in the console. */
+/** Returns true if a token of this role may start a session in the console. */
 export function maySignIn(role: OperatorRole): boolean {
   return role !== "publish";
 }

@@ -28,9 +28,9 @@ export type Outcome =
 /**
  * Internal faults: the conditions on our side that stop an attempt.
  *
- * Nothing that a partner chooses may cause one: URL, name, address, certificate, answer, number of requests. Where an
- * error has two possible causes, our own side has to confirm the fault (`OwnSide`, the resolver's probe).
- * `unexpected` is an exception that nobody foresaw. Only a defect of ours raises it.
+ * Partners must not be able to cause one by a URL, name, address, certificate, answer or number of requests. If an error has
+ * two possible causes, our own side must confirm the fault (`OwnSide`, the resolver's probe). `unexpected` is an unforeseen
+ * exception. Only a defect in our code raises it.
  */
 export const INTERNAL_FAULTS = [
   "no_resolver",

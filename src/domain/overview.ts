@@ -1,18 +1,18 @@
-/** Whether the service does its work; `down`: nothing is accepted or nothing is delivered. */
+/** The status of the service. `down`: nothing is accepted or nothing is delivered. */
 export const SERVICE_STATUSES = ["ok", "degraded", "down"] as const;
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 
-/** Why the service is not well. `since` is ISO 8601. */
+/** A reason why the service is not well. `since` is ISO 8601. */
 export interface Problem {
   code: string;
   detail: string;
   since: string;
 }
 
-/** Problems with which nothing is accepted or nothing is delivered. */
+/** Problems that stop all publishing or all deliveries. */
 const FATAL = new Set(["database", "no_dispatcher"]);
 
-/** Nothing that is due should wait so long. */
+/** A due delivery should not wait longer. */
 export const LAG_MAX_SECONDS = 60;
 
 export function statusOf(problems: readonly Problem[]): ServiceStatus {
@@ -27,11 +27,11 @@ export interface Check {
   detail?: string;
 }
 
-/** Remembers since when each problem has been there. Faults do not say. */
+/** Remembers the start of each problem. */
 export class ProblemLog {
   #since = new Map<string, string>();
 
-  /** The problems with the time at which this log first saw them without a break. */
+  /** Adds to each problem the time since which this log has seen it in every call. */
   date(found: readonly Omit<Problem, "since">[], now: Date): Problem[] {
     const before = this.#since;
     const problems = found.map((one) => ({
@@ -43,7 +43,7 @@ export class ProblemLog {
   }
 }
 
-/** The checks that failed. */
+/** Returns a problem for each failed check. */
 export function problemsOf(checks: readonly Check[]): Omit<Problem, "since">[] {
   return checks
     .filter(({ ok }) => !ok)
@@ -53,7 +53,7 @@ export function problemsOf(checks: readonly Check[]): Omit<Problem, "since">[] {
     }));
 }
 
-/** Each code once, with the earliest time. */
+/** Returns each code once, with the earliest time. */
 export function mergeProblems(problems: readonly Problem[]): Problem[] {
   const byCode = new Map<string, Problem>();
   for (const one of problems) {

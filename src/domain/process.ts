@@ -4,24 +4,24 @@ export type ProcessRole = (typeof PROCESS_ROLES)[number];
 export const PROCESS_STATES = ["running", "stopping", "gone"] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
-/** A process that is silent for so long is gone. */
+/** A process that is silent this long is gone. */
 export const SILENT_MS = 15_000;
-/** A process that is gone leaves the list after this time. */
+/** A gone process leaves the list after this time. */
 export const GONE_KEPT_MS = 86_400_000;
 /** How often a process reports. */
 export const REPORT_MS = 5_000;
 
-/** Maxima of what a process reports. */
+/** Limits of a process's report. */
 export const ORGANIZATIONS_REPORTED = 10;
 export const SLOWED_REPORTED = 100;
 
-/** What a process last said of itself. */
+/** The last report of a process. */
 export interface Seen {
   role: ProcessRole;
   started_at: Date;
   last_seen_at: Date;
   is_stopping: boolean;
-  /** Null unless the process said that it ends. */
+  /** Null unless the process reported its end. */
   ended_at: Date | null;
 }
 
@@ -32,8 +32,8 @@ export function processStateAt(now: Date, seen: Seen): ProcessState {
 }
 
 /**
- * The processes that went silent without a word and that nobody has replaced. Each process that starts afterwards in the
- * same role takes the place of one.
+ * Returns the processes that went silent without an announcement and were not replaced. Each later start in the same role
+ * replaces one.
  */
 export function missedAt<Process extends Seen>(
   now: Date,

@@ -40,7 +40,7 @@ export function headOf({ id }: SealingKey): Buffer {
   return Buffer.concat([start, keyId]);
 }
 
-/** The secret, or null if the key is not on the ring, the bytes belong to another row, or they were altered. */
+/** Returns the secret. Null if the key is not on the ring, the bytes belong to another row, or they were altered. */
 export function open(ring: KeyRing, row: string, sealed: Buffer): string | null {
   const keyId = keyIdOf(sealed);
   const key = ring.find(({ id }) => id === keyId)?.key;

@@ -4,9 +4,9 @@ import { UUID } from "./ids.ts";
 /** How long a sign-in lasts. */
 export const SESSION_MS = 12 * 3_600_000;
 
-/** An operator's sign-in, as its cookie says it. */
+/** An operator's sign-in, as its cookie states it. */
 export interface Session {
-  /** What sign-out remembers of it. */
+  /** The part that sign-out remembers. */
   nonce: string;
   endsAt: Date;
 }
@@ -19,7 +19,7 @@ export function encodeSession(session: Session, token: string): string {
   return `${nonce}.${endsAt.getTime()}.${macOf(session, token).toString("base64url")}`;
 }
 
-/** The session and which of the tokens signed it, or null if none did or the session is over. */
+/** Returns the session and the token that signed it. Null if none did or the session has expired. */
 export function openSession<Token extends { token: string }>(
   value: string,
   tokens: readonly Token[],
@@ -29,7 +29,7 @@ export function openSession<Token extends { token: string }>(
   if (endsMs === undefined) return null;
   const session = { nonce, endsAt: new Date(Number(endsMs)) };
   const given = Buffer.from(mac, "base64url");
-  // All are compared, also after a match, so that time tells nothing.
+  // Compares all of them, even after a match, so that the time reveals nothing.
   const [signer] = tokens.filter(({ token }) => timingSafeEqual(macOf(session, token), given));
   return signer && now < session.endsAt ? { session, signer } : null;
 }

@@ -5,17 +5,16 @@ export interface Holding {
   /** All slots. */
   total: number;
   free: number;
-  /** Those that hold slots or wait for one, this one included. */
+  /** The number of holders that hold or wait for slots, this one included. */
   holders: number;
-  /** Slots that this one holds. */
+  /** The slots that this one holds. */
   held: number;
 }
 
 /**
- * How many slots a holder may take up to its share: nine tenths of all slots, over the number of holders.
- *
- * Nobody takes more than nine tenths of the slots that nobody else holds. So something is left for the next one, however
- * many arrive together (dynamic thresholds, Choudhury and Hahne 1998). A holder of nothing may take one.
+ * Returns how many slots a holder may take up to its share: nine tenths of all slots, divided by the number of holders. A
+ * holder takes at most nine tenths of the slots that others do not hold. So some are left for the next one, even if many arrive
+ * together (dynamic thresholds, Choudhury and Hahne 1998). A holder of nothing may take one.
  */
 export function belowShare({ total, free, holders, held }: Holding): number {
   const share = Math.max(1, Math.floor((total - reserveOf(total)) / holders));
@@ -24,7 +23,7 @@ export function belowShare({ total, free, holders, held }: Holding): number {
   return Math.max(0, Math.min(share - held, threshold));
 }
 
-/** How many slots anybody may take beyond its share. */
+/** Returns how many slots a holder may take beyond its share. */
 export function beyondShare({ total, free }: Pick<Holding, "total" | "free">): number {
   return Math.max(0, free - reserveOf(total));
 }

@@ -19,7 +19,7 @@ export interface CountedAttempt {
  */
 export const SUBSCRIPTIONS_MAX = 10_000;
 
-/** Of a subscription's event types, with a comma between them. */
+/** The length limit of a subscription's event types, joined by commas. */
 export const EVENTS_LENGTH_MAX = 2_000;
 
 export interface Rules {
@@ -64,7 +64,7 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
   }
 }
 
-/** Our processes broke it off. It uses up an attempt, and must not disable a partner's subscription. */
+/** Returns true if our processes ended the attempt. It counts, but must not disable a partner's subscription. */
 function isInterrupted(outcome: CountedOutcome): boolean {
   return outcome.kind === "unreachable" && outcome.reason === "interrupted";
 }

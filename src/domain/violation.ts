@@ -1,17 +1,17 @@
 import type { Fault } from "./errors.ts";
 
-/** A keyword of a JSON Schema that a value breaks, as Ajv reports it. */
+/** A violated keyword of a JSON Schema, as Ajv reports it. */
 export interface Violation {
   keyword: string;
-  /** A JSON pointer to the value. */
+  /** The JSON pointer of the value. */
   instancePath: string;
   params: Record<string, unknown>;
 }
 
-/** More of them would hide the rest of a sentence. */
+/** Further values would hide the rest of the sentence. */
 const LISTED_MAX = 100;
 
-/** At most `max` faults. That no alternative fits is left out where the faults of the alternatives say it. */
+/** Returns at most `max` faults. Leaves out that no alternative fits if the alternatives have faults of their own. */
 export function toFaults(violations: readonly Violation[], max: number): Fault[] {
   const telling = violations.filter(({ keyword }) => !OF_ALTERNATIVES.includes(keyword));
   const told = violations.filter(
@@ -27,7 +27,7 @@ export function toFaults(violations: readonly Violation[], max: number): Fault[]
 
 const OF_ALTERNATIVES = ["anyOf", "oneOf", "if"];
 
-/** A JSON pointer to what is wrong: the member itself where one is missing or too much. */
+/** Returns the JSON pointer of the fault: of the member if it is missing or not allowed. */
 export function pointerOf({ instancePath, keyword, params }: Violation): string {
   const member = params[MEMBER_PARAMS[keyword] ?? ""];
   return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
@@ -44,7 +44,7 @@ export function escapePointer(member: string): string {
   return member.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The rule that was broken, as the end of a sentence. All that it quotes comes from the schema. */
+/** Returns the violated rule as the end of a sentence. It quotes only the schema. */
 export function ruleOf({ keyword, params }: Violation): string {
   const limit = Number(params["limit"]);
   switch (keyword) {
@@ -103,7 +103,7 @@ const UNITS: Record<string, string> = {
   Properties: "member",
 };
 
-/** A list for a sentence. Of a long one only the beginning, and how many there are. */
+/** Lists values for a sentence. Cuts a long list off and says how many more there are. */
 export function listed(values: readonly unknown[]): string {
   const shown = values.slice(0, LISTED_MAX).map(text).join(", ");
   const rest = values.length - LISTED_MAX;

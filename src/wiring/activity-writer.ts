@@ -8,8 +8,8 @@ const WRITE_MS = 5_000;
 const PATIENCE_MS = 10_000;
 
 /**
- * Writes down what the log has counted, every 5 s. What cannot be written is written the next time; a crash of the process
- * loses what it has counted since the last one.
+ * Writes the counts of the log every 5 s. A failed write is repeated with the next one. If the process crashes, the counts
+ * since the last write are lost.
  */
 export function startActivityWriter(
   db: Database,
@@ -26,7 +26,7 @@ export function startActivityWriter(
   };
 }
 
-/** Writes all that has changed. Rows hold sums, so one whose write may or may not have happened is written again. */
+/** Writes all changed rows. Rows hold sums, so a row whose write is uncertain can be written again. */
 export async function writeActivity(
   db: Database,
   log: ActivityLog,

@@ -4,7 +4,7 @@ import { type Config, parseAdminTokens } from "../config.ts";
 import type { OperatorToken } from "../http/operator/operator-tokens.ts";
 import { keep, readKept } from "./kept-file.ts";
 
-/** The operators' tokens: configured, kept in the data folder, or made there now. */
+/** Returns the operators' tokens: those of the settings, those in the data folder, or new ones. */
 export async function openAdminTokens({
   adminTokens,
   dataDir,

@@ -14,8 +14,8 @@ const LINKS_MAX = 40;
 const OURSELVES = fileURLToPath(import.meta.url);
 
 /**
- * Makes root's process, for good, one of whoever can change what a folder is: root's command on a user's DATA_DIR works
- * with that user's rights, and so cannot be led anywhere. Does nothing where root alone can change it, or for others.
+ * If another user can change the folder, root's process becomes that user's for good. So a command of root on a user's DATA_DIR
+ * has that user's rights, and cannot be misdirected. Does nothing if only root can change the folder, or if we are not root.
  */
 export async function becomeOwner(folder: string, log: (message: string) => void): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -38,13 +38,13 @@ export async function becomeOwner(folder: string, log: (message: string) => void
   log(`${whose}: working as that user`);
 }
 
-/** Made first and looked at then: in /tmp, others might make it before we do. A fault is told by whoever uses it. */
+/** Creates the folder first, because in /tmp another user might do so in between. Its next use reports a fault. */
 async function makeAndFindOwner(folder: string): ReturnType<typeof findOwner> {
   await makePath(folder, 0o700).catch(() => undefined);
   return findOwner(folder);
 }
 
-/** The first owner but root of anything on the way to a path, links included. Null when all that is there is root's. */
+/** Returns the first owner other than root on the way to a path, links included. Null if root owns all that exists. */
 async function findOwner(path: string): Promise<{ owner: Account; at: string } | null> {
   let at = parse(resolve(path)).root;
   let rest = relative(at, resolve(path)).split(sep);
@@ -53,7 +53,7 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
     const [name = "", ...after] = rest;
     const next = join(at, name);
     const found = await lstat(next).catch(() => null);
-    if (found === null) return null; // The rest is root's to make.
+    if (found === null) return null; // Root creates the rest.
     if (found.uid !== 0) return { owner: found, at: next };
 
     if (found.isSymbolicLink()) {
@@ -70,7 +70,7 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
   return null;
 }
 
-/** A user who may write to a folder can exchange what is root's in it, unless the folder is sticky as /tmp is. */
+/** A user who may write to a folder can replace root's files in it, unless the folder is sticky, as /tmp is. */
 function requireClosed(folder: string, { mode, gid }: { mode: number; gid: number }): void {
   if ((mode & 0o1000) !== 0) return;
   if ((mode & 0o002) !== 0) {

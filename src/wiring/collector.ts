@@ -1,13 +1,13 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Fits V8's garbage collector to a service. Both are V8's own options, not Node.js's: a version that has dropped one says
- * so on standard error, and goes on without.
+ * Tunes V8's garbage collector for a service. These are options of V8, not of Node.js. A version that has dropped one reports
+ * it on standard error and continues.
  */
 export function tuneCollector(): void {
-  // An object is young at first, wherever it was made. Requests make some in the same places as connections, which live
-  // long: taken for old, they are kept until the next collection of everything, and with them all that they lead to.
+  // By default V8 treats new objects as old if their place in the code creates long-lived ones. Requests share such places with
+  // connections. Their objects, and all that these refer to, would stay until the next full collection.
   setFlagsFromString("--no-allocation-site-pretenuring");
-  // Old objects are collected once there are twice as many as were left the last time, not up to four times.
+  // A full collection starts when old objects have doubled since the last one. The default is up to four times.
   setFlagsFromString("--heap-growing-percent=100");
 }

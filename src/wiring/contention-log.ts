@@ -4,7 +4,7 @@ import type { Holders } from "../delivery/dispatcher.ts";
 const PAUSE_MS = 60_000;
 const NAMED_MAX = 5;
 
-/** Logs who holds most slots while deliveries wait for one, at most once a minute. */
+/** Logs the holders of the most slots while deliveries wait for one, at most once a minute. */
 export function createContentionLog(
   log: Logger,
   nowMs = () => performance.now(),

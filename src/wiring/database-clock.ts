@@ -1,13 +1,13 @@
 import { after, SKEW_MAX_MS, systemClock } from "../domain/clock.ts";
 import { clockSkewMs, type Database } from "../postgres/database.ts";
 
-/** How long the database may take to tell its time. */
+/** How long the database may take to return its time. */
 const ANSWER_MS = 3_000;
 
 /**
- * The machine's time while it is right, and the database's while it is not: a node whose clock is an hour off attempts
- * nothing early and spoils no other node's rate window. Steps of the machine's clock show at once, against the
- * monotonic one; what drifts shows at the next `measure`.
+ * Returns the machine's time while it is right, and otherwise the database's. So a node whose clock is an hour off attempts
+ * nothing early and spoils no rate window of other nodes. A step of the machine's clock shows at once against the monotonic
+ * clock. Drift shows at the next `measure`.
  */
 export class DatabaseClock {
   readonly #db: Database;
@@ -23,7 +23,7 @@ export class DatabaseClock {
     this.#measured = { skewMs: 0, ...this.#read() };
   }
 
-  /** How far the database's clock is ahead of ours, as far as we know. */
+  /** The last known time that the database's clock is ahead of ours. */
   get skewMs(): number {
     return this.#skewMsAt(this.#system().getTime());
   }
@@ -46,16 +46,16 @@ export class DatabaseClock {
     );
   }
 
-  /** After a suspension of the machine it is the monotonic clock that is behind. */
+  /** Measures now, because after a suspension of the machine, the monotonic clock is the wrong one. */
   #askAtOnce(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
     void this.measure()
-      .catch(() => undefined) // The database is away: the next reading asks again.
+      .catch(() => undefined) // The database is unavailable. The next reading retries.
       .finally(() => (this.#isAsking = false));
   }
 
-  /** Changes what we know no more than the answer requires: a slow one leaves much open. */
+  /** Changes the skew only as far as the answer requires, because a slow answer is imprecise. */
   async measure(): Promise<void> {
     const { least, most } = await clockSkewMs(this.#db.within(ANSWER_MS), this.#system);
     const skewMs = Math.min(Math.max(this.skewMs, least), most);

@@ -1,6 +1,6 @@
 import { codeOf } from "../postgres/driver/failure.ts";
 
-/** What an operator does about what the server or the network reports, by SQLSTATE or system code. */
+/** The operator's remedies for errors of the server and the network, by SQLSTATE or system code. */
 const CURES: Record<string, string> = {
   ECONNREFUSED: "nothing listens there: start PostgreSQL, or correct host and port",
   ENOENT: "no socket is there: start PostgreSQL, or correct the folder",
@@ -19,10 +19,7 @@ const CURES: Record<string, string> = {
 
 const TLS = /ssl|tls|certificate|self.signed/i;
 
-/**
- * The same error, with the variable whose URL has led there and with what to do. What has no code comes from us and says
- * so itself.
- */
+/** Returns the error with the name of the URL's variable and a remedy. Errors without a code are ours and already clear. */
 export function explainDatabaseFault(variable: string, error: unknown): unknown {
   const code = codeOf(error);
   if (!(error instanceof Error) || code === "") return error;

@@ -20,7 +20,7 @@ import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
 
-/** The folder of the built-in database's files, or null with a server of the operator's own. */
+/** The folder of the built-in database. Null if the operator runs the server. */
 export function databaseFolder({ databaseUrl, dataDir }: Config): string | null {
   return databaseUrl === null ? homeFolder(dataDir) : null;
 }
@@ -30,14 +30,14 @@ export interface OpenDatabase {
   close: () => Promise<void>;
 }
 
-/** Connections of the service: enough to keep two cores of PostgreSQL busy, and no more. */
+/** Connections of the service. This many keep two cores of PostgreSQL busy. */
 const CONNECTIONS_MAX = 10;
-/** One migration may rewrite a large table, or wait for another process that does. */
+/** A migration may rewrite a large table, or wait for another process that migrates. */
 const MIGRATION_MS = 24 * 3_600_000;
 
 /**
- * Opens the configured database or starts the built-in one, and brings its schema up to date. Only with
- * `writesRetention` does our RETENTION take the place of the one that history has been kept by.
+ * Opens the configured database or starts the built-in one, and updates its schema. Only with `writesRetention` does RETENTION
+ * replace the stored value.
  */
 export async function openDatabase(
   config: Config,
@@ -63,7 +63,7 @@ export async function openDatabase(
     await updateSchema(config, url, log, { writesRetention }).catch(explain(owners));
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
-    // One that cannot be reached is a fault of the start.
+    // An unreachable database is an error of the start.
     await requireSettings(db).catch(explain("DATABASE_URL"));
     if (config.migrationDatabaseUrl) await requireSchema(db);
     return { db, close };
@@ -79,15 +79,15 @@ function explain(variable: string): (error: unknown) => never {
   };
 }
 
-/** What was migrated is what the service opens, unless its two URLs lead to different databases. */
+/** Throws if the two URLs lead to different databases, because only one of them was migrated. */
 async function requireSchema(db: Database): Promise<void> {
   if ((await findPendingMigrations(db)).length === 0) return;
   throw new Error("DATABASE_URL leads to a database that MIGRATION_DATABASE_URL does not migrate");
 }
 
 /**
- * How long a transaction may stand still, of a process that is frozen say: as long as one attempt takes, a third of a
- * lease. So whoever waits for its rows can still record in time.
+ * How long a transaction of ours may stand still, as in a frozen process: one attempt, a third of a lease. So those that wait
+ * for its rows can still record in time.
  */
 export function standstillMs({ attemptTimeoutMs }: Pick<Config, "attemptTimeoutMs">): number {
   return Math.min(Math.max(attemptTimeoutMs, STANDSTILL_MS.least), STANDSTILL_MS.most);
@@ -95,7 +95,7 @@ export function standstillMs({ attemptTimeoutMs }: Pick<Config, "attemptTimeoutM
 
 const STANDSTILL_MS = { least: 1_000, most: 10_000 };
 
-/** Migrates with the owner's role. A service role that may not is content when there is nothing to do. */
+/** Migrates with the owner's role. A service role without that right is accepted if nothing is to be done. */
 export async function updateSchema(
   config: Config,
   url: string,
@@ -125,7 +125,7 @@ export async function updateSchema(
   }
 }
 
-/** A first one is written in any case: without it nothing would ever go. */
+/** The first value is always stored, because without one, history never expires. */
 async function keepRetention(
   owner: Database,
   retentionMs: number,
@@ -150,7 +150,7 @@ function orExplain(what: string): (error: unknown) => never {
   };
 }
 
-/** Leaves the service's role its rows and no more. One that is as good as the owner has no rights to lose. */
+/** Grants the service's role exactly its rights. A member of the owner has every right, so it is left alone. */
 async function confine(
   owner: Database,
   service: string,
@@ -161,13 +161,13 @@ async function confine(
   if (excess !== null) log(`the role ${service} of DATABASE_URL ${EXCESS[excess]}`);
 }
 
-/** What is to be said of a role that is stronger than the service needs. */
+/** The warnings about a role that is stronger than the service needs. */
 export const EXCESS = {
   owner: "is a member of the schema's owner: it can alter and drop everything",
   create: "may create in the schema, and so become its owner: revoke that right",
 };
 
-/** Where the built-in database lives, for messages. */
+/** Describes the place of the database for messages. */
 export function describeDatabase({ databaseUrl, dataDir }: Config): string {
   return databaseUrl
     ? (parsePostgresUrl(databaseUrl)?.host ?? "")

@@ -10,11 +10,11 @@ export interface DeliveryLog {
 }
 
 /**
- * One line for each attempt, and one for each outcome that ends something. A success is `debug`: at full speed such lines
- * would be thousands a second. A failed attempt is `info`.
+ * Logs a line for each attempt, and one for each outcome that ends something. A success is `debug`, because there may be
+ * thousands a second. A failed attempt is `info`.
  */
 export function createDeliveryLog(logger: Logger): DeliveryLog {
-  // There is nothing to redact in these lines, and searching them would cost more than writing them.
+  // These lines hold no secrets, and a search for them costs more than the writing.
   const log = logger.child({}, { redact: [] });
 
   return {
@@ -54,7 +54,7 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
   };
 }
 
-/** The ids that lead from a line to the event's other lines. */
+/** The ids that link a line to the event's other lines. */
 export function namesOf(claim: Claim) {
   return {
     event_id: publicId("evt", claim.event_id),
@@ -64,7 +64,7 @@ export function namesOf(claim: Claim) {
   };
 }
 
-/** Without the query of the URL, in which partners put secrets. */
+/** Leaves out the URL's query, because partners put secrets there. */
 function subscriptionOf({ subscription_id, organization_id, url }: Claim) {
   const { origin, pathname } = new URL(url);
   return {

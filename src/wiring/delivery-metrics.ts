@@ -12,7 +12,7 @@ import { within } from "./within.ts";
 /** How long the database may take. */
 const DATABASE_MS = 2_000;
 
-/** Exposes what waits, what was published, how long deliveries take in all, and what runs here. */
+/** Exposes the backlog, published events and the version. */
 export function watchDeliveries(
   registers: Registry[],
   { db, clock, activity }: { db: Database; clock: Clock; activity: Pick<ActivityLog, "published"> },
@@ -51,7 +51,7 @@ export function watchDeliveries(
   }).set({ version: VERSION, node: process.version }, 1);
 }
 
-/** Measures from an event's publishing to the end of the attempt that delivered it. */
+/** Measures the time from publishing to the end of the successful attempt. */
 export function measureEndToEnd(registers: Registry[]): (recorded: Recorded) => void {
   const durations = new Histogram({
     name: "partner_api_end_to_end_seconds",

@@ -12,7 +12,7 @@ import { DatabaseClock } from "./database-clock.ts";
 import { type Destinations, openDestinations } from "./destinations.ts";
 import { openRing } from "./sealing-keys.ts";
 
-/** A lease outlives its attempt, with time for look-up, queueing and recording. */
+/** A lease lasts this many attempts, which leaves time for look-up, queueing and recording. */
 const LEASE_ATTEMPTS = 3;
 
 /** Measures the clock and opens the key ring. Returns what the dispatcher and the actions share. */
@@ -44,7 +44,7 @@ export async function openFoundations(
   return { foundations, clock };
 }
 
-/** For a command: it has no dispatcher. */
+/** For commands, which have no dispatcher. */
 export async function openDependencies(
   config: Config,
   db: Database,

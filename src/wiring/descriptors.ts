@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { DRAINING_MAX } from "../delivery/connections.ts";
 import { CONNECTIONS_MAX } from "../http/build-app.ts";
 
-/** How many connections each part of the process may have open. */
+/** The largest number of open connections of each part of the process. */
 export interface ConnectionBounds {
   partners: number;
   operators: number;
@@ -12,17 +12,17 @@ export interface ConnectionBounds {
 
 type Settings = Pick<Config, "role" | "dispatchConcurrency">;
 
-/** For the connections to the database, resolvers, files and pipes. */
+/** For connections to the database, resolvers, files and pipes. */
 const RESERVE = 100;
 const LEAST = 256;
-/** Connections to receivers that are worth keeping beside those of attempts under way. */
+/** Idle connections to receivers that are worth keeping. */
 const KEPT_MAX = 3_000;
-/** Of what the listeners get, one part in so many is the operators'. */
+/** The operators' listener gets one in this many of the listeners' descriptors. */
 const OPERATORS_PART = 8;
 
 /**
- * Shares the descriptors of this process, so that no number of clients takes those of the deliveries or the database.
- * Throws if there are too few to work with.
+ * Divides the descriptors of this process, so that clients cannot take those of deliveries or the database. Throws if there are
+ * too few.
  */
 export function planConnections(config: Settings, log: Logger): ConnectionBounds {
   const descriptors = descriptorsMax();
@@ -53,14 +53,14 @@ function attemptsNeed({ dispatchConcurrency }: Settings): number {
   return dispatchConcurrency + DRAINING_MAX;
 }
 
-/** Node.js raises its own limit as far as it may. Infinity: there is none. */
+/** Node.js raises its own limit as far as it may. Infinity: no limit. */
 function descriptorsMax(): number {
   const { userLimits } = process.report.getReport() as Report;
   const soft = userLimits?.open_files?.soft;
   return typeof soft === "number" ? soft : Infinity;
 }
 
-/** What we read of Node.js' report. Windows has no such limits. */
+/** The part of Node.js' report that we read. Windows has no such limits. */
 interface Report {
   userLimits?: { open_files?: { soft: number | "unlimited" } };
 }

@@ -13,16 +13,16 @@ export interface Destinations {
 }
 
 /**
- * Opens the check of URLs twice, for requests and for deliveries, each with look-ups of its own. Callers can name hosts
- * whose servers keep silent as fast as their rate limit allows. They must use up neither the look-ups of deliveries nor
- * those of other organizations, so organizations share the look-ups of requests evenly.
+ * Opens two checks of URLs, for requests and for deliveries. Each has its own look-ups. A caller can name hosts with silent
+ * name servers as fast as the rate limit allows. That must not use up the look-ups of deliveries or of other organizations, so
+ * organizations share the look-ups of requests evenly.
  */
 export function openDestinations(
   config: Settings,
   /** Called when a request's URL cannot be checked because no resolver answers. */
   onUnresolved: () => void = () => undefined,
 ): Destinations {
-  const lookUpsMax = config.dispatchConcurrency; // An attempt has one.
+  const lookUpsMax = config.dispatchConcurrency; // Each attempt makes one look-up.
   const requests = open(config);
   const deliveries = open(config, lookUpsMax);
   const places = new EvenShare(lookUpsMax);
@@ -48,7 +48,7 @@ export function openDestinations(
   }
 }
 
-/** How long a look-up may take: half of the attempt that it is for. */
+/** The time limit of a look-up: half of its attempt. */
 export function lookUpLimitMs(attemptTimeoutMs: number): number {
   return attemptTimeoutMs / 2;
 }

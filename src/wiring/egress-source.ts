@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Config } from "../config.ts";
 
-/** Throws if an address that deliveries are to be sent from is not one of this machine's. */
+/** Throws if this machine does not have the source addresses of the settings. */
 export async function requireEgressSource({
   egressSource: { ipv4, ipv6 },
 }: Pick<Config, "egressSource">): Promise<void> {

@@ -16,12 +16,12 @@ import { createDeliveryLog, namesOf } from "./delivery-log.ts";
 import type { NoteFault } from "./fault-log.ts";
 import type { Writes } from "./writes.ts";
 
-/** How often we look for what other processes accepted and for what became due. */
+/** How often the dispatcher looks for deliveries of other processes and for those that became due. */
 const POLL_INTERVAL_MS = 100;
-/** A statement that takes longer is abandoned, and the next one tries another connection. */
+/** A slower statement is abandoned, and the next one tries another connection. */
 const STATEMENT_MS = 10_000;
 
-/** Puts the delivery engine together: claim → attempt → decide → record. */
+/** Connects the parts of the delivery engine: claim → attempt → decide → record. */
 export function createEngine(
   foundations: Foundations,
   config: Config,
@@ -87,7 +87,7 @@ export function createEngine(
   const dispatcher = new Dispatcher({
     listDue: (page) => listDueSubscriptions(inTime().db, { now: clock(), ...page }),
     claim: async (wanted) => {
-      // What could not be recorded would be attempted again and again, and each time lose its lease.
+      // If outcomes cannot be recorded, claims would only repeat attempts whose leases then expire.
       if (writes.hasFailed()) await writes.check();
       return claimDeliveries(inTime(), wanted);
     },

@@ -9,14 +9,14 @@ import { repeat } from "./repeat.ts";
 
 const ANNOUNCE_MS = 60_000;
 
-/** The service's own types and those of the configured folder. Throws one error that names every fault in it. */
+/** Returns the service's own types and those of the configured folder. Throws one error that names all its faults. */
 export async function openEventTypes({
   eventTypes: folder,
 }: Pick<Config, "eventTypes">): Promise<EventTypes> {
   return createEventTypes(folder === null ? [] : await loadEventTypes(folder));
 }
 
-/** Announces the types of this process now and then, as long as it runs. Warns of those that only subscriptions know. */
+/** Announces this process's types at intervals. Warns of types that only subscriptions know. */
 export async function startAnnouncing(
   deps: Dependencies,
   log: Logger,

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { InternalFault } from "../domain/outcome.ts";
 
-/** What a fault of our own keeps from being done, by its public names. */
+/** The public ids of what an internal fault prevents. */
 export type Hindered = Record<string, string>;
 
-/** `error`: the exception that is the fault. Its stack is logged. */
+/** `error`: the exception, if the fault is one. Its stack is logged. */
 export type NoteFault = (
   fault: InternalFault,
   hindered: Hindered,
@@ -12,13 +12,13 @@ export type NoteFault = (
   error?: unknown,
 ) => void;
 
-/** A delivery that waits comes back after a minute, and its fault with it. */
+/** A waiting delivery, and its fault, returns after a minute. */
 const PERIOD_MS = 60_000;
 const LINES_MAX = 20;
 
 /**
- * Tells of faults of our own: the first ones of a minute each by name, and at its end how many there were. They come
- * by the thousand, for everything that waits, and a line for each would fill the disk.
+ * Logs internal faults: the first ones of each minute one by one, and then their numbers. Faults come by the thousand, and a
+ * line for each would fill the disk.
  */
 export class FaultLog {
   readonly #log: Logger;

@@ -15,15 +15,15 @@ interface Check {
   detail?: string;
 }
 
-/** How long a failed write of the service keeps us from being ready, unless one succeeds. */
+/** How long a failed write keeps the process from being ready, unless a later write succeeds. */
 const FAILURE_MEMORY_MS = 3_000;
 
-/** How long an internal fault keeps us from being ready after it was last seen. */
+/** How long an internal fault keeps the process from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
 
 /**
- * Faults that by themselves are no reason: a look at the key ring says more than `secret_sealed`, `lease_spent` is over
- * when it shows, and the defect behind `unexpected` may need a partner's help to show.
+ * Faults that are no reason by themselves. For `secret_sealed` the key ring is checked instead. `lease_spent` is over when it
+ * is noticed. A partner's input may trigger the defect behind `unexpected`.
  */
 const NO_REASON: ReadonlySet<InternalFault> = new Set([
   "secret_sealed",
@@ -31,10 +31,10 @@ const NO_REASON: ReadonlySet<InternalFault> = new Set([
   "unexpected",
 ]);
 
-/** How long the database may take. Balancers have a limit of their own, and a shorter one than a statement. */
+/** The database's time limit. Balancers have their own, which is shorter than that of a statement. */
 const DATABASE_MS = 3_000;
 
-/** Knows whether this process can do its work. Nothing that a partner chooses changes either answer. */
+/** Checks whether this process can work. Partners cannot influence the results. */
 export class Readiness {
   readonly #db: Database;
   readonly #writes: Writes;
@@ -45,9 +45,9 @@ export class Readiness {
   #isCurrent = false;
   #isStopping = false;
 
-  /** Database and clock: whether requests can be served. */
+  /** Database and clock: can requests be served? */
   readonly forPartners: HealthChecks;
-  /** Internal faults, too: whether deliveries go out. */
+  /** Also internal faults: are deliveries sent? */
   readonly forOperators: HealthChecks;
 
   constructor(
@@ -76,7 +76,7 @@ export class Readiness {
     this.#faults.set(fault, this.#clock.now().getTime());
   }
 
-  /** From now on balancers are to send nothing more. */
+  /** From now on, tells balancers to send no more requests. */
   noteStopping(): void {
     this.#isStopping = true;
   }
@@ -124,7 +124,7 @@ export class Readiness {
       : { name: "database", ok: false, detail: "migrations are pending" };
   }
 
-  /** What the next request would meet: it writes, too. */
+  /** Requests write, so this check writes as well. */
   async #checkWrites(): Promise<Check> {
     const commits = await this.#writes.check().then(
       () => !this.#writes.hasFailed(FAILURE_MEMORY_MS),
@@ -143,7 +143,7 @@ export class Readiness {
     return recent.includes("secret_sealed") ? [...checks, await this.#examineRing()] : checks;
   }
 
-  /** A key that is lost stops its own subscriptions. A ring that knows none of the keys stops them all. */
+  /** A missing key stops only its own subscriptions. A ring without any of the keys stops all. */
   async #examineRing(): Promise<Check> {
     const asked = isAnySealedUnder(this.#db.within(this.#databaseMs), this.#ring.map(headOf));
     const opensSome = await within(this.#databaseMs, asked).catch(() => false);

@@ -9,8 +9,8 @@ const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 const isRoot = () => process.geteuid?.() === 0;
 
 /**
- * The content of a secret file that only we may read; null while there is none. Root reads its own alone, through no link
- * that somebody else may have made, and nobody waits at a pipe that lies in its place.
+ * Returns the content of a secret file that only we may read. Null if it does not exist. Root reads only its own files and
+ * follows no link. A pipe in the file's place does not block.
  */
 export async function readKept(path: string): Promise<string | null> {
   try {
@@ -33,7 +33,7 @@ export async function readKept(path: string): Promise<string | null> {
   }
 }
 
-/** Whether its mode lets any user read or write a secret file. Its group may: a container's volumes are made so. */
+/** Returns true if every user may read or write a secret file. Its group may, because volumes of containers are made so. */
 export async function isOpenToAll(path: string): Promise<boolean> {
   try {
     return ((await stat(path)).mode & 0o006) !== 0;
@@ -43,11 +43,11 @@ export async function isOpenToAll(path: string): Promise<boolean> {
   }
 }
 
-/** Writes a secret file whole or not at all. When another process was first, its content is the answer. */
+/** Writes a secret file completely or not at all. If another process was first, returns that content. */
 export async function keep(path: string, content: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   await makePath(dirname(path), 0o700);
-  // Flushed, or a crash may leave it empty.
+  // Flushed, because after a crash the file could be empty.
   await writeFile(draft, `${content}\n`, { flag: "wx", mode: 0o600, flush: true });
   try {
     await link(draft, path);

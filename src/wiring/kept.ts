@@ -1,7 +1,7 @@
-/** An answer serves this long, so that requests cannot load the database. */
+/** Results are reused for this time, so that requests cannot load the database. */
 const ANSWER_LIFE_MS = 1_000;
 
-/** Gives one answer to all who ask within its life, which begins with the question. */
+/** Returns a function that reuses one result. Its lifetime starts with the call of `ask`. */
 export function kept<Answer>(
   ask: () => Promise<Answer>,
   nowMs: () => number = () => performance.now(),

@@ -5,8 +5,8 @@ import type { Config } from "../config.ts";
 import type { App } from "../http/app.ts";
 
 /**
- * Opens a listener and returns its base URL. A name stands for its first address: of `localhost` the framework would
- * open both, and the second one's connections would be without our bounds.
+ * Opens a listener and returns its base URL. A name stands for its first address. For `localhost` the framework would open two,
+ * and connections to the second one would not be bounded.
  */
 export async function openListener(app: App, host: string, port: number): Promise<string> {
   try {
@@ -17,7 +17,7 @@ export async function openListener(app: App, host: string, port: number): Promis
   }
 }
 
-/** Throws what `openListener` would, before anything else is opened. */
+/** Throws the error of `openListener` before anything else is opened. */
 export async function requireListenable(host: string, port: number): Promise<void> {
   try {
     const { address } = await lookup(host);
@@ -30,12 +30,12 @@ export async function requireListenable(host: string, port: number): Promise<voi
   }
 }
 
-/** The base URL of a listener as it is configured, before it is open. */
+/** The base URL of a configured listener. */
 export function urlOf(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** The same error in words that help. */
+/** The same error in plain words. */
 export function cannotListen(host: string, port: number, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException;
   const why = WHY.get(code ?? "") ?? (error as Error).message;
@@ -49,7 +49,7 @@ const WHY = new Map([
   ["ENOTFOUND", "no such host"],
 ]);
 
-/** What this process is to listen on. */
+/** An address that this process listens on. */
 export interface Listener {
   of: "partners" | "operators";
   host: string;

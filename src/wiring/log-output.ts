@@ -2,19 +2,19 @@ import { type DestinationStream, pino } from "pino";
 import { printable } from "../commands/printable.ts";
 
 /**
- * Lines go out together: a write for each was a sixteenth of what an identity check costs. A pipe takes so many bytes
- * whole or not at all, so that the end of the process cuts none in two that is not longer itself.
+ * Lines are written together, because a write for each took a sixteenth of an identity check's time. A pipe takes this many
+ * bytes completely or not at all. So the end of the process cuts no line that is shorter.
  */
 const TOGETHER = { characters: 4_096, ms: 100 };
-/** Bytes that wait for whoever reads the log. Beyond that lines are dropped: a reader that hangs stops nothing. */
+/** Bytes that may wait for the log's reader. Further lines are dropped, so that a stuck reader stops nothing. */
 const UNREAD_MAX = 4 * 1024 * 1024;
 
-/** Where the log goes: JSON on standard output, within 100 ms; on a terminal lines for people, at once. */
+/** Returns the log's output: JSON on standard output within 100 ms, or lines for people at once if it is a terminal. */
 export async function openLogOutput(): Promise<DestinationStream> {
   return process.stdout.isTTY ? linesForPeople(process.stdout) : standardOutput();
 }
 
-/** What the log quotes cannot control the terminal. The package is loaded only here: a service rarely has a terminal. */
+/** Removes control characters from logged texts. Imports the package only here, because a service rarely has a terminal. */
 export async function linesForPeople(
   destination: NodeJS.WritableStream & { hasColors?: () => boolean },
 ): Promise<DestinationStream> {
@@ -28,12 +28,12 @@ export async function linesForPeople(
   return { write: (line) => lines.write(`${withoutControls(line)}\n`) };
 }
 
-/** JSON writes most control characters as escapes, and the others as they are. */
+/** JSON writes most control characters as escapes, and the others unchanged. */
 function withoutControls(line: string): string {
   return printable(line.trimEnd()).replace(/\\u00[0-9a-f]{2}/g, "\ufffd");
 }
 
-/** What cannot be written, to a full disk say, costs its lines: the service goes on, and ends when it is told to. */
+/** Lines that cannot be written, on a full disk for example, are lost. The service continues and can be stopped. */
 export function standardOutput(): DestinationStream {
   const output = pino.destination({
     sync: false,
@@ -46,12 +46,12 @@ export function standardOutput(): DestinationStream {
   output.on("error", () => (fails = true));
   output.on("write", () => (fails = false));
   output.flushSync = () => {
-    if (!fails) flushSync(); // Which tries again until it succeeds, and lets nothing else happen.
+    if (!fails) flushSync(); // It retries until it succeeds and blocks everything else.
   };
   return gatherLines(output);
 }
 
-/** Lets `output` have many lines at a time: with each that it is given it measures all that it holds. */
+/** Hands lines to `output` together, because for each write it measures everything that it holds. */
 function gatherLines(output: ReturnType<typeof pino.destination>): DestinationStream {
   const [write, flush, flushSync] = [
     output.write.bind(output),
@@ -61,7 +61,7 @@ function gatherLines(output: ReturnType<typeof pino.destination>): DestinationSt
   let lines = "";
   const handOver = () => {
     const text = lines;
-    lines = ""; // First: a write that fails must not leave them here to grow.
+    lines = ""; // Cleared first, so that lines do not pile up if the write throws.
     if (text !== "") write(text);
   };
   output.write = (line) => {

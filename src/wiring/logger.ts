@@ -4,7 +4,7 @@ import { standardOutput } from "./log-output.ts";
 import { timeOfLine } from "./log-time.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** JSON lines. What could carry a token or a secret is cut out here, whoever logs it. */
+/** Logs JSON lines. Tokens and secrets are removed here for all callers. */
 export function createLogger(
   level: string,
   destination: DestinationStream = standardOutput(),
@@ -24,10 +24,10 @@ export function createLogger(
 const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
 const SECRET_PATHS = NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Where PostgreSQL quotes the row that it refuses. */
+/** The members in which PostgreSQL quotes a refused row. */
 const ROW_PATHS = ["err.detail", "err.where"];
 
-/** Warns at the start of what production should not have, or should have thought of. */
+/** Logs the warnings about settings that are unfit for production. */
 export function warnOfExceptions(config: Config, log: Logger): void {
   for (const { message, facts = {} } of warningsOf(config)) log.warn(facts, message);
 }

@@ -3,11 +3,11 @@ import { Gauge, type Registry } from "prom-client";
 
 export interface Machine {
   clock: { readonly skewMs: number };
-  /** Where the built-in database keeps its files; null with a server of the operator's own. */
+  /** The folder of the built-in database. Null if the operator runs the server. */
   databaseFolder: string | null;
 }
 
-/** Exposes what an operator must watch on the machine itself: its clock, and the disk of the built-in database. */
+/** Exposes the machine's state: its clock, and the disk of the built-in database. */
 export function watchMachine(registers: Registry[], { clock, databaseFolder }: Machine): void {
   new Gauge({
     name: "partner_api_clock_skew_seconds",

@@ -24,10 +24,7 @@ const SESSIONS_MS = 600_000;
 const EXPIRED_KEYS_MS = 60_000;
 const PARTITIONS_MAX_MS = 600_000;
 
-/**
- * What has to be done now and then: partitions come and go, the use of keys is written down, our clock is compared, and
- * whoever stands still holds nobody up.
- */
+/** Repeats the service's upkeep: partitions, expiry, roll-up, use of keys, the clock, and sessions that stand still. */
 export function startMaintenance(
   deps: Dependencies,
   clock: DatabaseClock,
@@ -39,7 +36,7 @@ export function startMaintenance(
     onStalled,
   }: {
     retentionMs: number;
-    /** How long a process may stand still that holds what others wait for. */
+    /** How long a process that holds locks may stand still. */
     standstillMs: number;
     onError: (error: unknown) => void;
     onInUse: () => void;
@@ -76,10 +73,9 @@ export function startMaintenance(
 }
 
 /**
- * Makes the partitions that are needed soon and drops those that have expired. While another session uses the tables for
- * long, as a backup does, that has to wait: rows find a place in the default partitions. A statement that takes too long
- * is a fault of its own, and no outage: it does not pass for `isUnavailable`. Breaks off between two short transactions
- * where `signal` aborts.
+ * Creates the next partitions and drops expired ones. Both wait while another session, such as a backup, uses the tables for
+ * long. Until then, new rows go to the default partitions. A statement that takes too long is an error of its own, so it does
+ * not count as an outage (`isUnavailable`). After `signal` aborts, stops before the next transaction.
  */
 export async function turnPartitions(
   deps: Pick<Dependencies, "db" | "clock">,
@@ -100,13 +96,10 @@ export async function turnPartitions(
   }
 }
 
-/** No clock of ours is so far off that a key which another process still knows is deleted. */
+/** Allows for wrong clocks, so that no key is deleted while it is valid for another process. */
 const EXPIRY_MARGIN_MS = 60_000;
 
-/**
- * Deletes expired dedupe keys and kept answers, one short statement after another, until there are none or `signal`
- * aborts.
- */
+/** Deletes expired dedupe keys and kept answers in short statements, until none is left or `signal` aborts. */
 export async function deleteExpiredKeys(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   signal?: AbortSignal,

@@ -11,11 +11,11 @@ import { type Machine, watchMachine } from "./machine-metrics.ts";
 import { within } from "./within.ts";
 
 export interface Metrics {
-  /** Exposes how many attempts are under way. */
+  /** Exposes the number of running attempts. */
   watchAttempts(dispatcher: { readonly underWay: number }): void;
   /** Exposes the state of the machine. */
   watchMachine(machine: Machine): void;
-  /** Exposes what waits and what was published. */
+  /** Exposes the backlog and published events. */
   watchDeliveries(deliveries: Parameters<typeof watchDeliveries>[1]): void;
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
@@ -24,10 +24,10 @@ export interface Metrics {
   expose(): Promise<{ contentType: string; body: string }>;
 }
 
-/** How long the database may take: a scrape that times out would lose all the others with the one metric that asks it. */
+/** The database's time limit. If one metric made the scrape time out, all others would be lost, too. */
 const DATABASE_MS = 2_000;
 
-/** What Prometheus reads. Nothing here counts a table: asking costs the same however much is waiting. */
+/** Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. */
 export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_MS): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -51,7 +51,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     labelNames: ["fault"],
     registers,
   });
-  for (const fault of INTERNAL_FAULTS) faults.inc({ fault }, 0); // Or the first would show as no increase.
+  for (const fault of INTERNAL_FAULTS) faults.inc({ fault }, 0); // Otherwise the first fault would not show as an increase.
   const deadLetters = new Counter({
     name: "partner_api_dead_letters_total",
     help: "Deliveries that were given up after their last attempt",
@@ -123,7 +123,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
   };
 }
 
-/** Times every request, by the route's pattern. */
+/** Times every request, by route pattern. */
 export function measure(app: App, metrics: Metrics): void {
   app.addHook("onResponse", (request, reply, done) => {
     metrics.noteRequest({

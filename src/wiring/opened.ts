@@ -1,16 +1,16 @@
 /**
- * What has been opened so far, each with how to close it. It is closed in the opposite order, so that nothing outlives what
- * it needs: at a stop, and where a later step of the start fails.
+ * The opened parts, each with its close function. They are closed in reverse order, so that each part closes before those that
+ * it needs. This happens at a stop, and if the start fails.
  */
 export class Opened {
   readonly #closers: (() => unknown)[] = [];
 
-  /** Notes how to close what has just been opened. */
+  /** Adds the close function of a part that was just opened. */
   add(close: () => unknown): void {
     this.#closers.push(close);
   }
 
-  /** Closes everything, once, also below what fails to close. Throws the first error when all is closed. */
+  /** Closes everything once, even if one part fails to close. Then throws the first error. */
   async close(): Promise<void> {
     const errors: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {

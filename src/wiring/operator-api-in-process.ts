@@ -4,12 +4,12 @@ import type { Dependencies } from "../actions/dependencies.ts";
 import type { Carry } from "../commands/operator-api.ts";
 import { buildOperatorApp } from "../http/operator/app.ts";
 
-/** Whom an operator's change is recorded under that came from a command on the database. */
+/** The operator's name in the record of changes, for commands on the database. */
 export const COMMAND_LINE = "command line";
 
 /**
- * The operator API on the database, without a listener. So a command does the same in both ways, and what goes wrong
- * is known in full: it is thrown, where a server would hide it.
+ * The operator API on the database, without a listener. So commands do the same in both ways. Unexpected errors are thrown,
+ * where a server would hide them.
  */
 export function operatorApiInProcess(deps: Dependencies): {
   carry: Carry;
@@ -49,13 +49,13 @@ export function operatorApiInProcess(deps: Dependencies): {
   }
 }
 
-/** No log has a line of this request, so its id would lead nowhere. */
+/** Removes the request id, because no log has it. */
 function withoutRequest(text: string): string {
   const problem = JSON.parse(text) as object;
   return JSON.stringify({ ...problem, request_id: undefined });
 }
 
-/** Passes on the exception of a request that failed; everything else is for a server's log. */
+/** Passes on the exception of a failed request. Ignores what else a server logs. */
 function errorsOnly(note: (error: unknown) => void): FastifyBaseLogger {
   const ignore = () => undefined;
   const log: FastifyBaseLogger = {

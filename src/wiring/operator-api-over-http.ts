@@ -2,10 +2,10 @@ import type { Carry } from "../commands/operator-api.ts";
 import type { Config } from "../config.ts";
 import { USER_AGENT } from "./product.ts";
 
-/** A request that publishes 1,000 events, say, may take its time. */
+/** A request may take long if it publishes 1,000 events, for example. */
 const ANSWER_MS = 30_000;
 
-/** The operator API of a running service. Redirects are not followed: the token is for this server alone. */
+/** The operator API of a running service. Follows no redirects, because the token is for this server only. */
 export function operatorApiOverHttp(
   { url, token }: NonNullable<Config["operatorApi"]>,
   answerMs = ANSWER_MS,
@@ -34,7 +34,7 @@ export function operatorApiOverHttp(
 function reasonOf(error: unknown, answerMs: number): string {
   const { name, message, cause } = error as Error;
   if (name === "TimeoutError") return `no answer within ${answerMs / 1000} s`;
-  // Of several addresses, the error that holds all of theirs has no message.
+  // If a host has several addresses, the error that holds theirs has no message.
   const { message: words, code = "" } = (cause ?? new Error()) as NodeJS.ErrnoException;
   return [words, code, message].find((text) => text !== "") ?? name;
 }

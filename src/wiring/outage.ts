@@ -2,19 +2,19 @@ import type { Logger } from "pino";
 import type { Writes } from "./writes.ts";
 
 interface Timing {
-  /** How often an outage is looked at. */
+  /** How often the database is checked during an outage. */
   checkMs: number;
-  /** It is over once nothing has failed for so long. */
+  /** The outage ends after this time without a failure. */
   quietMs: number;
-  /** How often it is told of while it lasts. */
+  /** How often a lasting outage is logged. */
   remindMs: number;
 }
 
 const TIMING: Timing = { checkMs: 1_000, quietMs: 3_000, remindMs: 60_000 };
 
 /**
- * Tells of a database that is away, overwhelmed or takes no writes: once when it begins, now and then while it lasts,
- * and once when it is over. Everything fails then, hundreds of times a second, and a line for each would fill the disk.
+ * Logs outages of the database: unreachable, overloaded, or without writes. It logs the start, the end, and a reminder at
+ * intervals. During an outage, hundreds of calls fail in a second, and a line for each would fill the disk.
  */
 export class Outage {
   readonly #writes: Writes;
@@ -30,7 +30,7 @@ export class Outage {
     this.#timing = { ...TIMING, ...timing };
   }
 
-  /** Notes something that failed because of the database. */
+  /** Notes a failure that the database caused. */
   note(err: unknown): void {
     this.#failures++;
     this.#lastFailureMs = performance.now();

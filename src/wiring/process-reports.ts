@@ -30,7 +30,7 @@ export function identify(role: ProcessRole, clock: Clock): ProcessIdentity {
   };
 }
 
-/** What is wrong with this process, since when it has been so. */
+/** Returns this process's problems, each with the time of its start. */
 export function datedProblems(
   ready: () => Promise<Check[]>,
   clock: Clock,
@@ -43,12 +43,12 @@ export function datedProblems(
 }
 
 export interface Reporting {
-  /** From now on the process says that it stops. */
+  /** Reports from now on that the process stops. */
   noteStopping(): void;
   stop(): Promise<void>;
 }
 
-/** Reports this process every 5 s, as long as it runs, and says at the end that it ended. */
+/** Reports this process every 5 s, and records its end. */
 export function startReporting(
   { db, clock }: { db: Database; clock: Clock },
   identity: ProcessIdentity,
@@ -59,7 +59,7 @@ export function startReporting(
     onError,
   }: {
     dispatcher: Slotted | null;
-    /** When an outcome was last recorded. */
+    /** When the last outcome was recorded. */
     lastRecorded: () => Date | null;
     ownProblems: () => Promise<Problem[]>;
     onError: (error: unknown) => void;

@@ -6,5 +6,5 @@ const manifest = JSON.parse(
 
 export const VERSION = manifest.version;
 
-/** How deliveries introduce themselves. */
+/** The User-Agent of deliveries. */
 export const USER_AGENT = `Partner-API/${VERSION}`;

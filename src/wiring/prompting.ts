@@ -8,18 +8,18 @@ import { hearNotices, sendNotice } from "../postgres/due-notices.ts";
 
 type Nudged = Pick<Dispatcher, "nudge" | "reserve" | "isFull">;
 
-/** A notice that takes longer is abandoned. */
+/** A slower notice is abandoned. */
 const NOTICE_MS = 1_000;
 
 export interface Prompting extends Pick<Dependencies, "nudge" | "reserve"> {
-  /** Resolves once notices are heard. */
+  /** Resolves when notices are received. */
   listening: Promise<void>;
   stop: () => Promise<void>;
 }
 
 /**
- * What is published is attempted within milliseconds, not at the next poll. The dispatcher of this process is nudged. Where
- * there is none, or it has no slot, a notice nudges those of the other processes.
+ * Makes published deliveries start within milliseconds instead of at the next poll. Nudges the dispatcher of this process. If
+ * there is none or it is full, sends a notice, which nudges those of the other processes.
  */
 export function startPrompting(db: Database, dispatcher: Nudged | null): Prompting {
   const announcements = new Announcements((notice) => sendNotice(db.within(NOTICE_MS), notice));

@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Certificates (PEM) that receivers' may be signed by besides the usual authorities'; undefined while none are configured. */
+/** Returns certificates (PEM) of authorities to trust besides the usual ones. Undefined if none are configured. */
 export async function readReceiversCa({
   egressCaFile: path,
 }: Pick<Config, "egressCaFile">): Promise<string | undefined> {
@@ -14,7 +14,7 @@ export async function readReceiversCa({
   });
   const certificates = pem.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw new Error(`EGRESS_CA_FILE ${path} holds no certificate`);
-  // TLS would pass over a damaged one in silence, and every delivery would fail instead.
+  // TLS would silently skip a damaged certificate, and then every delivery would fail.
   if (!certificates.every((certificate) => isReadable(certificate))) {
     throw new Error(`EGRESS_CA_FILE ${path} holds a damaged certificate`);
   }

@@ -3,13 +3,13 @@ import { takeRedeliveryTurn } from "../actions/redelivery-turn.ts";
 import { hasOpenJobs } from "../postgres/redelivery-jobs.ts";
 import { repeat } from "./repeat.ts";
 
-/** How often a process looks whether a job may go on, and how often while there is none. */
+/** How often a process looks for work on a job, and how often it does so while there is none. */
 const POLL_MS = 50;
 const IDLE_MS = 500;
-/** A turn that takes longer is abandoned with all that it wrote. */
+/** A slower turn is abandoned, and its writes are rolled back. */
 const TURN_MS = 10_000;
 
-/** Works on redeliveries, in turns with the other processes. Returns how to stop. */
+/** Works on redeliveries, in turns with other processes. Returns how to stop. */
 export function startRedelivering(
   deps: Dependencies,
   onError: (error: unknown) => void,

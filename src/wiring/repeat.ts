@@ -1,6 +1,6 @@
 /**
- * Does `work` every `ms`, and never twice at once: a turn that takes longer delays the next. Returns how to stop, which
- * resolves once the turn under way is over.
+ * Calls `work` every `ms`. Calls never overlap: a slow one delays the next. Returns how to stop, which resolves when the
+ * current call has ended.
  */
 export function repeat(
   ms: number,

@@ -9,8 +9,8 @@ import { describeDatabase } from "./database.ts";
 import { keep, readKept } from "./kept-file.ts";
 
 /**
- * The ring that seals signing secrets: configured, kept in the data folder, or made there now. It is made only while
- * nothing is sealed yet: a new key beside an old database would lose every secret.
+ * Returns the key ring: from the settings, from the data folder, or a new one. A new ring is made only while nothing is sealed,
+ * because it could not open the secrets of an existing database.
  */
 export async function openRing(config: Config, db: Queryable): Promise<KeyRing> {
   if (config.sealingKeys) return config.sealingKeys;

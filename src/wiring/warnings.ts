@@ -8,7 +8,7 @@ export interface Warning {
   facts?: Record<string, unknown>;
 }
 
-/** What production should not have, or should have thought of. The start logs it, and `doctor` shows it. */
+/** Returns warnings about settings that are unfit for production. The start logs them, and `doctor` shows them. */
 export function warningsOf(config: Config): Warning[] {
   return [...misspelt(config), ...listeners(config), ...egress(config), ...history(config)];
 }
@@ -74,7 +74,7 @@ function* history({ retentionMs, retryDelaysMs }: Config): Iterable<Warning> {
   };
 }
 
-/** `32h36m` is easier to read than `1956m`. */
+/** Hours, because `32h36m` is easier to read than `1956m`. */
 function inHours(ms: number): string {
   const hours = Math.floor(ms / 3_600_000);
   const rest = ms % 3_600_000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Throws if `work` takes longer than `ms`; nobody waits for it any more then. */
+/** Throws if `work` takes longer than `ms`. Its later result is ignored. */
 export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   const timer = new AbortController();
   const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {

@@ -1,10 +1,10 @@
 import { type Database, isUnavailable } from "../postgres/database.ts";
 import { writeReadiness } from "../postgres/server.ts";
 
-/** How long a write of our own may take. */
+/** The time limit of a check. */
 const WRITE_MS = 2_000;
 
-/** Knows whether the database commits: from the writes of the service, and from one of our own. */
+/** Knows whether the database commits. It watches the service's writes, and can write a row itself. */
 export class Writes {
   readonly #db: Database;
   readonly #limitMs: number;
@@ -16,7 +16,7 @@ export class Writes {
     this.#limitMs = limitMs;
   }
 
-  /** Passes a write of the service on, and remembers whether the database did it. */
+  /** Returns the result of a write, and notes whether the database did it. */
   readonly note = async <Result>(write: Promise<Result>): Promise<Result> => {
     try {
       const result = await write;
@@ -28,12 +28,12 @@ export class Writes {
     }
   };
 
-  /** Whether the last write of the service failed, at most `ms` ago. */
+  /** Returns true if the service's last write failed, at most `ms` ago. */
   hasFailed(ms = Number.MAX_VALUE): boolean {
     return performance.now() - this.#failedAtMs <= ms;
   }
 
-  /** Writes one row, once for all who ask meanwhile. Throws if the database does not commit it in time. */
+  /** Writes one row, once for all concurrent calls. Throws if the database does not commit it in time. */
   check(): Promise<void> {
     return (this.#checking ??= writeReadiness(this.#db.within(this.#limitMs)).finally(
       () => (this.#checking = undefined),
