@@ -49,6 +49,11 @@ export async function pageOfChanges(
   const faults: Fault[] = [];
   const since = readMoment("/since", from, faults);
   const until = readMoment("/until", to, faults);
+  for (const name of ["operator", "action", "subject"] as const) {
+    if (/\p{Cc}/u.test(query[name] ?? "")) {
+      faults.push({ pointer: `/${name}`, detail: "must not contain control characters" });
+    }
+  }
   return readPage(query, {
     name: "changes",
     form: new RegExp(`^${UUID}$`),

@@ -23,7 +23,7 @@ export class OverviewReader {
   readonly #nowMs: () => number;
   readonly #folders = new ProblemLog();
   readonly #database = new ProblemLog();
-  #overview: { at: number; value: Promise<Overview> } | undefined;
+  #overview: { endedAt: number | null; value: Promise<Overview> } | undefined;
   #trends: { at: number; value: Trends } | undefined;
 
   /** `ownProblems` returns the problems of this process, as `/readyz` shows them. */
@@ -38,11 +38,15 @@ export class OverviewReader {
   }
 
   read(): Promise<Overview> {
-    const at = this.#nowMs();
-    if (this.#overview === undefined || at - this.#overview.at >= OVERVIEW_MS) {
-      this.#overview = { at, value: this.#find() };
-    }
-    return this.#overview.value;
+    const { endedAt, value } = this.#overview ?? { endedAt: -Infinity };
+    if (value && (endedAt === null || this.#nowMs() - endedAt < OVERVIEW_MS)) return value;
+
+    const begun: { endedAt: number | null; value: Promise<Overview> } = {
+      endedAt: null,
+      value: this.#find().finally(() => (begun.endedAt = this.#nowMs())),
+    };
+    this.#overview = begun;
+    return begun.value;
   }
 
   /** If the database is unavailable, the overview says so. That is no error. */
@@ -62,11 +66,20 @@ export class OverviewReader {
 
   async #ask(checks: Problem[]): Promise<Overview> {
     const deps = { ...this.#deps, db: this.#deps.db.within(PATIENCE_MS) };
-    const at = this.#nowMs();
-    if (this.#trends === undefined || at - this.#trends.at >= TRENDS_MS) {
-      this.#trends = { at, value: await findTrends(deps) };
-    }
-    const { value: trends } = this.#trends;
+    const trends = await this.#findTrends(deps);
     return findOverview(deps, { checks, trends, folders: this.#folders });
+  }
+
+  /** Trends that take too long are no outage: the last ones stay. */
+  async #findTrends(deps: Pick<Dependencies, "db" | "clock">): Promise<Trends> {
+    const at = this.#nowMs();
+    const last = this.#trends;
+    if (last && at - last.at < TRENDS_MS) return last.value;
+    const value = await findTrends(deps).catch((error: unknown) => {
+      if (!last) throw error;
+      return last.value;
+    });
+    this.#trends = { at, value };
+    return value;
   }
 }

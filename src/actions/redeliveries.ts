@@ -24,7 +24,7 @@ import { type RedeliveryQuery, readRedeliveryFilter } from "./redelivery-filter.
 import type { DeliveryView } from "./views/delivery.ts";
 import { type RedeliveryView, viewRedelivery } from "./views/redelivery.ts";
 
-type Deps = Pick<Dependencies, "db" | "clock" | "eventTypes">;
+type Deps = Pick<Dependencies, "db" | "clock" | "eventTypes" | "platformOrganization">;
 
 export interface RedeliveryRequest {
   filter: RedeliveryQuery;

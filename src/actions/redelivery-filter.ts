@@ -26,12 +26,12 @@ export type RedeliveryQuery = Partial<Record<(typeof MEMBERS)[number], string | 
  * one does not exist.
  */
 export async function readRedeliveryFilter(
-  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
+  deps: Pick<Dependencies, "db" | "eventTypes" | "platformOrganization">,
   query: RedeliveryQuery,
   faults: Fault[],
 ): Promise<() => Promise<RedeliveryFilter>> {
   const found: Fault[] = [];
-  const types = await listEverKnown({ db, eventTypes });
+  const types = await listEverKnown(deps);
   const { state = null, ...read } = readDeliveryQuery(query, types, found);
   if (state !== null && !isRedeliverable(state)) {
     const detail = `must be one of ${REDELIVERABLE_STATES.join(", ")}`;
@@ -49,7 +49,7 @@ export async function readRedeliveryFilter(
   }
 
   return async () => ({
-    ...(await findOwnerOf(db, query.organization, read)),
+    ...(await findOwnerOf(deps.db, query.organization, read)),
     delivery_state: state !== null && isRedeliverable(state) ? state : null,
     reason: read.reason ?? null,
     event_id: read.eventId ?? null,

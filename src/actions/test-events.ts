@@ -46,12 +46,15 @@ async function publishAndKeep(
   event: NewEvent & { subscriptionId: SubscriptionId },
   keep: Keep,
 ): Promise<Published> {
-  const published = await deps.db.begin(async (tx) => {
+  const { noteWrite = <Result>(write: Promise<Result>) => write } = deps;
+  const writing = deps.db.begin(async (tx) => {
     const [one] = await publish(deps, tx, [event]);
     if (!one) throw new Error("publishing one event returned nothing");
     if (one.subscriptionIds.length > 0) await keep(tx, event.subscriptionId, one.eventId);
     return one;
   });
+  const published = await noteWrite(writing);
+  deps.activity.notePublished(event.organizationId, published.subscriptionIds);
   deps.nudge(
     published.subscriptionIds.map((id) => ({
       subscription_id: id,

@@ -51,7 +51,7 @@ function waitingOf(db: Queryable, owner: BacklogOwner): Statement<unknown> {
     select w.due_at, w.leased_until
       from subscriptions s
      cross join lateral (${ofOne(db`s.id`)}) w
-     where s.organization_id = ${owner.id}`;
+     where s.organization_id = ${owner.id} and s.deleted_at is null`;
 }
 
 /** Returns the planner's estimate, from the table's size and samples of its columns. EXPLAIN takes no parameters. */
@@ -88,7 +88,7 @@ export async function findNextDueOf(
           select w.due_at
             from subscriptions s
            cross join lateral (${first(db`subscription_id = s.id and`)}) w
-           where s.organization_id = ${owner.id}
+           where s.organization_id = ${owner.id} and s.deleted_at is null
            order by w.due_at
            limit 1`
       : db<{ due_at: Date }[]>`

@@ -41,8 +41,12 @@ export async function claimDue(
   const ids = wanted.shares.map((s) => s.subscription_id);
   const rows = await db<(ClaimedDelivery | (CeilingRow & { id: null }))[]>`
     with bucket as (
-      select subscription_id, max_per_second, burst, full_at,
-             burst - ceil(extract(epoch from greatest(full_at - ${now}, interval '0')) * max_per_second)::int as tokens
+      -- A clock that was ahead must not close a bucket for longer than an empty one takes to fill.
+      select subscription_id, max_per_second, burst,
+             least(full_at, ${now}::timestamptz + make_interval(secs => burst::float / max_per_second)) as full_at,
+             burst - least(
+               burst, ceil(extract(epoch from greatest(full_at - ${now}, interval '0')) * max_per_second)
+             )::int as tokens
         from subscription_ceilings
        where subscription_id = any(${ids}::uuid[])
        order by subscription_id

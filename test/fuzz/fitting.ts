@@ -11,8 +11,15 @@ export interface Described {
 /** Valid values for members, parameters and path segments with these names. */
 const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
   Object.entries({
-    id: fc.constantFrom("«subscription»", "«delivery»", "«organization»", "«event»"),
+    id: fc.constantFrom(
+      "«subscription»",
+      "«delivery»",
+      "«organization»",
+      "«event»",
+      "«redelivery»",
+    ),
     key_id: fc.constant("«key_id»"),
+    token: fc.constant("«token»"),
     url: fc.constant(`https://hooks.example.com/${MARK}`),
     secret: fc.constantFrom("«secret»", `whsec_${MARK}`),
     to: fc.constantFrom("«receiving»", "«subscription»"),
@@ -27,7 +34,12 @@ const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
     data: fc.constantFrom({ amount: 1 }, { amount: 1, [MARK]: MARK }),
     occurred_at: fc.constant("2026-01-01T00:00:00Z"),
     dedupe_key: fc.constantFrom("k", MARK),
-    state: fc.constantFrom("waiting", "dead_lettered"),
+    state: fc.constantFrom("waiting", "dead_lettered", "paused"),
+    filter: fc.constant({ organization: "«slug»", state: "dead_lettered" }),
+    rate_per_second: fc.constant(50),
+    max_per_second: fc.constantFrom(5, null),
+    q: fc.constantFrom("order.created", MARK),
+    step: fc.constant("1m"),
     "*": fc.constant("«page»"),
   }),
 );
@@ -47,4 +59,11 @@ export function schemasOf({ schema }: RouteOptions): { body?: Described; queryst
 /** Chooses `usual` `weight` times as often as `rare`. */
 export function often<T>(weight: number, usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>) {
   return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rare });
+}
+
+export function knownId(url: string): string {
+  if (url.includes("events")) return "«event»";
+  if (url.includes("redeliveries")) return "«redelivery»";
+  if (url.includes("deliveries")) return "«delivery»";
+  return url.includes("organizations") ? "«organization»" : "«subscription»";
 }

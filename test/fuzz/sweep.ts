@@ -1,5 +1,5 @@
 import type { RouteOptions } from "fastify";
-import { schemasOf } from "./fitting.ts";
+import { knownId, schemasOf } from "./fitting.ts";
 import { MARK, NASTY } from "./junk.ts";
 import type { Shot } from "./shots.ts";
 import { escape, isOpen } from "./targets.ts";
@@ -32,10 +32,4 @@ export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
       body: JSON.stringify({ ...example, [name]: text }),
     })),
   ]);
-}
-
-function knownId(url: string): string {
-  if (url.includes("events")) return "«event»";
-  if (url.includes("deliveries")) return "«delivery»";
-  return url.includes("organizations") ? "«organization»" : "«subscription»";
 }

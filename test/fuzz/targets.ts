@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { type Described, often, right } from "./fitting.ts";
+import { type Described, knownId, often, right } from "./fitting.ts";
 import { junkName, junkText, MARK } from "./junk.ts";
 
 export function pathOf(pattern: string): fc.Arbitrary<string> {
   const parts = pattern
     .split("/")
     .map((part) =>
-      isOpen(part) ? often(3, right(part.replace(":", "")), junkPart) : fc.constant(part),
+      isOpen(part) ? often(3, openPart(pattern, part), junkPart) : fc.constant(part),
     );
   const path = fc.tuple(...parts).map((found) => found.join("/"));
   return often(
@@ -14,6 +14,12 @@ export function pathOf(pattern: string): fc.Arbitrary<string> {
     path,
     fc.tuple(path, fc.constantFrom(...BENDS)).map(([p, bend]) => bend(p)),
   );
+}
+
+/** Half of the ids are of the kind that the route asks for. */
+function openPart(pattern: string, part: string): fc.Arbitrary<unknown> {
+  const any = right(part.replace(":", ""));
+  return part === ":id" ? fc.oneof(fc.constant(knownId(pattern)), any) : any;
 }
 
 /** Returns true if a segment of a route's path is a parameter. */

@@ -3,6 +3,8 @@ import type { TestContext } from "node:test";
 import type { RouteOptions } from "fastify";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
+import { PartnerError } from "../../src/domain/errors.ts";
+import { createRedelivery } from "../../src/actions/redeliveries.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import type { App } from "../../src/http/app.ts";
 import type { SiteManifest } from "../../src/http/docs/manifest.ts";
@@ -84,6 +86,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
     document: "/api/v1/admin/openapi.json",
     names: {
       authorization: `Bearer ${OPERATORS[0]?.token ?? ""}`,
+      token: OPERATORS[0]?.token ?? "",
       organization: publicId("org", operated.id),
       page: aFileOfTheConsole(pages),
       slug: operated.slug,
@@ -96,15 +99,27 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
       const organization = await createOrganization(deps, { slug });
       const { id } = await aSubscription(deps, organization.id);
       const { keyId } = await createApiKey(deps, { organization: slug });
+      const redelivery = await aRedelivery(slug);
       Object.assign(forOperators.names, {
         ...{ organization: publicId("org", organization.id), slug },
         ...{ subscription: publicId("wh", id), key_id: keyId },
+        ...(redelivery === null ? {} : { redelivery }),
       });
     },
   };
 
   await Promise.all([forPartners.restore(), forOperators.restore()]);
   return [forPartners, forOperators];
+
+  /** Null if there are as many unfinished ones as there may be. */
+  async function aRedelivery(organization: string): Promise<string | null> {
+    try {
+      return (await createRedelivery(deps, { filter: { organization } }, "fuzz")).id;
+    } catch (error) {
+      if (error instanceof PartnerError && error.code === "redelivery_limit") return null;
+      throw error;
+    }
+  }
 
   async function aDeadLetter(): Promise<{ delivery: string; event: string }> {
     await publish(deps, operated.id);

@@ -67,7 +67,13 @@ test("closing revokes keys, deletes subscriptions and their secrets, and cancels
   const after = await rowsOf(id);
   assert.deepEqual(await rowsOf(other.id), others, "nothing of another organization changes");
 
-  const changed = ["organizations", "api_keys", "subscriptions", "kept_answers", "operator_changes"];
+  const changed = [
+    "organizations",
+    "api_keys",
+    "subscriptions",
+    "kept_answers",
+    "operator_changes",
+  ];
   for (const [table, rows] of Object.entries(before)) {
     if (changed.includes(table) || table.endsWith("deliveries")) continue;
     assert.deepEqual(after[table], rows, table);
