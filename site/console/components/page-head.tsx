@@ -1,8 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 
-/** The head of a page. A new page's heading gets the focus, so that a reader of the screen hears it. */
+/**
+ * The head of a page. A new page's heading gets the focus, so that a screen reader reads it. This happens before the page is painted,
+ * or it would take the focus from a field that the operator has begun to fill in.
+ */
 export function PageHead({
   title,
   parent,
@@ -15,7 +18,7 @@ export function PageHead({
   actions?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Partner API console`;
     heading.current?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
