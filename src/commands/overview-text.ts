@@ -3,7 +3,7 @@ import type { Latency } from "../domain/latency-histogram.ts";
 import type { ServiceStatus } from "../domain/overview.ts";
 import { painter, type Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
-import { fields, type Line, table } from "./table.ts";
+import { cut, fields, type Line, table } from "./table.ts";
 
 /** The longest line, unless a word of a problem's text is longer. */
 const WIDTH = 120;
@@ -113,10 +113,6 @@ function ageOf(iso: string, now: Date): string {
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h ago`;
   return `${Math.floor(seconds / 86_400)} d ago`;
-}
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
 /** Breaks a text between words and indents the further lines. */

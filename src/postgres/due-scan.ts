@@ -65,14 +65,3 @@ export async function listDueSubscriptions(
 }
 
 const NO_ID = "00000000-0000-0000-0000-000000000000";
-
-/** Returns the earliest due time of the deliveries that are not claimed. Null if there is none. */
-export async function findNextDue(db: Queryable, now: Date): Promise<Date | null> {
-  const [row] = await db<{ due_at: Date }[]>`
-    select due_at
-      from waiting_deliveries
-     where leased_until is null or leased_until <= ${now}
-     order by due_at
-     limit 1`;
-  return row?.due_at ?? null;
-}

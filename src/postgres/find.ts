@@ -94,7 +94,10 @@ export async function findAttempt(
 /** Returns the label of a key, or its scopes if it has no label. Null if absent. */
 export async function findKeyLabel(db: Queryable, keyId: string): Promise<string | null> {
   const [row] = await db<{ label: string }[]>`
-    select coalesce(label, array_to_string(scopes, ' ')) as label from api_keys where key_id = ${keyId}`;
+    select o.slug || ': ' || coalesce(k.label, array_to_string(k.scopes, ' ')) as label
+      from api_keys k
+      join organizations o on o.id = k.organization_id
+     where k.key_id = ${keyId}`;
   return row?.label ?? null;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
-import { findNextDue } from "../postgres/due-scan.ts";
+import { findNextDueOf } from "../postgres/backlog.ts";
 import { measureEndToEnd, watchDeliveries } from "./delivery-metrics.ts";
 import { kept } from "./kept.ts";
 import { type Machine, watchMachine } from "./machine-metrics.ts";
@@ -71,7 +71,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     registers,
   });
   const askNextDue = kept(() =>
-    within(databaseMs, findNextDue(db, clock())).catch(() => undefined),
+    within(databaseMs, findNextDueOf(db, null, clock())).catch(() => undefined),
   );
   new Gauge({
     name: "partner_api_delivery_lag_seconds",

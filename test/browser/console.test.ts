@@ -218,6 +218,23 @@ describe("the console in a browser", { skip }, async () => {
     assert.equal(await ceiling(), null);
   });
 
+  test("a change names who made it, through what and from where, and a key leads to its organization", async (t) => {
+    const { page, ask, organization } = await open(t);
+    const { body } = await ask({ method: "POST", url: "keys", body: { organization } });
+    const { key_id: keyId } = body as { key_id: string };
+    await signIn(page, "#/changes");
+    const row = page.getByRole("row").filter({ hasText: keyId });
+    for (const text of ["create_key", "HTTP", "127.0.0.1"]) {
+      await row.getByRole("cell", { name: text, exact: true }).waitFor();
+    }
+    await page.keyboard.press("/");
+    await page.keyboard.type(`vck_${keyId}`);
+    await page.getByRole("option").first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/console#/organizations/*`);
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+  });
+
   test("a new key's token is shown once, and a revoked key is marked", async (t) => {
     const { page, ask, organization } = await open(t);
     await signIn(page, `#/organizations/${organization}`);

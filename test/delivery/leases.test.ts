@@ -8,7 +8,7 @@ import {
   findSubscriptions,
 } from "../../src/postgres/subscriptions.ts";
 import { cancelWaiting } from "../../src/postgres/cancellation.ts";
-import { findNextDue } from "../../src/postgres/due-scan.ts";
+import { findNextDueOf } from "../../src/postgres/backlog.ts";
 import { createDatabase } from "../support/database.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 import {
@@ -56,11 +56,11 @@ test("a delivery whose process died is claimed again when the lease ends, no soo
 test("what is claimed is overdue for nobody until its lease ends: then it is so since it was due", async () => {
   const { claim, clock } = await aDueDelivery();
   const dueAt = clock();
-  assert.deepEqual(await findNextDue(db, clock()), dueAt);
+  assert.deepEqual(await findNextDueOf(db, null, clock()), dueAt);
   await claim();
-  assert.equal(await findNextDue(db, clock()), null);
+  assert.equal(await findNextDueOf(db, null, clock()), null);
   clock.advance(30_000);
-  assert.deepEqual(await findNextDue(db, clock()), dueAt);
+  assert.deepEqual(await findNextDueOf(db, null, clock()), dueAt);
 });
 
 test("a process that slept past its lease cannot record, and the one that has the lease can", async () => {

@@ -13,7 +13,7 @@ interface Settings {
   inactive?: string;
   /** What looks come to, in place of what is in the queue. */
   look?: () => Promise<string[]>;
-  /** Resolves when what came of an attempt is durable; default: at once. */
+  /** Resolves when the outcome of an attempt is durable. Default: at once. */
   recorded?: Promise<void>;
   /** Where all subscriptions are. Default: each at a host of its own. */
   host?: string;

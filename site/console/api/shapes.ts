@@ -248,9 +248,10 @@ export interface Change {
   at: string;
   operator: string;
   action: string;
-  subject: string | null;
-  detail: unknown;
-  from: string | null;
+  subject: string;
+  via: "api" | "console" | "command_line";
+  remote: string;
+  request_id: string;
 }
 
 export interface Found {

@@ -13,11 +13,12 @@ export const KINDS: Record<string, string> = {
   redelivery: "Redelivery",
 };
 
-export function addressOfFound({ kind, id }: Found): string {
+export function addressOfFound({ kind, id, label }: Found): string {
   switch (kind) {
     case "organization":
-    case "key":
       return recordAddress("organizations", id);
+    case "key": // Its label begins with the slug of its organization.
+      return recordAddress("organizations", label.split(":", 1)[0] ?? id);
     case "subscription":
       return recordAddress("subscriptions", id);
     case "event":

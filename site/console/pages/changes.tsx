@@ -1,6 +1,6 @@
 import type { Change } from "../api/shapes.ts";
 import { usePages } from "../api/use-pages.ts";
-import { IdLink } from "../components/id.tsx";
+import { CopiedId, IdLink } from "../components/id.tsx";
 import { List } from "../components/list.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Panel } from "../components/panel.tsx";
@@ -8,19 +8,17 @@ import { Empty } from "../components/states.tsx";
 import type { Column } from "../components/table.tsx";
 import { Ago } from "../components/time.tsx";
 
+const WAYS = { api: "HTTP", console: "console", command_line: "command line" };
+
 const COLUMNS: Column<Change>[] = [
   { title: "When", line: 1, end: true, show: ({ at }) => <Ago at={at} /> },
   { title: "Who", line: 2, show: ({ operator }) => operator },
   { title: "What", line: 1, show: ({ action }) => action },
-  { title: "Subject", line: 3, show: ({ subject }) => (subject ? <IdLink id={subject} /> : "–") },
-  { title: "Detail", show: ({ detail }) => <Detail of={detail} /> },
-  { title: "From", line: 2, end: true, show: ({ from }) => from ?? "–" },
+  { title: "Subject", line: 3, show: ({ subject }) => <IdLink id={subject} /> },
+  { title: "Through", show: ({ via }) => WAYS[via] },
+  { title: "From", line: 2, end: true, show: ({ remote }) => remote },
+  { title: "Request", show: ({ request_id: id }) => <CopiedId id={id} /> },
 ];
-
-function Detail({ of }: { of: unknown }) {
-  if (of === null || of === undefined) return <span class="quiet">–</span>;
-  return <span class="clip quiet">{typeof of === "string" ? of : JSON.stringify(of)}</span>;
-}
 
 /** What operators changed: who, what, when and from where. */
 export function ChangesPage({ query }: { query: Record<string, string> }) {

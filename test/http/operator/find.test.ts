@@ -55,8 +55,8 @@ test("any id is found by itself", async (t) => {
     [dlv, { kind: "delivery", id: dlv, label: "delivered" }],
     [success ?? "", { kind: "attempt", id: dlv, label: `delivered ${success ?? ""}` }],
     [failed ?? "", { kind: "attempt", id: dlv, label: `http_503 ${failed ?? ""}` }],
-    [`vck_${keyId}`, { kind: "key", id: `vck_${keyId}`, label: "production" }],
-    [token, { kind: "key", id: `vck_${keyId}`, label: "production" }],
+    [`vck_${keyId}`, { kind: "key", id: `vck_${keyId}`, label: "acme: production" }],
+    [token, { kind: "key", id: `vck_${keyId}`, label: "acme: production" }],
     [job.id, { kind: "redelivery", id: job.id, label: "queued" }],
     [` ${dlv}\n`, { kind: "delivery", id: dlv, label: "delivered" }],
   ];
