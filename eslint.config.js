@@ -66,7 +66,7 @@ const TYPES_ALONE = [
 ];
 
 export default defineConfig(
-  globalIgnores(["dist*/", ".data/", "src/client/schema.ts"]), // The last one is a generator's.
+  globalIgnores(["dist*/", "packages/*/dist/", ".data/", "src/client/schema.ts"]), // The last one is a generator's.
   js.configs.recommended,
   {
     files: ["**/*.{js,mjs}"],

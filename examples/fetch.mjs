@@ -1,4 +1,4 @@
-import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
+import { createMemoryStore, handleOnce, verify } from "@partner-api/webhook";
 
 // In production: a Durable Object or a database. Workers KV is not atomic.
 const store = createMemoryStore();

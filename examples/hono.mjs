@@ -1,7 +1,7 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
+import { createMemoryStore, handleOnce, verify } from "@partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
 const store = createMemoryStore(); // In production: a shared database.

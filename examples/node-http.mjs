@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { createMemoryStore, handleOnce, verify } from "partner-api/webhook";
+import { createMemoryStore, handleOnce, verify } from "@partner-api/webhook";
 
 const { PARTNER_SECRET: secret, PORT = "3000" } = process.env;
 const store = createMemoryStore(); // In production: a shared database.

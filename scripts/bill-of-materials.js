@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { findNpm } from "./packages.js";
 
-const FORMAT = ["--sbom-format=cyclonedx", "--sbom-type=application"];
+const FORMAT = ["--sbom-format=cyclonedx", "--sbom-type=application", "--workspaces=false"];
 const BYTES_MAX = 16 * 1024 * 1024;
 
 /** Lists every package that runs in production, with version, licence and hash, in CycloneDX format. */
@@ -15,6 +15,9 @@ export async function billOfMaterials(root) {
   const bill = JSON.parse(stdout);
   const { name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   bill.metadata.component.name = name; // npm uses the folder's name.
+  // Both are optional, and differ each time. Without them, a release is the same bytes twice.
+  delete bill.serialNumber;
+  delete bill.metadata.timestamp;
 
   // --omit=dev would also omit development packages that our dependencies need.
   bill.components = bill.components.filter((component) => !isForDevelopment(component));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { areLightPackagesFilled, fillLightPackages } from "./light-packages.js";
 import { runNode } from "./run.js";
 
 const FOLDERS = ["src", "test", "bench", "site"];
@@ -35,6 +36,7 @@ export async function build(root, signal) {
     rmSync(join(root, TSC_STATE), { force: true }); // With this state, tsc would not write the missing outputs again.
     await compile();
   }
+  fillLightPackages(root);
   await runNode("tsc", [compiler, "--project", CONSOLE], { cwd: root, signal });
   await runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal });
   writeFileSync(join(root, STAMP), stamp);
@@ -77,7 +79,7 @@ function outputsOf(root) {
 }
 
 function hasAll(root) {
-  return isComplete(root) && existsSync(join(root, DOCS));
+  return isComplete(root) && areLightPackagesFilled(root) && existsSync(join(root, DOCS));
 }
 
 function isComplete(root) {

@@ -2,6 +2,7 @@ import "../bin/node-version.js";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billOfMaterials } from "./bill-of-materials.js";
+import { LIGHT_PACKAGES } from "./light-packages.js";
 import { findNpm } from "./packages.js";
 import { makeReady, ROOT } from "./ready.js";
 import { runNode } from "./run.js";
@@ -10,7 +11,8 @@ await makeReady({ dev: true });
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const { signal } = new AbortController();
-await runNode("npm pack", [findNpm(), "pack"], { cwd: ROOT, signal });
+const packages = [".", ...LIGHT_PACKAGES.map((path) => `./${path}`)];
+await runNode("npm pack", [findNpm(), "pack", ...packages], { cwd: ROOT, signal });
 
 const bill = await billOfMaterials(ROOT);
 writeFileSync(join(ROOT, `${name}-${version}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);

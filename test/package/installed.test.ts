@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import type { ExecFileException } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { installPackage } from "../support/installed-package.ts";
 
@@ -71,7 +72,7 @@ test("in any other folder that name runs nothing, and no registry is asked for i
   });
 });
 
-test("partners import the webhook library and the client, and nothing else of ours", async () => {
+test("the package exports the webhook library and the client, and nothing else of ours", async () => {
   const program = `
     import { verify } from "partner-api/webhook";
     import { createPartnerClient } from "partner-api/client";
@@ -92,6 +93,8 @@ test("the README's samples compile against the published types, in the strictest
     "declare const request: { headers: Record<string, string | string[] | undefined> };",
     "declare const rawBytes: Uint8Array;",
   ];
+  const scope = join(installed.folder, "node_modules/@partner-api");
+  await symlink(fileURLToPath(new URL("packages", ROOT)), scope);
   const file = join(installed.folder, "sample.ts");
   await writeFile(file, [...given, ...samples].join("\n"));
   const program = ts.createProgram([file], {

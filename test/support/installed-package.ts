@@ -70,10 +70,10 @@ export async function installPackage(): Promise<InstalledPackage> {
 async function provideDependencies(folder: string): Promise<void> {
   const lock = await readFile(join(ROOT, "package-lock.json"), "utf8");
   const { packages } = JSON.parse(lock) as {
-    packages: Record<string, { dev?: true; optional?: true }>;
+    packages: Record<string, { dev?: true; optional?: true; link?: true }>;
   };
   const names = Object.entries(packages)
-    .filter(([, { dev, optional }]) => !dev && !optional)
+    .filter(([, { dev, optional, link }]) => !dev && !optional && !link)
     .flatMap(([path]) => /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []);
 
   const from = join(ROOT, "node_modules");

@@ -11,7 +11,7 @@ import { checkReceiver, TOO_MANY_BYTES } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 
 /** The public name, so that the test covers the `exports` of package.json. */
-const LIBRARY = "partner-api/webhook";
+const LIBRARY = "@partner-api/webhook";
 
 const start = (t: TestContext, example: string) =>
   startReceiving(t, process.execPath, {

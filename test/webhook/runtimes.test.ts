@@ -65,7 +65,7 @@ async function aFolder(t: TestContext): Promise<string> {
   await cp(join(ROOT, "examples/fetch.mjs"), join(folder, "fetch.mjs"));
   await cp(library, join(folder, "library"), { recursive: true });
 
-  const imports = { "partner-api/webhook": "./library/index.js" };
+  const imports = { "@partner-api/webhook": "./library/index.js" };
   await writeFile(join(folder, "imports.json"), JSON.stringify({ imports }));
   await writeFile(
     join(folder, "tsconfig.json"),

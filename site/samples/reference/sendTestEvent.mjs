@@ -1,4 +1,4 @@
-import { createPartnerClient } from "partner-api/client";
+import { createPartnerClient } from "@partner-api/client";
 
 const { PARTNER_API, PARTNER_TOKEN, SUBSCRIPTION_ID, PARTNER_SECRET } = process.env;
 const partner = createPartnerClient({ baseUrl: PARTNER_API, token: PARTNER_TOKEN });

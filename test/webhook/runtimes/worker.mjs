@@ -1,4 +1,4 @@
-import { verifySignature } from "partner-api/webhook";
+import { verifySignature } from "@partner-api/webhook";
 import receiver from "./fetch.mjs";
 
 /** The example and a path that returns the library's verdicts on the vectors in this runtime. */

@@ -14,7 +14,7 @@ const ABOUT = [
   "secrets: all secrets that the receiver accepts. headers: names and values, untrimmed. A name may occur twice.",
   "body: base64, to be repeated `repeat` times. now: the receiver's clock in milliseconds since the Unix epoch.",
   "verdict: malformed takes precedence over stale, and stale over forged.",
-  "event: true if the body is an event. `verify` of partner-api/webhook returns malformed for a genuine",
+  "event: true if the body is an event. `verify` of @partner-api/webhook returns malformed for a genuine",
   "signature over any other body. A verifier that checks only signatures returns valid.",
 ];
 

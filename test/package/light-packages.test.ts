@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { ROOT } from "../support/root.ts";
+
+const BYTES_MAX = 50_000;
+const { findNpm } = (await import(new URL("scripts/packages.js", `file://${ROOT}`).href)) as {
+  findNpm: () => string;
+};
+const home = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+after(() => rm(home, { recursive: true, force: true }));
+const { version } = await readJson<{ version: string }>("package.json");
+
+const packages = [
+  {
+    name: "webhook",
+    dependencies: [],
+    program: `
+      import { verify } from "@partner-api/webhook";
+      import { mintSigningSecret, signatureHeaders } from "@partner-api/webhook/sign";
+      const secret = mintSigningSecret();
+      const body = JSON.stringify({ event: "vc.test.ping", id: "evt_1", subscription_id: "wh_1",
+        occurred_at: new Date().toISOString(), data: { message: "integration test" } });
+      const headers = signatureHeaders({ signingSecret: secret, eventId: "evt_1",
+        timestampMs: Date.now(), body: Buffer.from(body) });
+      console.log((await verify({ secret, headers, body })).verdict);`,
+    prints: "valid\n",
+  },
+  {
+    name: "client",
+    dependencies: ["openapi-fetch", "openapi-typescript-helpers"],
+    program: `
+      import { createPartnerClient } from "@partner-api/client";
+      const asked = [];
+      const fetch = async ({ url }) => (asked.push(url), Response.json([]));
+      const partner = createPartnerClient({ baseUrl: "https://partners.test", token: "vck_x.y", fetch });
+      const { data } = await partner.listSubscriptions();
+      console.log(asked.join(), data.length);`,
+    prints: "https://partners.test/api/v1/partner/webhooks 0\n",
+  },
+];
+
+for (const { name, dependencies, program, prints } of packages) {
+  describe(`@partner-api/${name}`, async () => {
+    const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+    after(() => rm(folder, { recursive: true, force: true }));
+    const source = join(ROOT, "packages", name);
+    const { tarball, bytes, files } = await pack(source, folder);
+
+    test("has the version of the service, the licence, and at most 50 kB", async () => {
+      const manifest = await readJson<{ version: string }>(`packages/${name}/package.json`);
+      assert.equal(manifest.version, version);
+      for (const path of ["LICENSE", "README.md", "package.json"]) assert.ok(files.includes(path));
+      assert.ok(bytes <= BYTES_MAX, `${bytes} bytes unpacked`);
+    });
+
+    test("is packed to the same bytes twice", async () => {
+      const again = join(folder, "again");
+      await mkdir(again);
+      assert.deepEqual((await pack(source, again)).tarball, tarball);
+    });
+
+    test("has a manifest without a fault", async () => {
+      const { messages } = await publint({ pkgDir: source, strict: true });
+      assert.deepEqual(messages, []);
+    });
+
+    test("has types for every moduleResolution", async () => {
+      const result = await checkPackage(createPackageFromTarballData(tarball));
+      assert.ok(result.types);
+      // The packages are ES modules. Node.js from 20.19 on can `require` them.
+      const faults = result.problems.filter(({ kind }) => kind !== "CJSResolvesToESM");
+      assert.deepEqual(faults, []);
+    });
+
+    test("works in an empty project", async () => {
+      const project = join(folder, "project");
+      await install(project, dependencies, join(folder, `partner-api-${name}-${version}.tgz`));
+      const { stdout } = await run(project, "--input-type=module", "--eval", program);
+      assert.equal(stdout, prints);
+    });
+  });
+}
+
+async function pack(source: string, to: string) {
+  const args = ["pack", source, "--ignore-scripts", "--json", "--pack-destination", to];
+  const { stdout } = await run(ROOT, findNpm(), ...args);
+  const [packed] = JSON.parse(stdout) as [
+    { filename: string; unpackedSize: number; files: { path: string }[] },
+  ];
+  return {
+    tarball: await readFile(join(to, packed.filename)),
+    bytes: packed.unpackedSize,
+    files: packed.files.map(({ path }) => path),
+  };
+}
+
+/** Installs a tarball offline. `dependencies` are copied, as npm would have downloaded them. */
+async function install(project: string, dependencies: string[], tarball: string): Promise<void> {
+  for (const name of dependencies) {
+    const to = join(project, "node_modules", name);
+    await cp(join(ROOT, "node_modules", name), to, { recursive: true });
+  }
+  await mkdir(project, { recursive: true });
+  await writeFile(join(project, "package.json"), '{ "private": true }');
+  await run(project, findNpm(), "install", tarball, "--offline", "--no-audit", "--no-fund");
+}
+
+function run(cwd: string, ...args: string[]) {
+  const env = { PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`, HOME: home };
+  return promisify(execFile)(process.execPath, args, { cwd, env });
+}
+
+async function readJson<Shape>(path: string): Promise<Shape> {
+  return JSON.parse(await readFile(join(ROOT, path), "utf8")) as Shape;
+}
