@@ -1,10 +1,11 @@
 import closeWithGrace from "close-with-grace";
+import type { Dependencies } from "./actions/dependencies.ts";
 import type { CommandContext } from "./commands/context.ts";
 import { CommandError } from "./commands/errors.ts";
 import { OperatorApi } from "./commands/operator-api.ts";
 import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
-import { type Config, loadConfig } from "./config.ts";
+import { type Config, eachShard, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
 import { checkEventTypes } from "./event-types/check.ts";
 import { randomId } from "./domain/ids.ts";
@@ -12,12 +13,13 @@ import { start } from "./main.ts";
 import { writeActivity } from "./wiring/activity-writer.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
-import { openDatabase } from "./wiring/database.ts";
+import { ofShard, openDatabase } from "./wiring/database.ts";
 import { openDependencies } from "./wiring/dependencies.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
 import { listenersOf, requireListenable } from "./wiring/listener.ts";
 import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
 import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
+import { Opened } from "./wiring/opened.ts";
 import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, without the program's name. Ends the process if the command fails. */
@@ -38,7 +40,7 @@ const context: CommandContext = {
   async withOperatorApi(run, options) {
     const { operatorApi } = loadConfig(process.env);
     if (operatorApi !== null) return run(new OperatorApi(operatorApiOverHttp(operatorApi)));
-    return context.withDependencies(async (deps) => {
+    return context.withShards(async ([deps]) => {
       const { carry, close } = operatorApiInProcess(deps);
       try {
         return await run(new OperatorApi(carry));
@@ -48,25 +50,32 @@ const context: CommandContext = {
     }, options);
   },
 
-  async withDependencies(run, { readsEventTypes = false } = {}) {
+  async withShards(run, { readsEventTypes = false } = {}) {
     const config = await configure();
     if (config.operatorApi !== null) {
       throw new CommandError("this command works on the database: unset PARTNER_API_URL");
     }
     const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
-    const { db, close } = await openDatabase(config, remark, { max: 2 });
+    const opened = new Opened();
+    const open = async (one: Config): Promise<Dependencies> => {
+      const { db, close } = await openDatabase(one, remark, { max: 2 });
+      opened.add(close);
+      const { deps, destinations } = await openDependencies(one, db, eventTypes);
+      opened.add(() => destinations.close());
+      return deps;
+    };
     try {
-      const { deps, destinations } = await openDependencies(config, db, eventTypes);
-      try {
-        const result = await run(deps);
-        await deps.cancelling.restCancelled();
-        await writeActivity(db, deps.activity, randomId());
-        return result;
-      } finally {
-        destinations.close();
+      const [home, ...others] = eachShard(config);
+      const shards: [Dependencies, ...Dependencies[]] = [await open(home)];
+      for (const one of others) shards.push(await open(one));
+      const result = await run(shards);
+      for (const { db, cancelling, activity } of shards) {
+        await cancelling.restCancelled();
+        await writeActivity(db, activity, randomId());
       }
+      return result;
     } finally {
-      await close();
+      await opened.close();
     }
   },
 
@@ -85,13 +94,15 @@ const context: CommandContext = {
 
   async migrate() {
     const say = (message: string) => context.stdout(`${message}\n`);
-    const { close } = await openDatabase(await configure(), say, {
-      max: 1,
-      // A release without RETENTION keeps the setting of the service.
-      writesRetention: Boolean(process.env["RETENTION"]),
-    });
-    await close();
-    say("the schema is up to date");
+    for (const shard of eachShard(await configure())) {
+      const { close } = await openDatabase(shard, say, {
+        max: 1,
+        // A release without RETENTION keeps the setting of the service.
+        writesRetention: Boolean(process.env["RETENTION"]),
+      });
+      await close();
+      say(`${ofShard(shard)}the schema is up to date`);
+    }
   },
 
   doctor: async () => doctor(await configure(), context.stdout),

@@ -1,3 +1,4 @@
+import { readShards, type Shard } from "./config/databases.ts";
 import { Environment } from "./config/environment.ts";
 import {
   allowedHost,
@@ -11,7 +12,6 @@ import {
   nameServer,
   oneOf,
   path,
-  postgresUrl,
   shownAddress,
   slug,
 } from "./config/formats.ts";
@@ -31,11 +31,10 @@ const ROLES = ["all", "api", "dispatcher"] as const;
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
-export interface Config {
-  /** Null: the built-in database in `dataDir`. */
-  readonly databaseUrl: string | null;
-  /** The schema owner's URL. Null: the service's role owns the schema. */
-  readonly migrationDatabaseUrl: string | null;
+/** All settings. As a `Shard`, it is the home shard, or the one of `eachShard`. */
+export interface Config extends Shard {
+  /** The home shard first. */
+  readonly shards: readonly [Shard, ...Shard[]];
   readonly dataDir: string;
 
   /** Port 0: any free port. */
@@ -101,6 +100,13 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   return { ...settings, misspelt: findMisspelt(Object.keys(variables), env.names) };
 }
 
+/** Returns the settings of each shard, the home shard first. */
+export function eachShard(config: Config): [Config, ...Config[]] {
+  const [home, ...others] = config.shards;
+  const settingsOf = (shard: Shard) => ({ ...config, ...shard });
+  return [settingsOf(home), ...others.map(settingsOf)];
+}
+
 /** Returns the names of all variables, so that they can be kept from a child process. */
 export function configurationNames(): string[] {
   const env = new Environment({});
@@ -109,11 +115,12 @@ export function configurationNames(): string[] {
 }
 
 function read(env: Environment): Settings {
+  const shards = readShards(env);
   const dispatchConcurrency = env.value("DISPATCH_CONCURRENCY", integer(1, 10_000), 512);
 
   return {
-    databaseUrl: env.value("DATABASE_URL", postgresUrl, null),
-    migrationDatabaseUrl: env.value("MIGRATION_DATABASE_URL", postgresUrl, null),
+    ...shards[0],
+    shards,
     dataDir: env.value("DATA_DIR", path, ".data"),
 
     host: env.value("HOST", host, "127.0.0.1"),
@@ -162,7 +169,7 @@ function read(env: Environment): Settings {
 function checkTogether(config: Settings, env: Environment): void {
   env.rule(
     config.migrationDatabaseUrl === null || config.databaseUrl !== null,
-    ["MIGRATION_DATABASE_URL", "DATABASE_URL"],
+    ["MIGRATION_DATABASE_URL", "DATABASE_URL", "SHARDS"],
     "is of no use without DATABASE_URL",
   );
   env.rule(

@@ -1,9 +1,9 @@
 import { printable } from "./commands/printable.ts";
-import type { Config } from "./config.ts";
+import { type Config, eachShard } from "./config.ts";
 import { checksBesideDatabase } from "./doctor/beside-database.ts";
 import type { Check } from "./doctor/check.ts";
 import { checksInDatabase } from "./doctor/in-database.ts";
-import { openDatabase } from "./wiring/database.ts";
+import { ofShard, openDatabase } from "./wiring/database.ts";
 import { warningsOf } from "./wiring/warnings.ts";
 
 type Verdict = "ok" | "note" | "warn" | "FAULT";
@@ -14,24 +14,32 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
   for (const { message } of warningsOf(config)) line("warn", "configuration", message);
   let passed = true;
   for (const check of checksBesideDatabase(config)) passed = (await report(check)) && passed;
-  try {
-    const { db, close } = await openDatabase(config, note, { max: 2 });
-    for (const check of checksInDatabase(config, db)) passed = (await report(check)) && passed;
-    await close();
-    return passed;
-  } catch (error) {
-    line("FAULT", "database", (error as Error).message);
-    return false;
+  for (const shard of eachShard(config)) passed = (await reportDatabase(shard)) && passed;
+  return passed;
+
+  async function reportDatabase(shard: Config): Promise<boolean> {
+    let passed = true;
+    try {
+      const { db, close } = await openDatabase(shard, note, { max: 2 });
+      for (const [what, check] of checksInDatabase(shard, db)) {
+        passed = (await report([what, check], ofShard(shard))) && passed;
+      }
+      await close();
+      return passed;
+    } catch (error) {
+      line("FAULT", "database", (error as Error).message);
+      return false;
+    }
   }
 
-  async function report([what, check]: Check): Promise<boolean> {
+  async function report([what, check]: Check, where = ""): Promise<boolean> {
     try {
       const found = await check();
-      if (typeof found === "string") line("ok", what, found);
-      else line("warn", what, found.doubt);
+      if (typeof found === "string") line("ok", what, where + found);
+      else line("warn", what, where + found.doubt);
       return true;
     } catch (error) {
-      line("FAULT", what, (error as Error).message);
+      line("FAULT", what, where + (error as Error).message);
       return false;
     }
   }

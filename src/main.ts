@@ -62,6 +62,7 @@ export async function start(config: Config): Promise<Service> {
 
 /** Each step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
+  if (config.shards.length > 1) throw new Error("SHARDS: the service serves one shard only");
   const extraCa = await readReceiversCa(config);
   if (config.role !== "api") await requireEgressSource(config);
   const eventTypes =

@@ -56,6 +56,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
       { databaseUrl: DATABASE_URL, migrationDatabaseUrl: "postgres://owner@db.example/partner" },
       { DATABASE_URL },
     ],
+    ["SHARDS", "7a=postgres://b/p", { shard: "7a", databaseUrl: "postgres://b/p" }],
     ["DATA_DIR", "/var/lib/p a", { dataDir: "/var/lib/p a" }],
     ["HOST", "::", { host: "::" }],
     ["HOST", "api.example", { host: "api.example" }],
@@ -154,7 +155,13 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
 
 for (const [name, value, expected, others] of GOOD) {
   test(`${name}=${value.slice(0, 40)} is understood`, () => {
-    assert.deepEqual(loadConfig({ ...others, [name]: value }), { ...defaults, ...expected });
+    const { shard, databaseUrl, migrationDatabaseUrl } = { ...defaults, ...expected };
+    const shards = [{ shard, databaseUrl, migrationDatabaseUrl }];
+    assert.deepEqual(loadConfig({ ...others, [name]: value }), {
+      ...defaults,
+      shards,
+      ...expected,
+    });
   });
 }
 
@@ -259,6 +266,7 @@ test("a fault never quotes what may be secret", () => {
   const faults = faultsOf({
     DATABASE_URL: `mysql://u:${secret}@db/x`,
     MIGRATION_DATABASE_URL: `postgres://u:${secret}@db:port/x`,
+    SHARDS: `00=mysql://u:${secret}@db/x`,
     BASE_URL: `https://u:${secret}@api.example`,
     ADMIN_TOKEN: `${secret},ann:${secret},${secret}:${token("a")}ü`,
     SEALING_KEYS: `${secret},a:${secret},a:${base64(1)},a:${base64(2)}`,

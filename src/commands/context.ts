@@ -6,11 +6,11 @@ import type { OperatorApi } from "./operator-api.ts";
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {
   /**
-   * Opens the database, updates its schema, calls `run` and closes the database in any case. Reads the platform's event types
-   * only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
+   * Opens the database of each shard, updates its schema, calls `run` and closes the databases in any case. Reads the platform's
+   * event types only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
    */
-  withDependencies<T>(
-    run: (deps: Dependencies) => Promise<T>,
+  withShards<T>(
+    run: (shards: [Dependencies, ...Dependencies[]]) => Promise<T>,
     options?: { readsEventTypes?: boolean },
   ): Promise<T>;
   /**

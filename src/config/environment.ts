@@ -26,12 +26,22 @@ export class Environment {
     return text === "" ? fallback : (this.#parse(name, text, format) ?? fallback);
   }
 
-  /** Reads entries between commas. Returns null if there are none. Each faulty entry is a fault of its own. */
-  list<T>(name: string, format: Format<T>, max: number): T[] | null {
+  /** Returns false if the variable is unset, empty or blank. */
+  isSet(name: string): boolean {
+    return this.#read(name) !== "";
+  }
+
+  /** Reads entries between separators. Returns null if there are none. Each faulty entry is a fault of its own. */
+  list<T>(
+    name: string,
+    format: Format<T>,
+    max: number,
+    separator: string | RegExp = ",",
+  ): T[] | null {
     const text = this.#read(name);
     if (text === "") return null;
 
-    const entries = text.split(",");
+    const entries = text.split(separator);
     if (entries.length > max) this.fault(name, `must have at most ${max} entries`);
     const values = entries
       .slice(0, max)
@@ -50,7 +60,7 @@ export class Environment {
   }
 
   #read(name: string): string {
-    this.names.push(name);
+    if (!this.names.includes(name)) this.names.push(name);
     return (this.#env[name] ?? "").trim();
   }
 

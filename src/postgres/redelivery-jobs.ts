@@ -51,13 +51,13 @@ export interface JobRow extends NewJob, JobPlace {
 /** Makes this transaction the only one that works on jobs, until it ends. Returns false if another one is. */
 export async function tryLockJobs(tx: Queryable): Promise<boolean> {
   const [{ locked }] = await tx<[{ locked: boolean }]>`
-    select pg_try_advisory_xact_lock(hashtext('partner-api redeliveries')) as locked`;
+    select pg_try_advisory_xact_lock(hashtext('partner-api redeliveries of ' || current_schema())) as locked`;
   return locked;
 }
 
 /** The same, but waits for the other transaction. */
 export async function lockJobs(tx: Queryable): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtext('partner-api redeliveries'))`;
+  await tx`select pg_advisory_xact_lock(hashtext('partner-api redeliveries of ' || current_schema()))`;
 }
 
 export async function countUnfinishedJobs(db: Queryable): Promise<number> {

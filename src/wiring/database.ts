@@ -16,6 +16,7 @@ import {
   ownsSchema,
   writeRetention,
 } from "../postgres/migrate.ts";
+import { findShard, writeShard } from "../postgres/shard-name.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
@@ -52,6 +53,7 @@ export async function openDatabase(
     ? null
     : await startEmbedded({ dataDir: config.dataDir, log });
   const url = config.databaseUrl ?? embedded?.url ?? "";
+  const say = (message: string) => log(ofShard(config) + message);
   let db: Database | undefined;
   const close = async () => {
     await db?.end({ timeout: 5 });
@@ -59,13 +61,15 @@ export async function openDatabase(
   };
 
   try {
-    const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : "DATABASE_URL";
-    await updateSchema(config, url, log, { writesRetention }).catch(explain(owners));
+    const variable = variableOf(config);
+    const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : variable;
+    await updateSchema(config, url, say, { writesRetention }).catch(explain(owners));
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });
     // An unreachable database is an error of the start.
-    await requireSettings(db).catch(explain("DATABASE_URL"));
+    await requireSettings(db).catch(explain(variable));
     if (config.migrationDatabaseUrl) await requireSchema(db);
+    await requireShard(db, config);
     return { db, close };
   } catch (error) {
     await close();
@@ -77,6 +81,23 @@ function explain(variable: string): (error: unknown) => never {
   return (error) => {
     throw explainDatabaseFault(variable, error);
   };
+}
+
+/** Returns the beginning of a message about one shard. Empty if there are no others. */
+export function ofShard({ shards, shard }: Config): string {
+  return shards.length === 1 ? "" : `shard ${shard}: `;
+}
+
+/** Returns the variable that holds the URL, and the shard if there are several. */
+function variableOf({ shards, shard }: Config): string {
+  return shards.length === 1 ? "DATABASE_URL" : `SHARDS, shard ${shard}`;
+}
+
+/** Throws if the schema is another shard's. So two shards never lead to one schema, and a key is looked for where it is. */
+async function requireShard(db: Database, config: Config): Promise<void> {
+  const found = await findShard(db);
+  if (found === config.shard) return;
+  throw new Error(`${variableOf(config)}: leads to the schema of shard ${found}`);
 }
 
 /** Throws if the two URLs lead to different databases, because only one of them was migrated. */
@@ -113,6 +134,7 @@ export async function updateSchema(
       for (const name of await migrate(owner).catch(orExplain(OLD))) log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
+      await writeShard(owner, config.shard);
       await keepRetention(owner, config.retentionMs, writesRetention, log);
       const statement = await grantPublisher(owner);
       if (statement !== null)

@@ -5,6 +5,8 @@ const DAY_MS = 86_400_000;
 
 /** What holds without any variable. */
 export const defaults: Config = {
+  shards: [{ shard: "00", databaseUrl: null, migrationDatabaseUrl: null }],
+  shard: "00",
   databaseUrl: null,
   migrationDatabaseUrl: null,
   dataDir: ".data",

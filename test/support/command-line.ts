@@ -22,7 +22,7 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
     const nothing = () => Promise.resolve();
     const status = await runCommand(
       {
-        withDependencies: (use) => use(deps),
+        withShards: (use) => use([deps]),
         withOperatorApi: (use) =>
           use((inProcess ??= new OperatorApi(operatorApiInProcess(deps).carry))),
         stdout: (text) => (said.stdout += text),
@@ -72,7 +72,7 @@ function createCommandLineOverHttp(deps: Dependencies): CommandLine {
   const [{ token } = { token: "" }] = OPERATORS;
   let listening: Promise<string> | undefined;
   const { run, json } = createCommandLineInProcess(deps, {
-    withDependencies: () => Promise.reject(new Error("this way leads to no database")),
+    withShards: () => Promise.reject(new Error("this way leads to no database")),
     withOperatorApi: async (use) => {
       const url = await (listening ??= app.listen({ host: "127.0.0.1", port: 0 }));
       return use(new OperatorApi(operatorApiOverHttp({ url, token })));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../src/config.ts";
+import { eachShard, loadConfig } from "../../src/config.ts";
 import { parsePostgresUrl } from "../../src/config/formats.ts";
 import { describeDatabase, openDatabase, updateSchema } from "../../src/wiring/database.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
@@ -79,3 +79,22 @@ for (const [attempt, idle] of [
     assert.equal(row?.setting, idle);
   });
 }
+
+test("a schema keeps the name of its shard: under another name it is refused, so two shards never share one", async () => {
+  const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
+  const open = async (shards: string) => {
+    for (const shard of eachShard(loadConfig({ SHARDS: shards }))) {
+      const { close } = await openDatabase(shard, () => undefined);
+      await close();
+    }
+  };
+  await open(`7a=${url}`);
+  await open(`7a=${url}`);
+  await assert.rejects(open(`7a=${url} 7b=${url}?application_name=again`), {
+    message: "SHARDS, shard 7b: leads to the schema of shard 7a",
+  });
+  await assert.rejects(
+    openDatabase(loadConfig({ DATABASE_URL: url }), () => undefined),
+    { message: "DATABASE_URL: leads to the schema of shard 7a" },
+  );
+});
