@@ -5,28 +5,53 @@ import type { Allowance } from "../domain/rate-window.ts";
 import type { CancelledRow } from "../postgres/cancellation.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { Recorded, Settled } from "./attempts.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import type { Publishing } from "./publishing.ts";
+import type { DueSubscription } from "./reservation.ts";
 
 /** Counts the events that `publishing` has made durable. */
 export function countPublished(activity: ActivityLog, publishing: Publishing): Publishing {
   return {
     publish: async (event) => {
       const published = await publishing.publish(event);
-      count(event, published);
+      countEvent(activity, event, published);
       return published;
     },
     publishAll: async (events) => {
       const all = await publishing.publishAll(events);
-      events.forEach((event, i) => all[i] && count(event, all[i]));
+      events.forEach((event, i) => {
+        if (all[i]) countEvent(activity, event, all[i]);
+      });
       return all;
     },
   };
+}
 
-  function count(event: NewEvent, { isDuplicate, subscriptionIds }: Published): void {
-    const isWritten = event.subscriptionId === undefined || subscriptionIds.length > 0;
-    if (isWritten && !isDuplicate) activity.notePublished(event.organizationId, subscriptionIds);
-  }
+/** Counts events that a transaction of the caller's has published, and tells the dispatcher of them. Call it after the commit. */
+export function notePublished(
+  { activity, nudge }: Pick<Dependencies, "activity" | "nudge">,
+  events: readonly NewEvent[],
+  published: readonly Published[],
+): void {
+  const due: DueSubscription[] = [];
+  events.forEach((event, i) => {
+    const one = published[i];
+    if (!one) return;
+    countEvent(activity, event, one);
+    for (const id of one.subscriptionIds)
+      due.push({ subscription_id: id, organization_id: event.organizationId });
+  });
+  if (due.length > 0) nudge(due);
+}
+
+function countEvent(
+  activity: ActivityLog,
+  event: NewEvent,
+  { isDuplicate, subscriptionIds }: Published,
+): void {
+  const isWritten = event.subscriptionId === undefined || subscriptionIds.length > 0;
+  if (isWritten && !isDuplicate) activity.notePublished(event.organizationId, subscriptionIds);
 }
 
 /** Counts an authenticated request, and whether the rate limit refused it. */

@@ -27,8 +27,8 @@ export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {
  * Publishes events in the caller's transaction `tx`, with a delivery for each recipient. They exist if and only if the
  * transaction commits.
  *
- * Call `nudge` with the subscriptions after the commit, so that the attempts start within milliseconds. Otherwise a poll finds
- * the deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`. A dedupe key
+ * Call `notePublished` after the commit, so that the attempts start within milliseconds. Otherwise a poll finds the
+ * deliveries. An event for one subscription that is not active is not written, and has no `subscriptionIds`. A dedupe key
  * is locked until the transaction ends, and other publishers wait for it.
  */
 export async function publish(

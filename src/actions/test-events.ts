@@ -2,6 +2,7 @@ import { PartnerError } from "../domain/errors.ts";
 import { TEST_EVENT, TEST_EVENT_DATA } from "../domain/event.ts";
 import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "../postgres/database.ts";
+import { notePublished } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import { publish } from "./publish.ts";
@@ -54,13 +55,7 @@ async function publishAndKeep(
     return one;
   });
   const published = await noteWrite(writing);
-  deps.activity.notePublished(event.organizationId, published.subscriptionIds);
-  deps.nudge(
-    published.subscriptionIds.map((id) => ({
-      subscription_id: id,
-      organization_id: event.organizationId,
-    })),
-  );
+  notePublished(deps, [event], [published]);
   return published;
 }
 
