@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { promisify } from "node:util";
 import type { EventView } from "../../src/actions/events.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
+import { samplesOf } from "../support/page-samples.ts";
 import { requireProgram } from "../support/required.ts";
-import { ROOT } from "../support/root.ts";
 import { aShell } from "../support/shell.ts";
 
 const dropRole: (() => Promise<unknown>)[] = [];
@@ -14,19 +16,7 @@ after(async () => {
 });
 const db = await createDatabase({ max: 1 });
 
-/** The samples of the page, by language and name. */
-const page = await readFile(join(ROOT, "docs/publishing.md"), "utf8");
-const samples = new Map(
-  [...page.matchAll(/^```(\w+) (\w+)\n(.*?)^```$/gms)].map(([, language, name, text = ""]) => [
-    `${language ?? ""} ${name ?? ""}`,
-    text,
-  ]),
-);
-const sample = (name: string) => {
-  const text = samples.get(name);
-  assert.ok(text, `the page has a sample: ${name}`);
-  return text;
-};
+const { sample } = await samplesOf("publishing.md");
 
 test("the page leads from a type to verified deliveries, in each language, word for word", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
@@ -64,6 +54,12 @@ test("the page leads from a type to verified deliveries, in each language, word 
   ];
   if (await requireProgram(t, "python3", ["--version"])) {
     published.push(await runFile("python3", "publish.py", sample("python publish")));
+  }
+  if (await requireProgram(t, "go", ["version"])) {
+    // The cache of the user's own, so that the standard library is compiled once.
+    const cache = (await promisify(execFile)("go", ["env", "GOCACHE"])).stdout.trim();
+    Object.assign(shell.env, { GOCACHE: cache, GOTOOLCHAIN: "local", GOPROXY: "off" });
+    published.push(await runFile("go run", "publish.go", sample("go publish")));
   }
   const ids = published.map((text) => (JSON.parse(text) as { event_id: string }).event_id);
   ids.push(`evt_${await publishFromSql()}`);
