@@ -5,10 +5,13 @@ import { runLedger } from "./ledger.ts";
 import { SHORT } from "./plan.ts";
 import { summarize } from "./summary.ts";
 
-test("no accepted event is lost while services and PostgreSQL are killed", async (t) => {
+test("no accepted event is lost, and each key has one event, while publishers, services and PostgreSQL are killed", async (t) => {
   const plan = { ...SHORT, seed: Math.floor(Math.random() * 2 ** 31) };
   const run = await runLedger(plan, t.signal);
   for (const line of summarize(plan, run).split("\n")) t.diagnostic(line);
-  assert.deepEqual([...faultsOf(run.balance), ...run.errors], [], `seed ${plan.seed}`);
+  const faults = [...faultsOf(run.balance), ...run.misPublished, ...run.errors];
+  assert.deepEqual(faults, [], `seed ${plan.seed}`);
   assert.equal(run.called.accepted.length, plan.events);
+  assert.ok(run.publications.answers.size >= (plan.published ?? Infinity));
+  assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
 });

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { publicId } from "../../src/domain/ids.ts";
 import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance } from "./balance.ts";
 import { readBooks, settled } from "./books.ts";
@@ -12,6 +13,8 @@ import { type Slot, SLOTS } from "./journal.ts";
 import { makePartner, unsubscribe } from "./partner.ts";
 import { ATTEMPT_TIMEOUT_MS, type Plan, RETRY_DELAYS } from "./plan.ts";
 import { between, randomFrom } from "./random.ts";
+import { faultsOfPublishing, type Publications } from "./publications.ts";
+import { letPublish, readLedgered, writeEventTypes } from "./publishers.ts";
 import { openReceivers } from "./receivers.ts";
 import { type Harm, Service } from "./services.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,15 +25,20 @@ export interface Run {
   arrivals: number;
   attempts: number;
   balance: Balance;
+  publications: Publications;
+  /** How often the publishers were killed. */
+  publisherKills: number;
   /** Errors in the services' logs that the outages do not explain. */
   errors: string[];
+  /** Contradictions between what publishers were told and what is stored. */
+  misPublished: string[];
 }
 
 /** Starts the PostgreSQL of a run in a folder of its own. */
 type OpenDatabase = (afterwards: Afterwards, folder: string) => Promise<DatabaseServer>;
 
 /**
- * Accepts events at two services with one database, kills everything at random moments, waits until
+ * Accepts events at two services with one database, publishes others through all ways, kills everything at random moments, waits until
  * the queue is empty, and checks the fate of each event. Stops everything at the end and when
  * `stop` aborts.
  */
@@ -65,12 +73,15 @@ async function run(
   const database = await openDatabase(afterwards, folder);
   const receivers = await openReceivers(afterwards, folder, plan.seed);
 
+  const eventTypes = await writeEventTypes(folder);
+
   const environment = (slot: Slot) => ({
     DATABASE_URL: database.url,
     DATA_DIR: folder,
     SEALING_KEYS: sealingKeys,
     ATTEMPT_TIMEOUT: `${ATTEMPT_TIMEOUT_MS}ms`,
     RETRY_DELAYS,
+    EVENT_TYPES: eventTypes,
     ...receivers.environment(slot),
   });
   const sealingKeys = `ledger:${randomBytes(32).toString("base64")}`;
@@ -84,9 +95,10 @@ async function run(
   const [first] = services as [Service, Service];
   const partner = await makePartner(await first.ready(), plan, receivers);
   let isHarmed = !plan.callsThroughHarm;
-  const [called, harms] = await Promise.all([
+  const [called, harms, { publications, kills: publisherKills }] = await Promise.all([
     call(plan, random, { services, ...partner }, signal, () => isHarmed),
     doHarm(plan, random, services, database).finally(() => (isHarmed = true)),
+    letPublish({ afterwards, folder, random }, plan, { services, databaseUrl: database.url }),
     sleep(between(random, 0, plan.overMs)).then(() =>
       unsubscribe(() => first.ready(), partner, signal),
     ),
@@ -96,12 +108,18 @@ async function run(
 
   const arrivals = await receivers.journal();
   const books = await readBooks(database.db);
+  const ledgered = await readLedgered(database.db, plan.published);
+  const published = [...publications.answers.values()].flatMap((events) => [...events]);
+  const accepted = [...called.accepted, ...published.map((id) => ({ event: publicId("evt", id) }))];
   return {
     called,
     harms,
     arrivals: arrivals.length,
     attempts: books.attempts.length,
-    balance: balance({ accepted: called.accepted, arrivals, books, harms }),
+    balance: balance({ accepted, arrivals, books, harms }),
+    publications,
+    publisherKills,
+    misPublished: faultsOfPublishing(publications, ledgered),
     errors: services.flatMap(({ errors }) => errors),
   };
 }

@@ -29,8 +29,9 @@ try {
   const run = await runLedger(plan, stop.signal);
   console.log(summarize(plan, run));
   console.log(`${Math.round((performance.now() - began) / 1000)} s`);
-  const faults = [...faultsOf(run.balance), ...run.errors];
+  const faults = [...faultsOf(run.balance), ...run.misPublished, ...run.errors];
   if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt in progress");
+  if (run.publications.duplicates === 0) faults.push("no publisher lost an answer");
   for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(fault);
   if (faults.length > 0) console.log(run.harms.map((harm) => JSON.stringify(harm)).join("\n"));
   process.exitCode = faults.length === 0 ? 0 : 1;

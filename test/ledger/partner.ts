@@ -1,6 +1,7 @@
 import { ADMIN_TOKEN, type Program } from "../support/program.ts";
 import { call } from "../support/rig.ts";
 import type { Plan } from "./plan.ts";
+import { ORGANIZATION, PUBLISHED_TYPE } from "./publishers.ts";
 import { DOOMED_PATH, type Receivers } from "./receivers.ts";
 
 export interface Subscription {
@@ -11,7 +12,7 @@ export interface Subscription {
 export interface Partner {
   token: string;
   subscriptions: Subscription[];
-  /** One of them, which is deleted during the run. */
+  /** One of them, which is deleted during the run. The receiver of published events is not among them. */
   unwanted: Subscription;
 }
 
@@ -24,13 +25,13 @@ export async function makePartner(
   receivers: Receivers,
 ): Promise<Partner> {
   const admin = `${operatorUrl}/api/v1/admin`;
-  const organization = { slug: "ledger", rate_limit_per_minute: UNLIMITED };
+  const organization = { slug: ORGANIZATION, rate_limit_per_minute: UNLIMITED };
   await made(`${admin}/organizations`, ADMIN_TOKEN, organization);
-  const key = { organization: "ledger", scopes: ["webhooks:manage"] };
+  const key = { organization: ORGANIZATION, scopes: ["webhooks:manage"] };
   const token = String((await made(`${admin}/keys`, ADMIN_TOKEN, key))["token"]);
 
-  const subscribe = async (path: string): Promise<Subscription> => {
-    const wanted = { url: receivers.url(path), events: ["vc.test.ping"] };
+  const subscribe = async (path: string, type = "vc.test.ping"): Promise<Subscription> => {
+    const wanted = { url: receivers.url(path), events: [type] };
     const body = await made(`${partnerUrl}/api/v1/partner/webhooks`, token, wanted);
     return { id: String(body["id"]), secret: String(body["secret"]) };
   };
@@ -39,6 +40,7 @@ export async function makePartner(
   while (subscriptions.length < count) {
     subscriptions.push(await subscribe(`/hooks/${subscriptions.length}`));
   }
+  await subscribe("/orders", PUBLISHED_TYPE);
   return { token, subscriptions, unwanted };
 }
 

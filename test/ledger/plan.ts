@@ -10,6 +10,9 @@ export interface Plan {
   pauses: number;
   databaseKills: number;
   subscriptions: number;
+  /** The number of events to publish through all ways, and of SIGKILLs of their publishers. Default: 0. */
+  published?: number;
+  publisherKills?: number;
   /** Whether more events than planned are sent until the last fault is over. */
   callsThroughHarm?: boolean;
   /** A longer run has failed. */
@@ -23,6 +26,8 @@ export const FULL: Omit<Plan, "seed"> = {
   pauses: 2,
   databaseKills: 3,
   subscriptions: 20,
+  published: 8_000,
+  publisherKills: 6,
   limitMs: 6 * 60_000,
 };
 
@@ -34,6 +39,8 @@ export const SHORT: Omit<Plan, "seed"> = {
   pauses: 0,
   databaseKills: 1,
   subscriptions: 8,
+  published: 300,
+  publisherKills: 2,
   limitMs: 90_000,
 };
 

@@ -15,10 +15,18 @@ export function summarize({ seed, events }: Plan, run: Run): string {
       .map(([name, count]) => `${name} ${count}`)
       .join(", ");
 
+  const resent = [...run.publications.sent.values()].filter((times) => times > 1).length;
+
   const rows: [string, string | number][] = [
     ["seed", seed],
     ["events accepted", `${called.accepted.length} of ${events}`],
     ["responses to callers", counts(called.answers)],
+    ["published", `${run.publications.answers.size} keys: ${counts(run.publications.byWay)}`],
+    [
+      "publishers",
+      `killed ${run.publisherKills} times; keys sent again after a lost answer ${resent}, ` +
+        `of which had an event already ${run.publications.duplicates}`,
+    ],
     ["completely stored without a response", balance.unanswered],
     ["deliveries", counts(balance.ends)],
     ["attempts recorded / requests seen", `${attempts} / ${arrivals}`],

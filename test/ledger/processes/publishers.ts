@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { openSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { publish } from "../../../src/actions/publish.ts";
+import { parseId } from "../../../src/domain/ids.ts";
+import { connect, type Queryable } from "../../../src/postgres/database.ts";
+import { ADMIN_TOKEN } from "../../support/program.ts";
+import { readPublications, type Way, WAYS, write } from "../publications.ts";
+import { ORGANIZATION, PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
+import { pick, randomFrom } from "../random.ts";
+
+/**
+ * Services of a platform, in a process that may be killed at any moment. It writes down what it is about to publish, and what
+ * it was told. After a restart it repeats with the same keys what has no answer. It ends with its parent.
+ */
+process.on("disconnect", () => process.exit());
+process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
+
+const WORKERS = 8;
+const PATIENCE_MS = 3_000;
+const AFTER_FAILURE_MS = 100;
+/** The shares of calls whose answers are lost, and of transactions that are rolled back. */
+const LOST = 0.1;
+const ROLLED_BACK = 0.1;
+/** Each tenth call has a rival: another publisher with the same keys at the same time. */
+const RIVALS_EVERY = 10;
+/** The numbers of events in a batch. */
+const BATCHES = [1, 1, 1, 2, 5];
+
+/** An answer that no outage explains. */
+class Refused extends Error {}
+
+type Answers = Record<string, { event: string; isDuplicate: boolean }>;
+
+const options = JSON.parse(process.argv[2] ?? "") as PublisherOptions;
+const { answers: before } = readPublications(options.journalFile);
+const journal = openSync(options.journalFile, "a");
+const random = randomFrom(options.seed + before.size);
+const db = connect(options.databaseUrl, { max: WORKERS, name: "publishers" });
+const began = performance.now();
+
+const calls: string[][] = [];
+for (let count = 0; count < options.published; count += calls.at(-1)?.length ?? 0) {
+  const size = BATCHES[calls.length % BATCHES.length] ?? 1;
+  calls.push(Array.from({ length: size }, (_, i) => `order-${calls.length}-${i}`));
+}
+let next = 0;
+await untilItWorks(
+  () => db`create table if not exists ledger_orders (key text primary key, event_id uuid not null)`,
+);
+await Promise.all(Array.from({ length: WORKERS }, work));
+process.exit(0);
+
+async function work(): Promise<void> {
+  for (let call = next++; call < calls.length; call = next++) {
+    const keys = calls[call] ?? [];
+    if (keys.every((key) => before.has(key))) continue;
+    await sleep((call / calls.length) * options.overMs - (performance.now() - began));
+    const rivals = call % RIVALS_EVERY === 0 ? 2 : 1;
+    await Promise.all(Array.from({ length: rivals }, () => publishUntilAnswered(keys)));
+  }
+}
+
+async function publishUntilAnswered(keys: string[]): Promise<void> {
+  await untilItWorks(async () => {
+    const way = pick(random, WAYS);
+    write(journal, { begins: keys, way });
+    const told = await { http: byHttp, sql: bySql, typescript: byTypescript }[way](keys);
+    if (random() < LOST) throw new Error("the answer is lost");
+    note(way, told);
+  });
+}
+
+function note(way: Way, told: Answers): void {
+  const all = Object.entries(told);
+  const answers = Object.fromEntries(all.map(([key, { event }]) => [key, event]));
+  write(journal, { answers, duplicates: all.filter(([, one]) => one.isDuplicate).length, way });
+}
+
+async function untilItWorks(work: () => PromiseLike<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      await sleep(AFTER_FAILURE_MS);
+    }
+  }
+}
+
+async function byHttp(keys: string[]): Promise<Answers> {
+  process.send?.(WHERE);
+  const [operatorUrl] = (await once(process, "message")) as [string];
+  const events = keys.map((dedupe_key) => ({
+    ...{ organization: ORGANIZATION, type: PUBLISHED_TYPE, data: { dedupe_key }, dedupe_key },
+  }));
+  const response = await fetch(`${operatorUrl}/api/v1/admin/events`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify(events.length === 1 ? events[0] : { events }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  const text = await response.text();
+  if (response.status >= 500) throw new Error(text);
+  if (response.status !== 202) throw new Refused(text);
+  const told = JSON.parse(text) as Told | { items: Told[] };
+  const items = "items" in told ? told.items : [told];
+  return Object.fromEntries(
+    keys.map((key, i) => [key, { event: bare(items[i]), isDuplicate: !!items[i]?.duplicate }]),
+  );
+}
+
+interface Told {
+  event_id: string;
+  duplicate: boolean;
+}
+
+function bare(told: Told | undefined): string {
+  const id = parseId("evt", told?.event_id ?? "");
+  if (id === null) throw new Refused(`not an event's id: ${JSON.stringify(told)}`);
+  return id;
+}
+
+/** Each in a transaction with a row of the platform's own. The keys are in order. */
+async function bySql(keys: string[]): Promise<Answers> {
+  return inTransaction(async (tx) => {
+    const told: Answers = {};
+    for (const key of keys) {
+      const [row] = await tx<{ event: string }[]>`
+        select partner_api_publish(organization => ${ORGANIZATION}, type => ${PUBLISHED_TYPE}, data => '{}',
+                                   dedupe_key => ${key}) as event`;
+      told[key] = { event: row?.event ?? "", isDuplicate: false };
+    }
+    return told;
+  });
+}
+
+async function byTypescript(keys: string[]): Promise<Answers> {
+  return inTransaction(async (tx) => {
+    const [organization] = await tx<{ id: string }[]>`
+      select id from organizations where slug = ${ORGANIZATION}`;
+    const events = keys.map((dedupeKey) => ({
+      ...{ organizationId: organization?.id ?? "", type: PUBLISHED_TYPE, data: "{}", dedupeKey },
+    }));
+    const published = await publish({ clock: () => new Date() }, tx, events);
+    return Object.fromEntries(
+      published.map(({ eventId, isDuplicate }, i) => [
+        keys[i] ?? "",
+        { event: eventId, isDuplicate },
+      ]),
+    );
+  });
+}
+
+async function inTransaction(publishIn: (tx: Queryable) => Promise<Answers>): Promise<Answers> {
+  return db.within(PATIENCE_MS).begin(async (tx) => {
+    const told = await publishIn(tx);
+    for (const [key, { event }] of Object.entries(told)) {
+      await tx`
+        insert into ledger_orders (key, event_id) values (${key}, ${event}) on conflict (key) do nothing`;
+    }
+    if (random() < ROLLED_BACK) throw new Error("rolled back");
+    return told;
+  });
+}

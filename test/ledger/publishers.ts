@@ -1,0 +1,98 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Database } from "../../src/postgres/database.ts";
+import type { Afterwards } from "./afterwards.ts";
+import type { Plan } from "./plan.ts";
+import { type Ledgered, type Publications, readPublications } from "./publications.ts";
+import { between, pick, type Random } from "./random.ts";
+import type { Service } from "./services.ts";
+
+const PROGRAM = fileURLToPath(new URL("processes/publishers.js", import.meta.url));
+
+export const ORGANIZATION = "ledger";
+export const PUBLISHED_TYPE = "order.created";
+
+/** The messages to the process and from it. */
+export interface PublisherOptions {
+  journalFile: string;
+  databaseUrl: string;
+  seed: number;
+  published: number;
+  overMs: number;
+}
+
+/** Sent by the process, and answered with the URL of a service that is ready. */
+export const WHERE = "where";
+
+/** Writes the folder of event types that the services get. */
+export async function writeEventTypes(folder: string): Promise<string> {
+  const types = join(folder, "event-types");
+  await mkdir(types);
+  const type = { summary: "An order was placed", schema: { type: "object" }, example: {} };
+  await writeFile(join(types, `${PUBLISHED_TYPE}.json`), JSON.stringify(type));
+  return types;
+}
+
+/**
+ * Lets a process publish through all ways, kills it at random moments and starts it again, until each of the planned events has
+ * an answer. Returns its journal, and how often it was killed.
+ */
+export async function letPublish(
+  { afterwards, folder, random }: { afterwards: Afterwards; folder: string; random: Random },
+  { seed, overMs, published = 0, publisherKills = 0 }: Plan,
+  { services, databaseUrl }: { services: readonly Service[]; databaseUrl: string },
+): Promise<{ publications: Publications; kills: number }> {
+  const journalFile = join(folder, "publications");
+  const options: PublisherOptions = { journalFile, databaseUrl, seed, published, overMs };
+  const deaths = Array.from({ length: publisherKills }, () => between(random, 0, overMs));
+  const began = performance.now();
+  let kills = 0;
+  for (let isOver = published === 0; !isOver;) {
+    const dieAt = deaths.sort((a, b) => a - b).shift();
+    isOver = await live(dieAt === undefined ? null : dieAt - (performance.now() - began));
+    if (!isOver) kills++;
+  }
+  return { publications: readPublications(journalFile), kills };
+
+  /** Returns false if the process was killed after this time, before its work was done. */
+  async function live(killAfterMs: number | null): Promise<boolean> {
+    const child = fork(PROGRAM, [JSON.stringify(options)], {
+      env: { PATH: process.env["PATH"] },
+      execArgv: [],
+    });
+    const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+    afterwards.after(() => child.kill("SIGKILL"));
+    child.on("message", (message) => {
+      if (message !== WHERE) return;
+      const isThere = () => child.connected;
+      void pick(random, services)
+        .ready()
+        .then(({ operatorUrl }) => isThere() && child.send(operatorUrl))
+        .catch(() => undefined); // The run is over.
+    });
+    const death = new AbortController();
+    if (killAfterMs !== null) {
+      void sleep(killAfterMs, undefined, { signal: death.signal })
+        .then(() => child.kill("SIGKILL"))
+        .catch(() => undefined); // It was done before.
+    }
+    const [status, signal] = await exited;
+    death.abort();
+    if (status !== 0 && signal !== "SIGKILL") throw new Error(`the publishers ended: ${status}`);
+    return status === 0;
+  }
+}
+
+export async function readLedgered(db: Database, published = 0): Promise<Ledgered> {
+  if (published === 0) return { keys: [], events: [], orders: [] };
+  const keys = await db<{ key: string; event: string }[]>`
+    select key, event_id as event from dedupe_keys`;
+  const events = await db<{ id: string }[]>`select id from events where type = ${PUBLISHED_TYPE}`;
+  const orders = await db<{ key: string; event: string }[]>`
+    select key, event_id as event from ledger_orders`;
+  return { keys, events: events.map(({ id }) => id), orders };
+}
