@@ -175,11 +175,12 @@ export async function deleteSubscription(
          set deleted_at = ${now}, sealed_secret = null
        where id = ${id} and deleted_at is null
          ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
-      returning id
+      returning id, organization_id
     ),
     erased as (
       update kept_answers set sealed_answer = null
-       where subscription_id in (select id from deleted) and route = 'createSubscription' and sealed_answer is not null
+       where (organization_id, subscription_id) in (select organization_id, id from deleted)
+         and route = 'createSubscription' and sealed_answer is not null
     )
     select count(*)::int as count from deleted`;
   return count === 1;
@@ -203,12 +204,13 @@ export async function deleteSubscriptionsOf(
         order by id
           for no key update)
     returning id`;
+  // By ctid, so that no plan reads the organization's other answers.
   await tx`
     update kept_answers set sealed_answer = null
-     where (organization_id, route, key) in (
-       select organization_id, route, key from kept_answers
+     where ctid = any(array(
+       select ctid from kept_answers
         where organization_id = ${organizationId} and route = 'createSubscription' and sealed_answer is not null
-          for update skip locked)`;
+          for update skip locked))`;
   return rows.map(({ id }) => id);
 }
 

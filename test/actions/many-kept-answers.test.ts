@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { placeOf } from "../../src/actions/kept-answers.ts";
+import { closeOrganization } from "../../src/actions/organizations.ts";
+import { reseal } from "../../src/actions/reseal.ts";
+import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import { after } from "../../src/domain/clock.ts";
+import { ANSWER_KEPT_MS } from "../../src/domain/idempotency-key.ts";
+import { publicId } from "../../src/domain/ids.ts";
+import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
+import type { Database, Queryable } from "../../src/postgres/database.ts";
+import {
+  deleteOldAnswers,
+  insertKeptAnswer,
+  type KeptAnswerRow,
+} from "../../src/postgres/kept-answers.ts";
+import { deleteExpiredKeys } from "../../src/wiring/maintenance.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import { watched } from "../simulation/watched.ts";
+import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+
+const MANY = 100_000;
+const FEW_ROWS = 20;
+const db = await createDatabase();
+const old = { id: "old", key: randomBytes(32) };
+const { deps, clock } = await createEngine(db, { ring: [old] });
+const organizationId = await anOrganization(deps);
+const doomed = await aSubscription(deps, organizationId);
+const other = await aSubscription(deps);
+await keepMany(doomed.id);
+await ownerOf(db)`vacuum analyze kept_answers`;
+
+/** What a busy organization keeps: its test calls, and answers whose subscriptions are deleted. */
+async function keepMany(subscriptionId: string): Promise<void> {
+  const keys = Array.from({ length: MANY / 2 }, (_, i) => `key-${i}`);
+  const sealed = keys.map((key) => {
+    const place = { organization_id: organizationId, route: "sendTestEvent", key } as const;
+    return seal(deps.ring, placeOf(place), '{"event_id":"evt_1"}').toString("hex");
+  });
+  await db`
+    insert into kept_answers (organization_id, route, key, request_hash, subscription_id, at, sealed_answer)
+    select ${organizationId}, 'sendTestEvent', key, ${Buffer.alloc(32)}, ${subscriptionId}, ${deps.clock()}, decode(sealed, 'hex')
+      from unnest(${keys}::text[], ${sealed}::text[]) as kept (key, sealed)`;
+  await db`
+    insert into kept_answers (organization_id, route, key, request_hash, subscription_id, at)
+    select ${organizationId}, 'createSubscription', 'gone-' || n, ${Buffer.alloc(32)}, gen_random_uuid(), ${deps.clock()}
+      from generate_series(1, ${MANY / 2}::int) as n`;
+}
+
+/** Keeps the answer with the secret of a subscription. Fails if it has to wait for a lock. */
+async function keepSecret(
+  tx: Queryable,
+  key: string,
+  subscription: { id: string; organization_id: string } = other,
+): Promise<void> {
+  const { organization_id } = subscription;
+  const place = { organization_id, route: "createSubscription", key } as const;
+  const row: KeptAnswerRow = {
+    ...place,
+    request_hash: Buffer.alloc(32),
+    subscription_id: subscription.id,
+    sealed_answer: seal(deps.ring, placeOf(place), '{"secret":"whsec_1"}'),
+    at: deps.clock(),
+  };
+  const expired = after(deps.clock(), -ANSWER_KEPT_MS);
+  assert.ok(await insertKeptAnswer(tx, row, { expired, waitMs: 1 }));
+}
+
+/** Runs the work in one transaction. Another organization keeps an answer meanwhile. Returns the rows that the work has read. */
+async function readBy(name: string, work: (deps: Dependencies) => Promise<unknown>) {
+  return db.begin(async (tx) => {
+    const inside = Object.assign(tx, { begin: (work: (tx: Queryable) => unknown) => work(tx) });
+    await work({ ...deps, db: inside as unknown as Database });
+    await db.begin((beside) => keepSecret(beside, name));
+    const [row] = await tx<{ read: number }[]>`
+      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+        from pg_stat_xact_user_tables where relname = 'kept_answers'`;
+    return row?.read ?? Infinity;
+  });
+}
+
+async function secretsLeft(): Promise<number> {
+  const rows = await db`
+    select from kept_answers
+     where organization_id = ${organizationId} and route = 'createSubscription' and sealed_answer is not null`;
+  return rows.length;
+}
+
+test("deleting one of an organization's subscriptions reads a few of its 100,000 answers", async () => {
+  await db.begin((tx) => keepSecret(tx, "doomed", doomed));
+  assert.equal(await secretsLeft(), 1);
+  const read = await readBy("deletion", (within) =>
+    deleteSubscription(within, organizationId, doomed.id),
+  );
+  assert.ok(read <= FEW_ROWS, `${read} rows`);
+  assert.equal(await secretsLeft(), 0);
+});
+
+test("resealing goes through 100,000 answers a hundred at a time, each in its own transaction", async () => {
+  const ring: KeyRing = [{ id: "new", key: randomBytes(32) }, old];
+  await db.begin((tx) => keepSecret(tx, "before"));
+  await db`
+    update kept_answers set sealed_answer = null
+     where organization_id = ${organizationId} and route = 'sendTestEvent' and key > 'key-2'`;
+  const [sealed] = await db<[{ count: number }]>`
+    select count(*)::int as count from kept_answers where sealed_answer is not null`;
+  let statements = 0;
+  const counting = watched(db, () => {
+    statements++;
+    return Promise.resolve();
+  });
+  const { resealed, unreadable } = await reseal({ db: counting, ring });
+  assert.equal(unreadable, 0);
+  assert.ok(resealed >= sealed.count);
+  assert.ok(statements >= resealed + sealed.count / 100, `${statements} statements`);
+});
+
+test("closing an organization reads a few of its 100,000 answers", async () => {
+  const subscriptions = [];
+  for (const key of ["one", "two"]) {
+    const subscription = await aSubscription(deps, organizationId);
+    await db.begin((tx) => keepSecret(tx, key, subscription));
+    subscriptions.push(subscription);
+  }
+  const read = await readBy("closing", (within) =>
+    closeOrganization(within, publicId("org", organizationId)),
+  );
+  assert.ok(read <= FEW_ROWS, `${read} rows`);
+  assert.equal(await secretsLeft(), 0);
+});
+
+test("100,000 expired answers are deleted 5,000 at a time, and nobody waits for them", async () => {
+  clock.advance(ANSWER_KEPT_MS + 60_001);
+  await db.begin(async (tx) => {
+    const before = await kept(tx);
+    assert.ok(before >= MANY);
+    assert.equal(await deleteOldAnswers(tx, after(deps.clock(), -ANSWER_KEPT_MS - 60_000)), true);
+    assert.equal(before - (await kept(tx)), 5_000);
+    await db.begin((beside) => keepSecret(beside, "retention"));
+  });
+  await deleteExpiredKeys(deps);
+  assert.equal(await kept(db), 1);
+});
+
+async function kept(on: Queryable): Promise<number> {
+  const [row] = await on<[{ count: number }]>`select count(*)::int as count from kept_answers`;
+  return row.count;
+}
