@@ -38,7 +38,7 @@ export function publishCommand(event: Command, context: CommandContext): void {
         (api) => api.postJson<PublishedView>("/events", body),
         { readsEventTypes: true },
       );
-      print(context, json ? { json } : {}, published, sentence);
+      print(context, json ? { json } : {}, published, (one) => sentence(one, type));
     });
 }
 
@@ -56,13 +56,16 @@ function requireJson(written: string): string {
   try {
     JSON.parse(written);
     return written;
-  } catch {
-    throw new CommandError("--data must be JSON, @file or @-");
+  } catch (error) {
+    throw new CommandError(`--data must be JSON, @file or @-: ${(error as Error).message}`);
   }
 }
 
-function sentence({ event_id, deliveries, duplicate }: PublishedView): string {
+function sentence({ event_id, deliveries, duplicate }: PublishedView, type: string): string {
   if (duplicate) return `Not published: ${event_id} has this key.\n`;
+  if (deliveries === 0) {
+    return `${event_id} is published, with 0 deliveries: no active subscription lists ${type}.\n`;
+  }
   return `${event_id} is published, with ${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"}.\n`;
 }
 

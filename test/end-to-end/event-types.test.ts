@@ -71,6 +71,8 @@ test("a folder is checked without a database, also against an older one", async 
   assert.equal(broken.status, 1);
   assert.match(broken.stderr, /customer\.changed\.json: the type is removed/);
   assert.match(broken.stderr, /order\.created\.json: \/total: the member is removed/);
+  const absent = await check({}, newer, "--against", "/nowhere/types");
+  assert.match(absent.stderr, /^error: \/nowhere\/types:\n {2}cannot be read/);
   assert.match((await check({})).stderr, /name a folder/);
   const misused = await runProgram(["event", "types", "--against", older], {});
   assert.equal(misused.status, 2);
