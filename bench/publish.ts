@@ -89,7 +89,7 @@ function keyed(organizationId: string): NewEvent {
 }
 
 /** The rows that publishing writes, with nothing looked up. */
-async function insertPlainly(
+export async function insertPlainly(
   db: Database,
   organizationId: string,
   { events, deliveries, keys }: { events: number; deliveries: number; keys: number },

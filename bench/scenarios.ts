@@ -4,6 +4,7 @@ import { across } from "./across.ts";
 import { audit } from "./audit.ts";
 import { claimCost } from "./claim-cost.ts";
 import { drainHundred, drainThousands } from "./drain.ts";
+import { fanOut } from "./fan-out.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
 import { identity } from "./identity.ts";
@@ -18,6 +19,7 @@ import { trace } from "./trace.ts";
 import { statements } from "./statements.ts";
 import { neighbours } from "./neighbours.ts";
 import { publish } from "./publish.ts";
+import { publishOverHttp } from "./publish-over-http.ts";
 import { steady } from "./steady.ts";
 import type { Scenario } from "./support/scenario.ts";
 
@@ -40,6 +42,8 @@ export const SCENARIOS: Scenario[] = [
   plot,
   audit,
   publish,
+  publishOverHttp,
+  fanOut,
   statements,
   memory,
   slots,

@@ -4,6 +4,7 @@ import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { meRoute } from "../../src/http/partner/me.ts";
 import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
 import { ProblemSchema } from "../../src/http/problem-schema.ts";
+import { publishEventsRoute } from "../../src/http/operator/publish-events.ts";
 import { answer } from "../support/answer.ts";
 
 /** The service's responses as constants. */
@@ -20,6 +21,10 @@ const ANSWERS = new Map<string, object>([
   [
     "/api/v1/partner/webhooks/:id/test",
     { event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", enqueued: true },
+  ],
+  [
+    "/api/v1/admin/events",
+    { event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", deliveries: 1, duplicate: false },
   ],
 ]);
 
@@ -39,6 +44,13 @@ const questions = {
         done();
       },
       { prefix: "/api/v1/partner" },
+    );
+    app.register(
+      (api, _options, done) => {
+        publishEventsRoute(api, NO_DEPENDENCIES);
+        done();
+      },
+      { prefix: "/api/v1/admin" },
     );
     return app.listen({ host: "127.0.0.1", port: 0 });
   },

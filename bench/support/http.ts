@@ -1,5 +1,5 @@
 import type { Load } from "../processes/load.ts";
-import { bareRoute } from "./baselines.ts";
+import { type Baseline, bareRoute } from "./baselines.ts";
 import { inTurn } from "./in-turn.ts";
 import type { Rig } from "./rig.ts";
 import type { Answered } from "./saturate.ts";
@@ -8,13 +8,21 @@ import type { Service } from "./service.ts";
 const CONNECTIONS = 64;
 
 /** Compares the request rate of the service with a bare route's. All connections are kept busy. */
-export async function compareWithRoute(rig: Rig, service: Service, requests: string[]) {
-  const route = await bareRoute(rig, requests);
+export async function compareWithRoute(rig: Rig, { partnerUrl }: Service, requests: string[]) {
+  return compareRates(rig, { url: partnerUrl, requests }, await bareRoute(rig, requests));
+}
+
+/** The same with any baseline. */
+export async function compareRates(
+  rig: Rig,
+  target: { url: string; requests: string[] },
+  baseline: Baseline,
+) {
   const load = rig.child<Load>("load");
   let ok = 0;
   const keepBusy = async (time: { warmUpMs: number; ms: number }) => {
-    const target = { url: service.partnerUrl, requests, connections: CONNECTIONS };
-    const { perSecond, ...answered } = await load.ask("saturate", { ...target, ...time });
+    const plan = { ...target, connections: CONNECTIONS, ...time };
+    const { perSecond, ...answered } = await load.ask("saturate", plan);
     requireAnswered(answered);
     ok += answered.ok;
     return perSecond;
@@ -22,7 +30,7 @@ export async function compareWithRoute(rig: Rig, service: Service, requests: str
 
   await keepBusy({ warmUpMs: rig.size(2_000, 200), ms: 0 });
   const time = { warmUpMs: rig.size(200, 50), ms: rig.size(700, 100) };
-  const compared = await inTurn(route, () => keepBusy(time));
+  const compared = await inTurn(baseline, () => keepBusy(time));
   await load.end();
   return { ok, ...compared };
 }

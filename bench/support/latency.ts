@@ -39,13 +39,22 @@ export async function timelineOf(
   subscriptions: readonly Subscription[],
   offer: Offer,
 ): Promise<{ sinceMs: number; tookMs: number }[]> {
+  const target = { url: service.partnerUrl, requests: testRequests(subscriptions) };
+  return timelineOfRequests(rig, target, offer);
+}
+
+/** The same with any requests that publish one event each. */
+export async function timelineOfRequests(
+  rig: Rig,
+  target: { url: string; requests: string[] },
+  offer: Offer,
+): Promise<{ sinceMs: number; tookMs: number }[]> {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", { note: true });
   const load = rig.child<Load>("load");
   const plan = {
-    url: service.partnerUrl,
+    ...target,
     connections: Math.min(CONNECTIONS_MAX, Math.ceil(offer.perSecond)),
-    requests: testRequests(subscriptions),
     note: true,
     ...offer,
   };

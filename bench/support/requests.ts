@@ -24,11 +24,17 @@ export function creationRequest(token: string, url: string): string {
   return text("POST /api/v1/partner/webhooks HTTP/1.1", token, json);
 }
 
-/** A raw request of an operator that publishes this many events. */
-export function publishRequest(token: string, organization: string, count: number): string {
-  const data = { order_id: "ord_1042", total: 1_999, currency: "EUR", lines: [] };
-  const event = { organization, type: "order.created", data };
-  const json = JSON.stringify({ events: Array.from({ length: count }, () => event) });
+/** An event of the type in `examples/event-types`. */
+export const ORDER = {
+  type: "order.created",
+  data: { order_id: "ord_1042", total: 1_999, currency: "EUR", lines: [] },
+};
+
+/** A raw request of an operator that publishes one event, or a batch of so many. */
+export function publishRequest(token: string, organization: string, count?: number): string {
+  const event = { organization, ...ORDER };
+  const body = count === undefined ? event : { events: Array.from({ length: count }, () => event) };
+  const json = JSON.stringify(body);
   return text("POST /api/v1/admin/events HTTP/1.1", token, json);
 }
 

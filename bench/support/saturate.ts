@@ -8,14 +8,14 @@ export interface Target {
   requests: string[];
 }
 
-/** The number of responses with status 200 and with any other. */
+/** The number of responses with status 200 or 202 and with any other. */
 export interface Answered {
   ok: number;
   others: number;
 }
 
 export function noteStatus(answered: Answered, status: string): void {
-  if (status === "200") answered.ok++;
+  if (status === "200" || status === "202") answered.ok++;
   else answered.others++;
 }
 

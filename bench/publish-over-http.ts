@@ -1,0 +1,130 @@
+import { fileURLToPath } from "node:url";
+import { loadEventTypes } from "../src/event-types/load.ts";
+import { insertPlainly } from "./publish.ts";
+import { type Baseline, bareRoute } from "./support/baselines.ts";
+import { compareRates } from "./support/http.ts";
+import { timelineOfRequests } from "./support/latency.ts";
+import type { Subscription } from "./support/partners.ts";
+import { ORDER, publishRequest, testRequests } from "./support/requests.ts";
+import type { Rig, Stage } from "./support/rig.ts";
+import { atLeast, atMost, type Row } from "./support/row.ts";
+import type { Scenario } from "./support/scenario.ts";
+import type { Service } from "./support/service.ts";
+import { inMs } from "./support/report.ts";
+import { middleOf, percentile } from "./support/statistics.ts";
+
+const ADMIN_TOKEN = "bench-token-of-more-than-thirty-two-letters";
+const EVENT_TYPES = fileURLToPath(new URL("../../examples/event-types", import.meta.url));
+const BATCH = 100;
+const PER_SECOND = 1_000;
+/** Connections that insert at once. The service writes two batches at a time. */
+const INSERTING = 4;
+const ROUNDS = 5;
+
+/** Publishing as a service of the platform does it. */
+export const publishOverHttp: Scenario = {
+  name: "publish-over-http",
+  run: async (rig) => {
+    const stage = await rig.stage(rig.receivers.urls(100));
+    await stage.db`update subscriptions set events = ${["vc.test.ping", ORDER.type]}`;
+    const env = { ADMIN_TOKEN, EVENT_TYPES };
+    const api = await rig.service(stage, { ...env, ROLE: "api" });
+    const rows = [await oneByOne(rig, stage, api), await inBatches(rig, stage, api)];
+    await api.stop();
+    await stage.db`delete from waiting_deliveries`;
+    const service = await rig.service(stage, env);
+    return [...rows, ...(await untilReceived(rig, stage, service)), await validation(rig)];
+  },
+};
+
+async function oneByOne(rig: Rig, stage: Stage, { operatorUrl: url }: Service): Promise<Row> {
+  const requests = publishRequests(stage.subscriptions);
+  const target = { url, requests };
+  const { ratio, measured } = await compareRates(rig, target, await bareRoute(rig, requests));
+  const goal = { must: 0.2, aim: 0.3, unit: "×" } as const;
+  return atLeast("publish over HTTP, one by one", goal, { value: ratio, measured });
+}
+
+/** For an organization without subscriptions, so that the same rows are inserted. */
+async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }: Service) {
+  const [one] = await stage.add(1, "batches", rig.receivers.urls(1));
+  if (!one) throw new Error("there is no subscription");
+  await db`update subscriptions set events = '{vc.test.ping}' where id = ${one.id}`;
+  const { organizationId } = one.partner;
+  const ms = rig.size(700, 100);
+  const insert: Baseline = {
+    setting: `bare INSERT over ${INSERTING} connections`,
+    measure: async () => {
+      const until = performance.now() + ms;
+      let batches = 0;
+      const keepInserting = async () => {
+        while (performance.now() < until) {
+          await insertPlainly(db, organizationId, { events: BATCH, deliveries: 0, keys: 0 });
+          batches++;
+        }
+      };
+      await Promise.all(Array.from({ length: INSERTING }, keepInserting));
+      return batches / (ms / 1000);
+    },
+    close: () => Promise.resolve(),
+  };
+  const request = publishRequest(ADMIN_TOKEN, `org_${organizationId}`, BATCH);
+  const { ratio, measured } = await compareRates(rig, { url, requests: [request] }, insert);
+  const goal = { must: 0.5, aim: 0.5, unit: "×" } as const;
+  return atLeast(`publish over HTTP, batches of ${BATCH}`, goal, { value: ratio, measured });
+}
+
+/** The latency of published events beside that of test events, in turn. */
+async function untilReceived(rig: Rig, { subscriptions }: Stage, service: Service) {
+  const published = { url: service.operatorUrl, requests: publishRequests(subscriptions) };
+  const tests = { url: service.partnerUrl, requests: testRequests(subscriptions) };
+  const timed = async (target: typeof tests, share: number) => {
+    const offer = { perSecond: PER_SECOND, warmUpMs: rig.size(500, 100), ms: rig.size(3_000, 500) };
+    const events = await timelineOfRequests(rig, target, offer);
+    return percentile(
+      events.map(({ tookMs }) => tookMs),
+      share,
+    );
+  };
+  await timed(tests, 1); // Warm.
+  await timed(published, 1);
+  const rows: Row[] = [];
+  for (const [name, share] of [
+    ["p50", 0.5],
+    ["p99", 0.99],
+  ] as const) {
+    const rounds: { ratio: number; ours: number; test: number }[] = [];
+    while (rounds.length < ROUNDS) {
+      const test = await timed(tests, share);
+      const ours = await timed(published, share);
+      rounds.push({ ratio: ours / test, ours, test });
+    }
+    const { ratio, ours, test } = middleOf(rounds);
+    const measured = `${inMs(ours)} at ${PER_SECOND}/s, test events ${inMs(test)}`;
+    const goal = { must: 1.1, aim: 1, unit: "×" } as const;
+    rows.push(atMost(`published to received, ${name}`, goal, { value: ratio, measured }));
+  }
+  return rows;
+}
+
+/** The cost of checking the data of one event against its schema. */
+async function validation(rig: Rig): Promise<Row> {
+  const types = await loadEventTypes(EVENT_TYPES);
+  const type = types.find(({ name }) => name === ORDER.type);
+  if (!type) throw new Error(`${ORDER.type} is not declared`);
+  const times = rig.size(1_000_000, 1_000);
+  for (let i = 0; i < times / 10; i++) type.faultsOf(ORDER.data);
+  const began = performance.now();
+  let faults = 0;
+  for (let i = 0; i < times; i++) faults += type.faultsOf(ORDER.data).length;
+  const value = ((performance.now() - began) * 1_000) / times;
+  if (faults > 0) throw new Error("the event is not valid");
+  const measured = `${times} checks of an order with four members`;
+  return atMost("schema validation", { must: 10, aim: 2, unit: "µs" }, { value, measured });
+}
+
+function publishRequests(subscriptions: readonly Subscription[]): string[] {
+  return subscriptions.map(({ partner }) =>
+    publishRequest(ADMIN_TOKEN, `org_${partner.organizationId}`),
+  );
+}
