@@ -32,7 +32,6 @@ test("the page leads from a type to verified deliveries, in each language, word 
     /"partners":"([^"]+)","operators":"([^"]+)".*"ready"/,
   );
   assert.ok(partners && operators);
-  Object.assign(shell.env, { EVENT_TYPES: "event-types" });
   const [, token] = /(vck_\S+\.\S+)/.exec(await shell.runText(sample("bash organization"))) ?? [];
   assert.ok(token);
   Object.assign(shell.env, {
