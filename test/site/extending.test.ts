@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { createDatabase, environmentOf } from "../support/database.ts";
@@ -9,11 +9,8 @@ import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aShell } from "../support/shell.ts";
 
-/** What a build needs of the tree. */
-const TREE = [
-  ...["bin", "bench", "dist", "examples", "scripts", "site", "src", "test"],
-  ...["CHANGELOG.md", "package.json", "package-lock.json", "tsconfig.json"],
-];
+/** Folders that a copy of the tree does without. Its packages are a link. */
+const APART = new Set([".git", ".data", "node_modules", "runtimes"]);
 const SERVER = process.env["TEST_DATABASE_URL"] ?? "";
 const db = await createDatabase({ max: 1 });
 
@@ -26,7 +23,9 @@ test("the page adds a resource family to a copy of the tree, word for word, up t
     npm_config_update_notifier: "false",
   });
   const tree = shell.folder;
-  for (const name of TREE) await cp(join(ROOT, name), join(tree, name), { recursive: true });
+  for (const name of await readdir(ROOT)) {
+    if (!APART.has(name)) await cp(join(ROOT, name), join(tree, name), { recursive: true });
+  }
   await symlink(join(ROOT, "node_modules"), join(tree, "node_modules"));
 
   const files = all.filter(({ name }) => name.includes("/"));
