@@ -36,7 +36,7 @@ export async function build(root, signal) {
     rmSync(join(root, TSC_STATE), { force: true }); // With this state, tsc would not write the missing outputs again.
     await compile();
   }
-  fillLightPackages(root);
+  await fillLightPackages(root);
   await runNode("tsc", [compiler, "--project", CONSOLE], { cwd: root, signal });
   await runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal });
   writeFileSync(join(root, STAMP), stamp);

@@ -9,19 +9,30 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** The packages for partners, in packages/, and the folder of src/ that holds the code of each. */
-const SOURCES = { webhook: "webhook", client: "client" };
+/** Libraries: the folder of src/ that holds the code of each. */
+const LIBRARIES = { webhook: "webhook", client: "client" };
+/** Programs: the module that esbuild bundles. */
+const PROGRAMS = { listen: "listen-cli" };
 
-export const LIGHT_PACKAGES = Object.keys(SOURCES).map((name) => join("packages", name));
+/** The packages for partners. */
+export const LIGHT_PACKAGES = Object.keys({ ...LIBRARIES, ...PROGRAMS }).map((name) =>
+  join("packages", name),
+);
 
 /** Gives each package its code from dist/, so that a package and the service run the same code. */
-export function fillLightPackages(root) {
-  for (const [name, source] of Object.entries(SOURCES)) {
-    const target = join(root, "packages", name, "dist");
+export async function fillLightPackages(root) {
+  for (const path of LIGHT_PACKAGES) {
+    const target = join(root, path, "dist");
     rmSync(target, { recursive: true, force: true });
     mkdirSync(target);
-    copyModules(join(root, "dist/src", source), target);
-    cpSync(join(root, "LICENSE"), join(root, "packages", name, "LICENSE"));
+    cpSync(join(root, "LICENSE"), join(root, path, "LICENSE"));
+  }
+  const targetOf = (name) => join(root, "packages", name, "dist");
+  for (const [name, source] of Object.entries(LIBRARIES)) {
+    copyModules(join(root, "dist/src", source), targetOf(name));
+  }
+  for (const [name, source] of Object.entries(PROGRAMS)) {
+    await bundle(join(root, "dist/src", `${source}.js`), join(targetOf(name), `${name}.js`));
   }
 }
 
@@ -39,4 +50,11 @@ function copyModules(from, to) {
 /** tsc leaves `.ts` in declarations, which only some settings of `moduleResolution` find. */
 function withJsImports(declarations) {
   return declarations.replace(/(from |import\()"(\.[^"]*)\.ts"/g, '$1"$2.js"');
+}
+
+/** Loaded on demand, because it is a package for development. */
+async function bundle(from, to) {
+  const { build } = await import("esbuild");
+  const options = { bundle: true, platform: "node", target: "node20.19", format: "esm" };
+  await build({ ...options, packages: "external", entryPoints: [from], outfile: to });
 }

@@ -5,6 +5,7 @@ import { CommandError } from "./commands/errors.ts";
 import { OperatorApi } from "./commands/operator-api.ts";
 import { printableLines } from "./commands/printable.ts";
 import { runCommand } from "./commands/program.ts";
+import { noteUnread, whileRead } from "./commands/while-read.ts";
 import { type Config, eachShard, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
 import { checkEventTypes } from "./event-types/check.ts";
@@ -135,26 +136,6 @@ async function configure(): Promise<Config> {
   return config;
 }
 
-/** Aborts when the reader of our output has ended, as after `| head -1`. */
-const unread = new AbortController();
-
-function noteUnread(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") {
-    context.stderr(`error: standard output cannot be written (${error.code ?? error.message})\n`);
-    process.exit(1);
-  }
-  unread.abort(error);
-}
-
-/** Runs `show` until a signal, or until the reader of our output has ended. The latter is no error. */
-async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<void> {
-  try {
-    await show(AbortSignal.any([stopWish(), unread.signal]));
-  } catch (error) {
-    if (!unread.signal.aborted) throw error;
-  }
-}
-
 /** npm repeats the terminal's Ctrl-C to us. A second signal within this time is the same one. */
 const ECHO_MS = 500;
 
@@ -180,15 +161,6 @@ function stopGracefully(
     else if (performance.now() - stoppingSince > ECHO_MS) process.exit(1);
     stoppingSince ??= performance.now();
   }
-}
-
-/** Aborts at the first signal. The listeners of the signal clean up. */
-function stopWish(): AbortSignal {
-  const wish = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => wish.abort(new Error(`ended by ${signal}`)));
-  }
-  return wish.signal;
 }
 
 /** Says, for example, that a database was created, in case the operator meant another one. */

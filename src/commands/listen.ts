@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../domain/duration.ts";
 import { ACCEPTED, type Behaviour } from "../receiver/behaviour.ts";
-import type { CommandContext } from "./context.ts";
+import type { ListenOptions } from "./listen-options.ts";
 
 interface Flags {
   port: number;
@@ -14,9 +14,9 @@ interface Flags {
   json?: boolean;
 }
 
-export function listenCommand(program: Command, context: CommandContext): void {
-  program
-    .command("listen")
+/** The command `listen`, of the program and of the package `@partner-api/listen`. */
+export function listenCommand(listen: (options: ListenOptions) => Promise<void>): Command {
+  return new Command("listen")
     .description("receive and show deliveries on this machine")
     .option(
       "--port <n>",
@@ -41,7 +41,7 @@ export function listenCommand(program: Command, context: CommandContext): void {
       const { port, certificates: folder, secret: secrets = [], json = false } = flags;
       const behaviour = readBehaviour(flags);
       if (behaviour === null) command.error("error: --fail-first needs a --status of 300 or more");
-      return context.listen({ port, folder, secrets, behaviour, json });
+      return listen({ port, folder, secrets, behaviour, json });
     });
 }
 

@@ -30,7 +30,9 @@ function buildProgram(context: CommandContext): Command {
 
   lifeCycleCommands(program, context);
   statusCommand(program, context);
-  listenCommand(program, context);
+  program.addCommand(
+    listenCommand((options) => context.listen(options)).copyInheritedSettings(program),
+  );
   orgCommands(program, context);
   keyCommands(program, context);
   subscriptionCommands(program, context);

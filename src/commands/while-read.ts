@@ -1,0 +1,30 @@
+/** Aborts when the reader of our output has ended, as after `| head -1`. */
+const unread = new AbortController();
+
+export function noteUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") {
+    process.stderr.write(
+      `error: standard output cannot be written (${error.code ?? error.message})\n`,
+    );
+    process.exit(1);
+  }
+  unread.abort(error);
+}
+
+/** Runs `show` until a signal, or until the reader of our output has ended. The latter is no error. */
+export async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<void> {
+  try {
+    await show(AbortSignal.any([stopWish(), unread.signal]));
+  } catch (error) {
+    if (!unread.signal.aborted) throw error;
+  }
+}
+
+/** Aborts at the first signal. The listeners of the signal clean up. */
+function stopWish(): AbortSignal {
+  const wish = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => wish.abort(new Error(`ended by ${signal}`)));
+  }
+  return wish.signal;
+}

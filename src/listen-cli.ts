@@ -1,0 +1,27 @@
+import { listenCommand } from "./commands/listen.ts";
+import { printableLines } from "./commands/printable.ts";
+import { noteUnread, whileRead } from "./commands/while-read.ts";
+import { listen } from "./listen.ts";
+
+/** The program of the package `@partner-api/listen`: the command `listen`, without the service. */
+export async function main(
+  argv: string[],
+  { version, env }: { version: string; env: Record<string, string | undefined> },
+): Promise<void> {
+  const environment = {
+    dataDir: env["DATA_DIR"] ?? ".data",
+    eventTypes: null,
+    isTerminal: process.stdout.isTTY && !env["NO_COLOR"],
+    stdout: (text: string) => process.stdout.write(text),
+  };
+  process.stdout.on("error", noteUnread);
+  try {
+    await listenCommand((options) => whileRead((stop) => listen(options, environment, stop)))
+      .name("partner-api-listen")
+      .version(version)
+      .parseAsync(argv, { from: "user" });
+  } catch (error) {
+    process.stderr.write(printableLines(`error: ${(error as Error).message}\n`));
+    process.exitCode = 1;
+  }
+}
