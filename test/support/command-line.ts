@@ -53,7 +53,7 @@ type CommandLine = ReturnType<typeof createCommandLineInProcess>;
 
 let way: typeof createCommandLine = createCommandLineInProcess;
 
-/** From now on command lines go through a running service, in place of the database. */
+/** From now on, command lines go through a running service in place of the database. For the tests of `commands/over-http/`. */
 export function goThroughService(): void {
   way = createCommandLineOverHttp;
 }

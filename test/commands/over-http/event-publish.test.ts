@@ -1,0 +1,4 @@
+import { goThroughService } from "../../support/command-line.ts";
+
+goThroughService();
+await import("../event-publish.test.js");
