@@ -1,8 +1,10 @@
 import type { Fault } from "./errors.ts";
 import { escapePointer } from "./violation.ts";
 
-/** Longer names are left out of a pointer. */
+/** Longer names are cut short in a pointer. */
 const NAME_SHOWN_MAX = 100;
+/** Longer pointers are not extended. */
+const POINTER_MAX = 2_000;
 
 interface Container {
   /** The pointer of the container. */
@@ -118,10 +120,11 @@ function textOf(written: string): string {
   return written.includes("\\") ? (JSON.parse(written) as string) : written.slice(1, -1);
 }
 
-/** Extends an RFC 6901 pointer by a name. */
+/** Extends an RFC 6901 pointer by a name, or by its beginning and `…`. */
 function pointerTo(parent: string, name: string): string {
-  if (name.length > NAME_SHOWN_MAX) return parent;
-  return `${parent}/${escapePointer(name)}`;
+  if (parent.length > POINTER_MAX) return parent;
+  const shown = name.length > NAME_SHOWN_MAX ? `${name.slice(0, NAME_SHOWN_MAX)}…` : name;
+  return `${parent}/${escapePointer(shown)}`;
 }
 
 /** Returns the position after the string that begins at `start`. */

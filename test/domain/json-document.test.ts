@@ -106,12 +106,26 @@ test("too deep a value is one fault, and nothing within it is looked at", () => 
   ]);
 });
 
-test("no more faults are told than wanted, and a long name is not repeated", () => {
+test("no more faults are told than wanted", () => {
   const text = `[${Array.from({ length: 50 }, () => "1e999").join()}]`;
   assert.equal(faultsOfJson(text, { depthMax: 5, faultsMax: 7 }).length, 7);
-  const name = "n".repeat(101);
+});
+
+test("a fault at a member with a long name is told by the beginning of the name", () => {
+  const [long, twin] = ["x".repeat(101), `${"x".repeat(100)}y`];
+  const body = (name: string) => `{"data":{"${name}":1e999,"${name}":1}}`;
+  const pointersOf = (text: string) => faultsOfJson(text, BOUNDS).map(({ pointer }) => pointer);
+  const told = [`/data/${"x".repeat(100)}…`, `/data/${"x".repeat(100)}…`];
+  assert.deepEqual(pointersOf(body(long)), told);
+  assert.deepEqual(pointersOf(body(twin)), told);
   assert.deepEqual(
-    faultsOfJson(`{"a":{"${name}":1e999}}`, BOUNDS).map((fault) => fault.pointer),
-    ["/a"],
+    pointersOf(body("x".repeat(100))),
+    told.map((one) => one.slice(0, -1)),
   );
+});
+
+test("a pointer does not grow with the depth of the fault", () => {
+  const deep = `{"${"x".repeat(100)}":`.repeat(99) + "1e999" + "}".repeat(99);
+  const [fault] = faultsOfJson(deep, BOUNDS);
+  assert.ok(fault && fault.pointer.length < 2_200, `${fault?.pointer.length ?? 0} characters`);
 });
