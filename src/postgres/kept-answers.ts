@@ -1,6 +1,7 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { KeyedRoute } from "../domain/idempotency-key.ts";
 import type { Queryable } from "./database.ts";
+import { DELETED_MAX } from "./deletion.ts";
 
 /** The identity of a kept answer. */
 export interface AnswerKey {
@@ -56,8 +57,6 @@ export async function insertKeptAnswer(
 }
 
 /** Rows that one statement deletes. */
-const DELETED_MAX = 5_000;
-
 /** Deletes answers that were kept before `horizon`. Returns true if some may be left. */
 export async function deleteOldAnswers(db: Queryable, horizon: Date): Promise<boolean> {
   const { count } = await db`

@@ -1,4 +1,5 @@
 import type { Queryable } from "./database.ts";
+import { DELETED_MAX } from "./deletion.ts";
 
 /** Remembers an ended session until its regular expiry. */
 export async function insertEndedSession(
@@ -15,8 +16,6 @@ export async function isSessionEnded(db: Queryable, nonce: string): Promise<bool
     select nonce from ended_sessions where nonce = ${nonce}`;
   return row !== undefined;
 }
-
-const DELETED_MAX = 5_000;
 
 /** Deletes ended sessions that have expired. Returns true if some may be left. */
 export async function deleteEndedSessions(db: Queryable, before: Date): Promise<boolean> {
