@@ -35,11 +35,12 @@ export interface Image {
 export async function buildImage(t: TestContext): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-image-"));
   await chmod(folder, 0o755);
-  t.after(() => rm(folder, { recursive: true, force: true }));
   const storage = ["--storage-driver=vfs", `--root=${folder}/storage`, `--runroot=${folder}/run`];
   const buildah = async (...args: string[]) =>
     (await execute("buildah", [...storage, ...args], { cwd: ROOT })).stdout.trim();
-  t.after(() => buildah("rm", "--all"));
+  t.after(async () => {
+    await buildah("rm", "--all").finally(() => rm(folder, { recursive: true, force: true }));
+  });
 
   const debian = join(folder, "debian");
   const options = ["--variant=minbase", "--include=ca-certificates"];
