@@ -10,7 +10,7 @@ import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf } from "./caller.ts";
-import { requireSubscriptionBody } from "./subscription-body.ts";
+import { judgeSubscription, requireSubscriptionBody } from "./subscription-body.ts";
 import {
   KeyHeader,
   keyedRequestOf,
@@ -26,7 +26,7 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
     {
       config: { scope: "webhooks:manage" },
       attachValidation: true,
-      preValidation: requireGoodKey,
+      preValidation: requireGoodKey(judgeSubscription(deps)),
       preHandler: requireSubscriptionBody(deps),
       schema: {
         operationId: "createSubscription",

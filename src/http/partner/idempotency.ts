@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
 import { Type } from "typebox";
 import type { Answer, KeyedRequest } from "../../actions/kept-answers.ts";
-import { invalidRequest } from "../../domain/errors.ts";
+import { type Fault, invalidRequest } from "../../domain/errors.ts";
 import {
   IDEMPOTENCY_KEY_RULE,
   isIdempotencyKey,
@@ -34,18 +34,26 @@ export const REPLAYED_HEADER = {
   },
 };
 
-/** Refuses a malformed key, together with every fault of the body. It runs before the body is validated. */
-export const requireGoodKey: preValidationHookHandler = (request, _reply, done) => {
-  const key = request.headers[NAME];
-  if (key === undefined || isIdempotencyKey(String(key)) || request.body === undefined) {
-    done();
-    return;
-  }
+/**
+ * Refuses a malformed key, together with every fault of the body. It runs before the body is validated. `judgeBody` returns the
+ * faults of the body. By default the route's schema decides.
+ */
+export function requireGoodKey(judgeBody = judgeByRoute): preValidationHookHandler {
+  return (request, _reply, done) => {
+    const key = request.headers[NAME];
+    if (key === undefined || isIdempotencyKey(String(key)) || request.body === undefined) {
+      done();
+      return;
+    }
+    const ofKey = { pointer: "/Idempotency-Key", detail: IDEMPOTENCY_KEY_RULE };
+    done(invalidRequest([ofKey, ...judgeBody(request)]));
+  };
+}
+
+function judgeByRoute(request: FastifyRequest): Fault[] {
   const isValid = request.getValidationFunction("body");
-  const ofBody =
-    isValid?.(request.body) === false ? faultsOf((isValid.errors ?? []) as Violation[]) : [];
-  done(invalidRequest([{ pointer: "/Idempotency-Key", detail: IDEMPOTENCY_KEY_RULE }, ...ofBody]));
-};
+  return isValid?.(request.body) === false ? faultsOf((isValid.errors ?? []) as Violation[]) : [];
+}
 
 /** Returns the request with its key. Null without a key. The hash covers the path's parameters and the body. */
 export function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): KeyedRequest | null {

@@ -39,7 +39,7 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
     "/webhooks/:id/test",
     {
       config: { scope: "webhooks:manage" },
-      preValidation: requireGoodKey,
+      preValidation: requireGoodKey(),
       schema: {
         operationId: "sendTestEvent",
         summary: "Send a test event",
