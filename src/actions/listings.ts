@@ -99,8 +99,8 @@ export async function pageOfDeliveries(
     positionOf: (row) => row.id,
     rows: async (after, limit) => {
       const organizationId = await idOf(db, query.organization);
-      const subscriptionIds = await findOwners(db, { ...filter, organizationId });
-      return searchDeliveries(db, { ...filter, subscriptionIds }, { after, limit });
+      const owners = await findOwners(db, { ...filter, organizationId });
+      return searchDeliveries(db, { ...filter, ...owners }, { after, limit });
     },
     view: viewDelivery,
   });

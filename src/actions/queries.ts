@@ -33,7 +33,7 @@ const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 const TIME_WANTED = `must be ${TIMESTAMP_RULE}`;
 
 /** The parsed query. The database resolves the organization. */
-export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds"> {
+export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds" | "crowd"> {
   subscriptionId: SubscriptionId | null;
   host: string | null;
 }

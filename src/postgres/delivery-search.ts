@@ -1,5 +1,5 @@
 import type { DeliveryState } from "../domain/delivery.ts";
-import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 import { type DeliveryRow, selectFinished, selectWaiting, withNames } from "./deliveries.ts";
 import type { Statement } from "./driver/statement.ts";
@@ -9,6 +9,8 @@ type Fragment = Statement<unknown>;
 export interface DeliveryFilter {
   /** Null: all. */
   subscriptionIds?: SubscriptionId[] | null;
+  /** The owner of more subscriptions than a search can name. */
+  crowd?: Crowd | null;
   eventId?: EventId | null;
   eventType?: string | null;
   state?: DeliveryState | null;
@@ -17,6 +19,12 @@ export interface DeliveryFilter {
   since?: Date | null;
   /** Created before this time. */
   until?: Date | null;
+}
+
+/** An organization, a host, or an organization's subscriptions at a host. */
+export interface Crowd {
+  organizationId: OrganizationId | null;
+  host: string | null;
 }
 
 interface Page {
@@ -70,9 +78,12 @@ export async function searchDeliveries(
 }
 
 /** Conditions that no index serves, or not together with the others. Rows are read and checked. */
-function residue(db: Queryable, { subscriptionIds, eventType, state, reason }: DeliveryFilter) {
+function residue(db: Queryable, filter: DeliveryFilter) {
+  const { subscriptionIds, crowd, eventType, state, reason } = filter;
   return db`
     ${subscriptionIds ? db`and subscription_id = any(${subscriptionIds}::uuid[])` : db``}
+    ${crowd?.organizationId ? db`and organization_id = ${crowd.organizationId}` : db``}
+    ${crowd?.host ? db`and (select s.host from subscriptions s where s.id = subscription_id) = ${crowd.host}` : db``}
     ${eventType ? db`and exists (select from events where id = event_id and type = ${eventType})` : db``}
     ${state ? db`and state = ${state}` : db``}
     ${reason ? db`and last_reason = ${reason}` : db``}`;
@@ -87,16 +98,20 @@ function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Pa
 
 /** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
 function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
-  const { subscriptionIds, eventId, state, reason } = filter;
+  const { subscriptionIds, crowd, eventId, state, reason } = filter;
   if (state === "waiting") {
     return db`history as (${selectFinished(db)} where false), history_end as (select id from history)`;
   }
   const isDelivered = state === "delivered";
-  const isJudged = Boolean(eventId ?? filter.eventType ?? (reason && state)) || isDelivered;
+  const isJudged =
+    Boolean(eventId ?? filter.eventType ?? crowd ?? (reason && state)) || isDelivered;
   const owners = eventId ? null : (subscriptionIds ?? null);
   const share = isJudged ? Math.ceil(HISTORY_MAX / Math.max(1, owners?.length ?? 1)) : 0;
   const scanned = Math.max(page.limit, share);
 
+  // An index holds an organization's dead letters and cancelled deliveries. Its others are read and checked.
+  const isIndexed = crowd?.organizationId && state && !isDelivered && !reason;
+  const everyone = isIndexed ? db`organization_id = ${crowd.organizationId}` : db`true`;
   const scan = (condition: Fragment) => db`
     (${selectFinished(db)}
       where ${condition}
@@ -109,7 +124,7 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
     ? db`
       select f.* from unnest(${owners}::uuid[]) as s (owner)
        cross join lateral ${scan(db`subscription_id = s.owner`)} f`
-    : scan(eventId ? db`event_id = ${eventId}` : db`true`);
+    : scan(eventId ? db`event_id = ${eventId}` : everyone);
   return db`
     history_scan as materialized (${scans}),
     history as (select * from history_scan where true ${residue(db, filter)}),

@@ -33,37 +33,44 @@ export async function listPassed(
     select id, event_id, finished_at, ${fitting(db, filter, place.state)} as fits from passed order by id`;
 }
 
-/** The largest number that a preview counts. */
-export const COUNTED_MAX = 200_000;
+/** Deliveries that a count reads. Each may also be looked up among the events and the marks. */
+export const COUNTED_MAX = 50_000;
 
-/** Counts matching deliveries, up to one more than `COUNTED_MAX`, and how many of them were already sent again. */
+/**
+ * Counts matching deliveries, and how many of them were already sent again. Reads a bounded number. `isCut`: there are more to
+ * read.
+ */
 export async function countMatching(
   db: Queryable,
   filter: RedeliveryFilter & { created_at: Date },
   { subscriptionIds, states }: { subscriptionIds: SubscriptionId[]; states: RedeliverableState[] },
-): Promise<{ count: number; redelivered: number }> {
-  const [row] = await db<[{ count: number; redelivered: number }]>`
-    with matching as (
-      ${states
-        .map(
-          (state) => db`
-          select f.id
-            from unnest(${subscriptionIds}::uuid[]) as s (owner)
-           cross join lateral (
-             select id, event_id, finished_at, state
-               from finished_deliveries
-              where subscription_id = s.owner ${inState(db, state)} ${narrowed(db, filter)}
-           ) f
-           where ${fitting(db, filter, state)}`,
-        )
-        .reduce((one, other) => db`${one} union all ${other}`)}
-      limit ${COUNTED_MAX + 1}
+): Promise<{ count: number; redelivered: number; isCut: boolean }> {
+  const parts = states.map(
+    (state) => db`
+      (select f.id, ${fitting(db, filter, state)} as fits
+         from unnest(${subscriptionIds}::uuid[]) as s (owner)
+        cross join lateral (
+          select id, event_id, finished_at, state
+            from finished_deliveries
+           where subscription_id = s.owner ${inState(db, state)} ${narrowed(db, filter)}
+        ) f
+        limit ${COUNTED_MAX + 1})`,
+  );
+  const [row] = await db<[{ count: number; redelivered: number; isCut: boolean }]>`
+    with passed as materialized (
+      select * from (${parts.reduce((one, other) => db`${one} union all ${other}`)}) p limit ${COUNTED_MAX + 1}
     )
-    select count(*)::int as count,
-           count(*) filter (where exists (
-             select from redelivery_marks m where m.delivery_id = matching.id))::int as redelivered
-      from matching`;
+    select count(*) filter (where fits)::int as count,
+           count(*) filter (where fits and ${isMarked(db)})::int as redelivered,
+           count(*) > ${COUNTED_MAX} as "isCut"
+      from passed`;
   return row;
+}
+
+/** A value in place of EXISTS, for which the planner may read all marks. */
+function isMarked(db: Queryable) {
+  return db`
+    (select redelivery_id from redelivery_marks m where m.delivery_id = passed.id limit 1) is not null`;
 }
 
 /** Returns the next subscription of an organization by id, even a deleted one. Null after the last one. */
@@ -104,5 +111,5 @@ function fitting(
 ) {
   return db`
     (state = ${state} and finished_at < ${created_at}
-     ${event_type ? db`and exists (select from events e where e.id = event_id and e.type = ${event_type})` : db``})`;
+     ${event_type ? db`and (select e.type from events e where e.id = event_id limit 1) = ${event_type}` : db``})`;
 }

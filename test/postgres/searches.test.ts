@@ -4,6 +4,7 @@ import type { EventId, OrganizationId, SubscriptionId } from "../../src/domain/i
 import type { DeliveryRow } from "../../src/postgres/deliveries.ts";
 import { type DeliveryFilter, searchDeliveries } from "../../src/postgres/delivery-search.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
+import { countMatching } from "../../src/postgres/redelivery-scan.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
 
@@ -158,4 +159,29 @@ test("in a long history a search reads a bounded number of rows for each page, a
     assert.equal(new Set(found.map(({ id }) => id)).size, count, what);
     assert.ok(most <= readMax, `${what}: ${most} rows were read for a page`);
   }
+});
+
+test("the count of a redelivery reads a bounded number of rows, and tells if there are more", async () => {
+  const { id, organization_id } = await aSubscription(deps);
+  await finish({ id, organization_id }, "dead_lettered", { count: 120_000, reason: "timeout" });
+  await ownerOf(db)`analyze finished_deliveries`;
+  const none = { event_id: null, event_type: null, since: null, until: null, reason: null };
+  const job = {
+    ...{ ...none, organization_id, subscription_id: id, delivery_state: null },
+    created_at: new Date("2027-01-01"),
+  };
+  const count = async (
+    filter: typeof job | (Omit<typeof job, "event_type"> & { event_type: string }),
+  ) =>
+    db.begin(async (tx) => {
+      const before = await rowsRead(tx);
+      const states = ["dead_lettered", "cancelled"] as const;
+      const found = await countMatching(tx, filter, { subscriptionIds: [id], states: [...states] });
+      return { ...found, read: (await rowsRead(tx)) - before };
+    });
+  const rare = await count({ ...job, event_type: "order.created" });
+  assert.deepEqual([rare.count, rare.isCut], [0, true]);
+  assert.ok(rare.read <= 60_000, `${rare.read} rows were read`);
+  const all = await count(job);
+  assert.deepEqual([all.count, all.isCut], [50_001, true]);
 });

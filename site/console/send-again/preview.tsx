@@ -24,7 +24,7 @@ export function Preview({ preview, rate }: { preview: RedeliveryPreview; rate: n
   const { sample, estimated, already_redelivered: before } = preview;
   const total = toSend(preview);
   const skipped = before > 0 && ` ${count(before)} that were sent again already will be skipped.`;
-  if (total === 0) {
+  if (total === 0 && !estimated) {
     return (
       <p role="status">
         Nothing to send: {before > 0 ? "all were sent again already." : "no delivery matches."}
@@ -36,7 +36,7 @@ export function Preview({ preview, rate }: { preview: RedeliveryPreview; rate: n
     <>
       <p role="status">
         <strong>
-          {estimated && "more than "}
+          {estimated && "at least "}
           {plural(total, "delivery", "deliveries")}
         </strong>{" "}
         will be sent again as new deliveries, within about {spanInWords(Math.max(1, seconds))} at{" "}

@@ -30,7 +30,9 @@ export const Redelivery = Type.Object(
     }),
     to: nullable("`wh_<uuid>`; null: each to its own subscription."),
     rate_per_second: Type.Integer(),
-    total: Count("How many match. If there are more than 200,000, it grows while the job runs."),
+    total: Count(
+      "How many match, as far as was counted at the creation. It grows while the job finds more, and is exact at the end.",
+    ),
     done: Count("How many were sent again."),
     skipped: Count("How many had been sent again already."),
     failed: Count("How many could not be: the subscription is not active, or the event is gone."),
@@ -45,8 +47,10 @@ export const RedeliveriesPage = pageOf(Redelivery, "Redeliveries, newest first."
 
 export const RedeliveryPreview = Type.Object(
   {
-    count: Count("How many deliveries match: exact up to 200,000."),
-    estimated: Type.Boolean({ description: "Whether there are more." }),
+    count: Count("How many deliveries match, of the first 50,000 that were read."),
+    estimated: Type.Boolean({
+      description: "Whether there were more to read, so that more may match.",
+    }),
     already_redelivered: Count("How many of them were sent again already, and would be skipped."),
     sample: Type.Array(Delivery, { description: "The newest of them, at most ten." }),
   },
