@@ -11,6 +11,7 @@ import {
   isJobBlocked,
   type JobRow,
   listJobs,
+  listWriters,
   lockJob,
   lockJobs,
   type RedeliveryFilter,
@@ -76,6 +77,7 @@ export async function createRedelivery(
         to_subscription_id: to,
         rate_per_second: request.rate_per_second ?? RATE.default,
         total,
+        open_writers: await listWriters(tx),
       },
     });
   });

@@ -30,6 +30,8 @@ export interface NewJob extends RedeliveryFilter {
   rate_per_second: number;
   /** The number of matching deliveries. A job that finds more raises it. */
   total: number;
+  /** The virtual transactions that the job waits for. */
+  open_writers: string[];
 }
 
 /** The progress of a job. */
@@ -66,6 +68,26 @@ export async function countUnfinishedJobs(db: Queryable): Promise<number> {
   return count;
 }
 
+const WRITERS_MAX = 1_000;
+
+/**
+ * Returns the transactions that may be recording outcomes. An outcome of theirs can be older than a job that is created now, so
+ * the job begins when they have ended.
+ */
+export async function listWriters(db: Queryable): Promise<string[]> {
+  const rows = await db<{ virtualtransaction: string }[]>`
+    select distinct virtualtransaction from pg_locks w where ${isWriter(db)} limit ${WRITERS_MAX}`;
+  return rows.map((row) => row.virtualtransaction);
+}
+
+/** A transaction that records outcomes locks rows of subscriptions first, or writes to the history at once. */
+function isWriter(db: Queryable) {
+  return db`
+    w.locktype = 'relation' and w.relation in ('subscriptions'::regclass, 'finished_deliveries'::regclass)
+    and w.database = (select oid from pg_database where datname = current_database())
+    and w.mode in ('RowShareLock', 'RowExclusiveLock')`;
+}
+
 export async function insertJob(db: Queryable, job: NewJob): Promise<JobRow> {
   const [row] = await db<[JobRow]>`
     insert into redelivery_jobs ${db({ ...job, state: "queued", next_at: job.created_at })} returning *`;
@@ -91,14 +113,16 @@ export async function listJobs(
 }
 
 /**
- * Returns the next job to work on, locked, or null. A queued job waits for running and for earlier queued jobs that read from
- * or write to the same subscription.
+ * Returns the next job to work on, locked, or null. A job waits for the writers that were open at its creation. A queued job
+ * also waits for running and for earlier queued jobs that read from or write to the same subscription.
  */
 export async function lockNextJob(tx: Queryable, now: Date): Promise<JobRow | null> {
   const [row] = await tx<JobRow[]>`
     select j.*
       from redelivery_jobs j
      where j.finished_at is null and j.state in ('queued', 'running') and j.next_at <= ${now}
+       and (j.open_writers = '{}' or not exists (
+         select from pg_locks w where ${isWriter(tx)} and w.virtualtransaction = any(j.open_writers)))
        and (j.state = 'running' or not exists (
          select from redelivery_jobs o
           where o.finished_at is null and o.id <> j.id

@@ -4,10 +4,13 @@ import { takeRedeliveryTurn } from "../../../src/actions/redelivery-turn.ts";
 import type { RedeliveryView } from "../../../src/actions/views/redelivery.ts";
 import { publicId, timeOrderedId } from "../../../src/domain/ids.ts";
 import { insertRedeliveries, lockFinished } from "../../../src/postgres/redelivery-marks.ts";
+import { lockHealth } from "../../../src/postgres/subscriptions.ts";
 import {
   acknowledged,
   anOrganization,
   aSubscription,
+  attemptAll,
+  claimAll,
   publish,
   refused,
 } from "../../support/engine.ts";
@@ -141,5 +144,31 @@ test("a hand that sends a delivery again at the same moment is waited for, and i
   });
   await turn;
   assert.deepEqual([(await get(job.id)).done, (await get(job.id)).skipped], [1, 1]);
+  assert.equal(await deliverDue(() => acknowledged), 2);
+});
+
+test("a job waits for an outcome that was being recorded when it was created", async (t) => {
+  const { begin, get } = client(t);
+  const subscription = await aSubscription(deps);
+  await publish(deps, subscription.organization_id, 2);
+  const [first, second] = (await claimAll(deps)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  assert.ok(first && second);
+  await attemptAll(deps, [second], () => refused);
+
+  let recording: Promise<unknown> | undefined;
+  let job: RedeliveryView | undefined;
+  await deps.db.begin(async (tx) => {
+    await lockHealth(tx, [subscription.id]);
+    recording = attemptAll(deps, [first], () => refused);
+    await untilBlocked(deps.db);
+    clock.advance(1_000);
+    job = await begin({ filter: { subscription: wh(subscription) } });
+    assert.equal(await takeRedeliveryTurn(deps), false, "it does not pass by");
+  });
+  await recording;
+  await runAll();
+  assert.ok(job);
+  const { state, done } = await get(job.id);
+  assert.deepEqual({ state, done }, { state: "finished", done: 2 });
   assert.equal(await deliverDue(() => acknowledged), 2);
 });
