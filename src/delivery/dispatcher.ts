@@ -32,6 +32,8 @@ const OPEN_PER_SLOT = 2;
 
 /** If more subscriptions than this have something due, no slot is reserved. */
 const DUE_MAX_TO_RESERVE = 1_000;
+/** If as many subscriptions have something due, notices of other processes are ignored. Scans find the rest. */
+const DUE_MAX_TO_HEAR = 500;
 
 /**
  * Makes attempts while deliveries are due.
@@ -79,6 +81,16 @@ export class Dispatcher {
 
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** True if notices of other processes are of use. Any role of the database can send false ones. */
+  get isHearing(): boolean {
+    return this.dueCount < DUE_MAX_TO_HEAR;
+  }
+
+  /** The number of subscriptions that may have something due. */
+  get dueCount(): number {
+    return this.#due.size;
   }
 
   nudge(due: DueSubscription[]): void {

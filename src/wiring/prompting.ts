@@ -2,11 +2,11 @@ import { Announcements } from "../actions/announcements.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { NO_SLOTS } from "../actions/reservation.ts";
 import type { Dispatcher } from "../delivery/dispatcher.ts";
-import { decodeNotice } from "../domain/due-notice.ts";
+import { Hearing } from "../delivery/hearing.ts";
 import type { Database } from "../postgres/database.ts";
 import { hearNotices, sendNotice } from "../postgres/due-notices.ts";
 
-type Nudged = Pick<Dispatcher, "nudge" | "reserve" | "isFull">;
+type Nudged = Pick<Dispatcher, "nudge" | "reserve" | "isFull" | "isHearing">;
 
 /** A slower notice is abandoned. */
 const NOTICE_MS = 1_000;
@@ -23,7 +23,8 @@ export interface Prompting extends Pick<Dependencies, "nudge" | "reserve"> {
  */
 export function startPrompting(db: Database, dispatcher: Nudged | null): Prompting {
   const announcements = new Announcements((notice) => sendNotice(db.within(NOTICE_MS), notice));
-  const heard = dispatcher && hearNotices(db, (notice) => dispatcher.nudge(decodeNotice(notice)));
+  const hearing = dispatcher && new Hearing(dispatcher);
+  const heard = hearing && hearNotices(db, (notice) => hearing.hear(notice));
   return {
     nudge: (due) => {
       dispatcher?.nudge(due);

@@ -18,6 +18,7 @@ async function aDispatcher(t: TestContext, { isFull = false } = {}) {
     nudge: (due) => due.forEach((one) => nudged.add(one)),
     reserve: () => NO_SLOTS,
     isFull,
+    isHearing: true,
   });
   t.after(() => prompting.stop());
   await prompting.listening;
