@@ -49,6 +49,14 @@ export class OverviewReader {
     return begun.value;
   }
 
+  /** Returns what the overview says while the database is unavailable. It holds no stored data. */
+  async readOutage(): Promise<Overview> {
+    const checks = await this.#ownProblems();
+    if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);
+    const found = { code: "database", detail: "database: does not answer" };
+    return unknownOverview([...checks, ...this.#database.date([found], this.#deps.clock())]);
+  }
+
   /** If the database is unavailable, the overview says so. That is no error. */
   async #find(): Promise<Overview> {
     const checks = await this.#ownProblems();
@@ -59,8 +67,7 @@ export class OverviewReader {
       return overview;
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      const found = { code: "database", detail: "database: does not answer" };
-      return unknownOverview([...checks, ...this.#database.date([found], this.#deps.clock())]);
+      return this.readOutage();
     }
   }
 

@@ -19,6 +19,8 @@ declare module "fastify" {
     role: OperatorRole;
     /** Null for a request with a token. */
     session: Session | null;
+    /** True if the database could not tell whether the session was ended. Then the answer must hold no stored data. */
+    mayHaveEnded: boolean;
   }
   interface FastifyContextConfig {
     /** Tokens with the role `publish` may call this route. */
@@ -26,8 +28,8 @@ declare module "fastify" {
     /** Tokens with the role `read` may call this route, with any method. */
     servesReaders?: true;
     /**
-     * Sessions are admitted even if the database is unavailable and cannot tell the ended ones. The answer holds no stored
-     * data.
+     * Sessions are admitted even if the database is unavailable and cannot tell the ended ones. The route reads
+     * `mayHaveEnded`.
      */
     answersWithoutDatabase?: true;
   }
@@ -57,10 +59,10 @@ export function createSignIns(
   return {
     admit: async (request, reply) => {
       const found = await identify(request);
-      const { name, role } = found.operator;
-      Object.assign(request, { operator: name, role, session: found.session });
-      reply.header(ROLE_HEADER, role);
-      requireRole(role, request);
+      const { operator, ...session } = found;
+      Object.assign(request, { operator: operator.name, role: operator.role, ...session });
+      reply.header(ROLE_HEADER, operator.role);
+      requireRole(operator.role, request);
     },
     check: (request, token) => {
       const operator = operatorOf(token);
@@ -73,26 +75,31 @@ export function createSignIns(
   /** Returns the operator. A token takes precedence over the cookie, because a browser adds the cookie by itself. */
   async function identify(
     request: FastifyRequest,
-  ): Promise<{ operator: OperatorToken; session: Session | null }> {
+  ): Promise<{ operator: OperatorToken; session: Session | null; mayHaveEnded: boolean }> {
     if (timesGiven(request.raw, "authorization") > 0) {
       const token = bearerTokenOf(authorizationOf(request.raw));
       const operator = token === null ? null : operatorOf(token);
       if (operator === null) throw refusal(request, true);
-      return { operator, session: null };
+      return { operator, session: null, mayHaveEnded: false };
     }
 
     const opened = openSession(sessionCookieOf(request.raw) ?? "", tokens, deps.clock());
     if (!opened || !maySignIn(opened.signer.role)) throw refusal(request, false);
     refuseCrossSite(request);
-    if (await isEnded(request, opened.session)) throw refusal(request, false);
-    return { operator: opened.signer, session: opened.session };
+    const isEnded = await hasEnded(request, opened.session);
+    if (isEnded === true) throw refusal(request, false);
+    return { operator: opened.signer, session: opened.session, mayHaveEnded: isEnded === null };
   }
 
-  async function isEnded({ routeOptions }: FastifyRequest, session: Session): Promise<boolean> {
+  /** Returns null if the database cannot tell, and the route answers without it. */
+  async function hasEnded(
+    { routeOptions }: FastifyRequest,
+    session: Session,
+  ): Promise<boolean | null> {
     try {
       return await wasEnded(deps, session);
     } catch (error) {
-      if (routeOptions.config.answersWithoutDatabase && isUnavailable(error)) return false;
+      if (routeOptions.config.answersWithoutDatabase && isUnavailable(error)) return null;
       throw error;
     }
   }

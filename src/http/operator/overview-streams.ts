@@ -1,8 +1,12 @@
 import { Readable } from "node:stream";
 import type { Overview } from "../../actions/overview.ts";
+import type { OverviewReader } from "../../actions/overview-reader.ts";
 
-/** The most open streams in one process. */
+type Reader = Pick<OverviewReader, "read" | "readOutage">;
+
+/** The most open streams in one process, and of them for one operator. */
 const STREAMS_MAX = 100;
+const OPERATOR_SHARE = 1 / 2;
 /** After this many turns with an unread overview a client counts as gone. */
 const UNREAD_TURNS_MAX = 15;
 
@@ -14,14 +18,17 @@ const TURNS_OF_ADMISSION = 5;
 
 interface Stream {
   readable: Readable;
+  operator: string;
   isAdmittedStill: () => Promise<boolean>;
+  /** True while the database cannot tell whether the session was ended. The client then gets no stored data. */
+  mayHaveEnded: boolean;
   isReading: boolean;
   unreadTurns: number;
 }
 
 /** Sends one overview to all streams. Reads none while no stream is open. */
 export class OverviewStreams {
-  readonly #read: () => Promise<Overview>;
+  readonly #reader: Reader;
   readonly #max: number;
   readonly #streams = new Set<Stream>();
   #timer: NodeJS.Timeout | undefined;
@@ -30,8 +37,8 @@ export class OverviewStreams {
   #status: Overview["status"] | undefined;
   #isClosed = false;
 
-  constructor(read: () => Promise<Overview>, max = STREAMS_MAX) {
-    this.#read = read;
+  constructor(reader: Reader, max = STREAMS_MAX) {
+    this.#reader = reader;
     this.#max = max;
   }
 
@@ -39,15 +46,26 @@ export class OverviewStreams {
     return this.#streams.size;
   }
 
-  /** Opens a stream of server-sent events, and sends the first event at once. Returns null if too many are open. */
-  open(isAdmittedStill: () => Promise<boolean>): Readable | null {
-    if (this.#isClosed || this.#streams.size >= this.#max) return null;
+  /**
+   * Opens a stream of server-sent events, and sends the first event at once. Returns null if too many are open, or too many of
+   * this operator.
+   */
+  open(
+    isAdmittedStill: () => Promise<boolean>,
+    { operator = "", mayHaveEnded = false } = {},
+  ): Readable | null {
+    const own = [...this.#streams].filter((stream) => stream.operator === operator).length;
+    const hasRoom = this.#streams.size < this.#max && own < this.#max * OPERATOR_SHARE;
+    if (this.#isClosed || !hasRoom) return null;
     const readable = new Readable({
       read: () => {
         stream.isReading = true;
       },
     });
-    const stream = { readable, isAdmittedStill, isReading: true, unreadTurns: 0 };
+    const stream = {
+      ...{ readable, operator, isAdmittedStill, mayHaveEnded },
+      ...{ isReading: true, unreadTurns: 0 },
+    };
     this.#streams.add(stream);
     readable.once("close", () => {
       this.#streams.delete(stream);
@@ -71,11 +89,11 @@ export class OverviewStreams {
     try {
       this.#turns++;
       if (this.#turns % TURNS_OF_ADMISSION === 0) await this.#endUnadmitted();
-      const overview = await this.#read();
+      const overview = await this.#reader.read();
       const isChanged = overview.status !== this.#status;
       this.#status = overview.status;
       if (this.#turns % TURNS_OF_EVENT !== 0 && !isChanged) return;
-      for (const stream of this.#streams) send(stream, overview);
+      for (const stream of this.#streams) await this.#send(stream, overview);
     } catch {
       // The next turn reads the overview again.
     } finally {
@@ -85,20 +103,25 @@ export class OverviewStreams {
 
   async #endUnadmitted(): Promise<void> {
     const check = async (stream: Stream) => {
-      const isAdmitted = await stream.isAdmittedStill().catch(() => true); // The database is unavailable.
-      if (!isAdmitted) this.#end(stream);
+      const isAdmitted = await stream.isAdmittedStill().catch(() => null); // The database is unavailable.
+      if (isAdmitted === false) this.#end(stream);
+      stream.mayHaveEnded = isAdmitted === null;
     };
     await Promise.all([...this.#streams].map(check));
   }
 
   async #begin(stream: Stream): Promise<void> {
     try {
-      const overview = await this.#read();
+      const overview = await this.#reader.read();
       this.#status ??= overview.status;
-      if (this.#streams.has(stream)) send(stream, overview);
+      if (this.#streams.has(stream)) await this.#send(stream, overview);
     } catch {
       // The next turn reads it again.
     }
+  }
+
+  async #send(stream: Stream, overview: Overview): Promise<void> {
+    send(stream, stream.mayHaveEnded ? await this.#reader.readOutage() : overview);
   }
 
   #end(stream: Stream): void {

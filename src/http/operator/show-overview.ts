@@ -15,6 +15,6 @@ export function showOverviewRoute(app: App, overviews: OverviewReader): void {
         response: { 200: Overview, ...operatorProblems() },
       },
     },
-    async () => overviews.read(),
+    ({ mayHaveEnded }) => (mayHaveEnded ? overviews.readOutage() : overviews.read()),
   );
 }

@@ -13,7 +13,7 @@ const EVENTS: object = {
 };
 
 export function streamOverviewRoute(app: App, deps: Dependencies, overviews: OverviewReader): void {
-  const streams = new OverviewStreams(() => overviews.read());
+  const streams = new OverviewStreams(overviews);
   app.addHook("preClose", (done) => {
     streams.close();
     done();
@@ -36,7 +36,9 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
       },
     },
     async (request, reply) => {
-      const stream = streams.open(() => isOpenStill(deps, request.session));
+      const { session, operator, mayHaveEnded } = request;
+      const isOpen = () => isOpenStill(deps, session);
+      const stream = streams.open(isOpen, { operator, mayHaveEnded });
       if (stream === null) throw new Busy("Too many streams are open: try again.", 10);
       reply.raw.once("close", () => stream.destroy());
       return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream);

@@ -18,10 +18,16 @@ const forThatTurn = () => new Promise((resolve) => setImmediate(resolve));
 /** Streams of an overview that is set by hand, turn by turn. */
 function aBroadcast(max?: number) {
   const now = { status: "ok" as Overview["status"], reads: 0 };
-  const streams = new OverviewStreams(() => {
-    now.reads++;
-    return Promise.resolve(anOverview(now.status));
-  }, max);
+  const streams = new OverviewStreams(
+    {
+      read: () => {
+        now.reads++;
+        return Promise.resolve(anOverview(now.status));
+      },
+      readOutage: () => Promise.resolve(anOverview("down")),
+    },
+    max,
+  );
   return { now, streams };
 }
 
@@ -70,13 +76,16 @@ test("one computation serves all streams", async () => {
 
 test("no more streams are opened than may be, and a closed one leaves its place", async () => {
   const { streams } = aBroadcast(2);
-  const [first] = [reading(streams), reading(streams)];
-  assert.equal(streams.open(always), null);
-  first.stream.destroy();
-  await once(first.stream, "close");
-  assert.ok(streams.open(always));
+  const open = (operator: string) => streams.open(always, { operator });
+  const [first, second] = [open("alice"), open("rita")];
+  assert.ok(first && second);
+  assert.equal(open("bob"), null);
+  first.destroy();
+  await once(first, "close");
+  assert.equal(open("rita"), null, "one operator leaves half of them to others");
+  assert.ok(open("bob"));
   streams.close();
-  assert.equal(streams.open(always), null, "nothing is opened while the process stops");
+  assert.equal(open("alice"), null, "nothing is opened while the process stops");
 });
 
 test("a stream ends within five turns of its session, and others go on", async () => {
@@ -175,4 +184,22 @@ test("a session that was signed out, or is over, ends its stream", async (t) => 
   const over = await open();
   clock.advance(12 * 3_600_000);
   for (;;) if ((await over.reader.read()).done) break;
+});
+
+test("a stream whose session the database cannot check shows no stored data until it can", async () => {
+  const { streams } = aBroadcast();
+  let check = () => Promise.reject<boolean>(new Error("overloaded"));
+  const { stream, events } = reading(streams, () => check());
+  const turns = async () => {
+    for (let turn = 0; turn < 6; turn++) {
+      await streams.turn();
+      await forThatTurn();
+    }
+  };
+  await turns();
+  assert.equal(events.at(-1), event("down"));
+  check = () => Promise.resolve(true);
+  await turns();
+  assert.equal(events.at(-1), event("ok"));
+  stream.destroy();
 });

@@ -239,3 +239,22 @@ test("neither the log nor an answer holds a cookie or the token", async (t) => {
   assert.equal(log.includes(alice.token), false);
   assert.equal(log.includes(cookie.split("=")[1] ?? "?"), false);
 });
+
+test("while the database cannot tell ended sessions, a session sees no stored data in the overview", async (t) => {
+  const signedIn = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
+  const { db } = deps;
+  const overloaded = Object.assign((...args: Parameters<typeof db>) => {
+    const [texts] = args as unknown as [unknown];
+    const asksForSession = Array.isArray(texts) && texts.join("").includes("from ended_sessions");
+    const error = Object.assign(new Error("no connection is free"), { code: "CONNECTION_CLOSED" });
+    return asksForSession ? Promise.reject(error) : db(...args);
+  }, db);
+  const { ask } = startOperatorApi(t, { ...deps, db: overloaded });
+  const { status, body } = await ask(as(signedIn, { url: "overview" }));
+  const overview = body as { status: string; last_24h: Record<string, number | null> };
+  assert.deepEqual([status, overview.status], [200, "down"]);
+  assert.ok(Object.values(overview.last_24h).every((count) => count === null));
+  const byToken = (await ask({ url: "overview" })).body as typeof overview;
+  assert.notEqual(byToken.last_24h["published"], null);
+  assert.equal((await ask(as(signedIn, { url: "organizations" }))).status, 503);
+});
