@@ -23,8 +23,7 @@ import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
-import { publishNotices } from "./notices.ts";
-import type { DueSubscription } from "./reservation.ts";
+import { publishNotices, type Told } from "./notices.ts";
 
 /** An attempt with its outcome. */
 export interface Ended {
@@ -39,8 +38,8 @@ export interface Recorded {
   /** The ids of subscriptions. */
   disabled: string[];
   deadLettered: EndedAttempt[];
-  /** The subscriptions that have notices due because of that. */
-  due: DueSubscription[];
+  /** The notices about that. */
+  told: Told[];
   /** The attempts that are in the audit now. */
   settled: Settled[];
   cancelled: CancelledRow[];
@@ -71,7 +70,7 @@ export async function recordEnded(recording: Recording, ended: Ended[]): Promise
 
   const delivered = await recordSmooth(recording, smooth);
   if (rough.length === 0) {
-    return { disabled: [], deadLettered: [], due: [], cancelled: [], settled: delivered };
+    return { disabled: [], deadLettered: [], told: [], cancelled: [], settled: delivered };
   }
   const recorded = await recordRough(recording, rough);
   return { ...recorded, settled: [...delivered, ...recorded.settled] };
@@ -132,10 +131,10 @@ async function recordRough(recording: Recording, ended: Ended[]): Promise<Record
       .map((one) => ({ ended: one, state: null }));
     const settledHeld = settled.flatMap((s) => s.settled);
     const causes = settled.flatMap((s) => s.causes);
-    const due = await publishNotices(recording, tx, noticesOf(causes, deadLettered, ended));
+    const told = await publishNotices(recording, tx, noticesOf(causes, deadLettered, ended));
     return {
       disabled,
-      due,
+      told,
       deadLettered,
       cancelled,
       isSomeLeft,

@@ -7,6 +7,7 @@ import type { ActivityLog } from "./activity-log.ts";
 import type { Recorded, Settled } from "./attempts.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
+import type { Told } from "./notices.ts";
 import type { Publishing } from "./publishing.ts";
 import type { DueSubscription } from "./reservation.ts";
 
@@ -74,11 +75,19 @@ export function countCancelled(activity: ActivityLog, rows: readonly CancelledRo
   }
 }
 
-/** Counts recorded attempts, exactly as the audit shows them. */
+/** Counts notices to the platform as published events. */
+export function countTold(activity: ActivityLog, told: readonly Told[]): void {
+  for (const { organization_id, subscription_ids } of told) {
+    activity.notePublished(organization_id, subscription_ids);
+  }
+}
+
+/** Counts recorded attempts, exactly as the audit shows them, and what they published. */
 export function countRecorded(
   activity: ActivityLog,
-  { settled, cancelled, disabled }: Recorded,
+  { settled, cancelled, disabled, told }: Recorded,
 ): void {
+  countTold(activity, told);
   const disabledIds = new Set(disabled);
   for (const { ended, state } of settled) {
     const { claim } = ended;

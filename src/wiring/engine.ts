@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { type Ended, postpone, type Recorded, recordEnded } from "../actions/attempts.ts";
 import { claimDeliveries } from "../actions/claims.ts";
 import type { Claim } from "../actions/claim.ts";
+import { dueOf } from "../actions/notices.ts";
 import type { Foundations } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";
@@ -57,7 +58,7 @@ export function createEngine(
     const recorded = await writes.note(recordEnded(inTime(), ended));
     onRecorded(recorded);
     lines.recorded(ended, recorded);
-    if (recorded.due.length > 0) dispatcher.nudge(recorded.due);
+    if (recorded.told.length > 0) dispatcher.nudge(dueOf(recorded.told));
   }, persistence);
 
   const defer = createRecorder<Claim>(

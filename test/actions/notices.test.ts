@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test, type TestContext } from "node:test";
-import { noteLimited, tellOfLimited } from "../../src/actions/notices.ts";
+import { countRecorded } from "../../src/actions/counted-activity.ts";
+import { dueOf, noteLimited, tellOfLimited } from "../../src/actions/notices.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { NOTICE_TYPES } from "../../src/domain/notices.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -61,7 +62,7 @@ async function aService(t: TestContext, platformOrganization: string | null = PL
 }
 
 test("only the platform's organization can subscribe to notices, and to others they do not exist", async (t) => {
-  const { subscribe, platform, partner } = await aService(t);
+  const { subscribe, platform, partner, inject } = await aService(t);
   assert.equal((await subscribe(platform, [...TYPES, "vc.test.ping"])).statusCode, 201);
   for (const type of TYPES) {
     const unknown = await subscribe(partner, ["vc.test.pong"]);
@@ -74,6 +75,16 @@ test("only the platform's organization can subscribe to notices, and to others t
       false,
     );
   }
+  const badKey = await inject({
+    ...{ method: "POST", url: WEBHOOKS },
+    headers: { authorization: platform.authorization, "idempotency-key": "two words" },
+    payload: { url: "https://receiver.example/hooks", events: TYPES },
+  });
+  assert.deepEqual(
+    badKey.json<{ errors: { pointer: string }[] }>().errors.map(({ pointer }) => pointer),
+    ["/Idempotency-Key"],
+    "the platform's types are no faults",
+  );
   const wrong = await subscribe(platform, ["vc.test.pong"]);
   assert.equal(wrong.statusCode, 422);
   assert.match(wrong.body, /vc\.delivery\.dead_lettered/);
@@ -89,8 +100,8 @@ test("without a platform's organization nobody can subscribe to notices, and non
   await publish(deps, organization.id);
   await failOnce();
   clock.advance(1_000);
-  const { deadLettered, due } = await failOnce();
-  assert.deepEqual([deadLettered.length, due], [1, []]);
+  const recorded = await failOnce();
+  assert.deepEqual([recorded.deadLettered.length, recorded.told], [1, []]);
   noteLimited(deps, { organizationId: organization.id, slug: organization.slug });
   assert.equal(deps.limited.waiting.size, 0);
   assert.deepEqual(await notices(), []);
@@ -106,7 +117,7 @@ test("a dead letter and a disabled subscription are told of in the transaction t
   await failOnce();
   assert.deepEqual(await notices(), []);
   clock.advance(1_000);
-  const { due } = await failOnce();
+  const recorded = await failOnce();
   const told = await notices();
   assert.deepEqual(
     told.map(({ type, deliveries }) => [type, deliveries]),
@@ -115,7 +126,7 @@ test("a dead letter and a disabled subscription are told of in the transaction t
       ["vc.delivery.dead_lettered", 1],
     ],
   );
-  assert.equal(due.length, 1);
+  assert.equal(dueOf(recorded.told).length, 1);
   const [delivery] = await db<{ id: string }[]>`
     select id from finished_deliveries where organization_id = ${organization.id} and state = 'dead_lettered'`;
   assert.deepEqual(told.at(-1)?.data, {
@@ -175,7 +186,9 @@ test("a limited organization is told of once a minute, over all processes, and a
   assert.deepEqual([await ask(), await ask(), await ask()], [200, 429, 429]);
   assert.deepEqual(await notices(), [], "not in the request");
   other.limited.waiting.set(organization.id, clock());
+  const published = deps.activity.published;
   await Promise.all([tellOfLimited(deps), tellOfLimited(other)]);
+  assert.equal(deps.activity.published, published + 1, "it counts as published");
   const told = await notices();
   assert.deepEqual(
     told.map(({ data, ...one }) => ({ ...one, data })),
@@ -205,4 +218,15 @@ test("a limited organization is told of once a minute, over all processes, and a
   assert.equal((await notices()).length, 2);
   noteLimited(deps, { organizationId: randomUUID(), slug: PLATFORM });
   assert.equal(deps.limited.waiting.size, 0, "the platform itself causes none");
+});
+
+test("notices about recorded attempts count as published for the platform", async (t) => {
+  const { subscribe, platform, deps, failOnce, organization, clock } = await aService(t);
+  await subscribe(platform, TYPES);
+  await publish(deps, organization.id);
+  const published = deps.activity.published;
+  countRecorded(deps.activity, await failOnce());
+  clock.advance(1_000);
+  countRecorded(deps.activity, await failOnce());
+  assert.equal(deps.activity.published, published + 1, "of the dead letter");
 });

@@ -73,7 +73,7 @@ test("every fault of ours is there before it has happened", async () => {
 test("dead letters and disabled subscriptions are counted", async () => {
   const { metrics, read } = exposed();
   const deadLettered = [{}, {}] as EndedAttempt[];
-  metrics.noteRecorded({ settled: [], cancelled: [], disabled: ["one"], deadLettered, due: [] });
+  metrics.noteRecorded({ settled: [], cancelled: [], disabled: ["one"], deadLettered, told: [] });
   const lines = await read();
   assert.ok(lines.includes("partner_api_dead_letters_total 2"));
   assert.ok(lines.includes("partner_api_subscriptions_disabled_total 1"));
