@@ -28,6 +28,7 @@ import { listProcessesRoute } from "./list-processes.ts";
 import { listRedeliveriesRoute } from "./list-redeliveries.ts";
 import { listSubscriptionsRoute } from "./list-subscriptions.ts";
 import { type Exposition, metricsRoute } from "./metrics.ts";
+import { takeTurns } from "./operator-turns.ts";
 import type { OperatorToken } from "./operator-tokens.ts";
 import { publishEventsRoute } from "./publish-events.ts";
 import { redeliverRoute } from "./redeliver.ts";
@@ -75,6 +76,7 @@ export function buildOperatorApp(
   app.decorateRequest("operator");
   app.decorateRequest("role");
   app.decorateRequest("session", null);
+  app.decorateRequest("mayHaveEnded", false);
   app.decorateRequest("changes", null);
   healthRoutes(app, health);
   metricsRoute(app, metrics);
@@ -93,6 +95,7 @@ export function buildOperatorApp(
       await api.register(async (guarded: App) => {
         guarded.addHook("onRequest", signIns.admit);
         recordChangesOf(guarded, deps);
+        takeTurns(guarded);
         operatorRoutes(guarded, deps);
         await guarded.after();
       });
