@@ -7,6 +7,7 @@ import { deleteExpiredChanges } from "../../../src/postgres/changes.ts";
 import { createDatabase } from "../../support/database.ts";
 import { anOrganization, createEngine, publish } from "../../support/engine.ts";
 import { OPERATORS, PUBLISHER, READER, startOperatorApi } from "../../support/operator-api.ts";
+import { aPlatformsTypes } from "../../support/platform-types.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
 
@@ -138,4 +139,29 @@ test("changes stay for the retention, and nobody can drop them before", async ()
   await assert.rejects(async () => deps.db`delete from operator_changes`, /permission denied/);
   while ((await deleteExpiredChanges(deps.db, new Date("2030-01-01"))) > 0);
   assert.equal((await deps.db`select from operator_changes`).length, 0);
+});
+
+test("what an operator publishes is on record once for each request, and what a service publishes is not", async (t) => {
+  const api = startOperatorApi(t, { ...deps, eventTypes: aPlatformsTypes() });
+  const organization = publicId("org", await anOrganization(deps));
+  const event = (key: string) => ({
+    ...{ organization, type: "note.added", data: {}, dedupe_key: key },
+  });
+  const publishAs = async (token: string, ...keys: string[]) => {
+    const body = { events: keys.map(event) };
+    const authorization = `Bearer ${token}`;
+    const answer = await api.ask({ method: "POST", url: "events", authorization, body });
+    assert.equal(answer.status, 202, answer.text);
+    return (answer.body as { items: { event_id: string }[] }).items.map((item) => item.event_id);
+  };
+  await publishAs(PUBLISHER.token, "one");
+  assert.deepEqual(await changesOf(api, "action=publish_events"), []);
+
+  const [, first] = await publishAs(OPERATORS[0]?.token ?? "", "one", "two", "three");
+  await publishAs(OPERATORS[0]?.token ?? "", "two");
+  const changes = await changesOf(api, "action=publish_events");
+  assert.deepEqual(
+    changes.map(({ operator, subject }) => [operator, subject]),
+    [["alice", first]],
+  );
 });
