@@ -30,22 +30,23 @@ export async function listSlugs(
      limit ${limit}`;
 }
 
-/** Subscriptions that are read for hosts. */
-const READ_MAX = 1_000;
-
-/** Returns hosts that begin with `prefix`, an exact match first. Reads the first subscriptions of such hosts. */
+/** Returns hosts that begin with `prefix`, an exact match first. Jumps from host to host, however many subscriptions each has. */
 export async function listHosts(db: Queryable, prefix: string, limit: number): Promise<string[]> {
   const rows = await db<{ host: string }[]>`
-    select host
-      from (
-        select host from subscriptions
-         where host ~>=~ ${prefix} and host ~<~ ${behind(prefix)}
-         order by host using ~<~
-         limit ${READ_MAX}
-      ) s
-     group by host
-     order by host using ~<~
-     limit ${limit}`;
+    with recursive found (host) as (
+      (select host from subscriptions
+        where host ~>=~ ${prefix} and host ~<~ ${behind(prefix)}
+        order by host using ~<~
+        limit 1)
+      union all
+      select (select s.host from subscriptions s
+               where s.host ~>~ found.host and s.host ~<~ ${behind(prefix)}
+               order by s.host using ~<~
+               limit 1)
+        from found
+       where found.host is not null
+    )
+    select host from found where host is not null limit ${limit}`;
   return rows.map(({ host }) => host);
 }
 

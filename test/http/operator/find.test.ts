@@ -93,3 +93,14 @@ test("at most twenty are found, and an empty or a very long text is refused", as
   }
   assert.equal((await ask({ url: "find" })).status, 422);
 });
+
+test("a host with any number of subscriptions hides no other one", async (t) => {
+  const { id } = await aSubscription(deps, organizationId, "https://aa.crowd.example/");
+  await aSubscription(deps, organizationId, "https://ab.crowd.example/");
+  await deps.db`
+    insert into subscriptions (id, organization_id, url, host, events, created_at, deleted_at)
+    select gen_random_uuid(), organization_id, url, host, events, created_at, created_at
+      from subscriptions, generate_series(1, 1001) where id = ${id}`;
+  const hosts = (await find(t, "a")).flatMap(({ kind, id }) => (kind === "host" ? [id] : []));
+  assert.deepEqual(hosts, ["aa.crowd.example", "ab.crowd.example"]);
+});
