@@ -1,4 +1,5 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
+import { STANDBY } from "./driver/client.ts";
 import { codeOf, isStale, POOLER_CURE } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool, type PoolOptions } from "./driver/pool.ts";
@@ -122,11 +123,13 @@ function settingsFor(
 ): Pick<PoolOptions, "options" | "opening" | "begin"> {
   if (poolMode === null) return { options: `${asOptions(settings)} ${options}` };
   if (options) throw new Error("the database's URL: a pooler takes no options");
-  const ask = "select pg_is_in_recovery() as is_standby";
   if (poolMode === "transaction") {
-    // `set local`, not set_config: after a query, a transaction cannot change its isolation level.
-    return { opening: ask, begin: `begin; ${asCommands(settings)}` };
+    // Each transaction may meet another server. `set local` and `show`, not functions: after a query, a transaction cannot
+    // change its isolation level.
+    const ask = `show ${STANDBY}`;
+    return { opening: ask, begin: `begin; ${asCommands(settings)}; ${ask}` };
   }
+  const ask = `select current_setting('${STANDBY}') as ${STANDBY}`;
   return { opening: `${ask}, ${asCalls(settings)}` };
 }
 

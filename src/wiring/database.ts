@@ -16,9 +16,10 @@ import {
   ownsSchema,
   writeRetention,
 } from "../postgres/migrate.ts";
-import { findShard, writeShard } from "../postgres/shard-name.ts";
+import { requireSessions } from "../postgres/pooler.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
+import { findShard, writeShard } from "../postgres/shard-name.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
 
 /** The folder of the built-in database. Null if the operator runs the server. */
@@ -63,6 +64,8 @@ export async function openDatabase(
   try {
     const variable = variableOf(config);
     const owners = config.migrationDatabaseUrl ? "MIGRATION_DATABASE_URL" : variable;
+    await requireSessions(variable, url);
+    if (config.migrationDatabaseUrl) await requireSessions(owners, config.migrationDatabaseUrl);
     await updateSchema(config, url, say, { writesRetention }).catch(explain(owners));
     const idleInTransactionMs = standstillMs(config);
     db = connect(url, { max, name: "partner-api", patienceMs, idleInTransactionMs });

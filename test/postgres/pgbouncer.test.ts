@@ -87,6 +87,16 @@ test("a pooler that lends each statement another connection is named with the cu
   }
 });
 
+test("a pooler in transaction mode is refused at the start if the URL says session mode", async (t) => {
+  if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
+  for (const settings of [FEW, { default_pool_size: "20", server_round_robin: "1" }]) {
+    const { service } = await startPgBouncer(t, db, { pool_mode: "transaction", ...settings });
+    const DATABASE_URL = `${service}?pool_mode=session`;
+    const starting = startProgram(t, { ...(await aRig(t)), DATABASE_URL });
+    await assert.rejects(starting, /DATABASE_URL: the pooler lends .*write pool_mode=transaction/);
+  }
+});
+
 test("a pooler that refuses our settings is named with its words and the cure", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const { service } = await startPgBouncer(t, db, { pool_mode: "session" });

@@ -107,6 +107,31 @@ test("a host that fails late does not take the turn of one that has proven to be
   assert.equal(refusals, 1);
 });
 
+for (const mode of ["session", "transaction"]) {
+  test(`a start behind a pooler in ${mode} mode passes over a standby`, async (t) => {
+    const [standby, primary] = [await aGate(t, db), await aGate(t, db)];
+    standby.demote();
+    const pool = withFirst(Number(new URL(standby.url).port), `${primary.url}?pool_mode=${mode}`);
+    t.after(() => pool.end({ timeout: 0 }));
+    await pool`select 1`;
+    const alone = connect(`${standby.url}?pool_mode=${mode}`, { max: 1, name: "test" });
+    t.after(() => alone.end({ timeout: 0 }));
+    await assert.rejects(alone`select 1`.execute(), /this is a standby/);
+  });
+}
+
+test("a pooler that leads to a standby after a failover is left at the next transaction, reads included", async (t) => {
+  const [old, next] = [await aGate(t, db), await aGate(t, db)];
+  const pool = withFirst(Number(new URL(old.url).port), `${next.url}?pool_mode=transaction`);
+  t.after(() => pool.end({ timeout: 0 }));
+  await pool`select 1`;
+  old.demote();
+  await assert.rejects(pool`select 1`.execute(), /this is a standby/);
+  await pool`select 1`;
+  await pool.begin((tx) => tx`select 1`);
+  assert.equal(next.dialled(), 1);
+});
+
 async function aServer(t: TestContext, serve: (socket: Socket) => void): Promise<string> {
   const server: Server = createServer(serve).listen(0, "127.0.0.1");
   await once(server, "listening");

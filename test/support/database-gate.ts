@@ -15,7 +15,7 @@ export interface Gate {
   /** The same, once one more message of ours has reached the server. */
   freezeAfterNext: () => void;
   thaw: () => void;
-  /** Whoever connects from now on is told that this is a standby. */
+  /** Whoever connects or asks from now on is told that this is a standby. */
   demote: () => void;
   promote: () => void;
   /** How often somebody has connected. */
@@ -46,7 +46,7 @@ export async function aGate(
     }
     if (isFrozen) return;
     client.pipe(database);
-    (isStandby ? database.pipe(asStandby()) : database).pipe(client);
+    database.pipe(asStandby(() => isStandby)).pipe(client);
   });
 
   await listen(0);
@@ -97,12 +97,23 @@ export async function aGate(
   }
 }
 
-/** What the server says when somebody connects, but for one thing. The message's length stands before its text. */
-function asStandby(): Transform {
-  const [says, shall] = ["\x17in_hot_standby\0off\0", "\x16in_hot_standby\0on\0"];
+/** What the server says when somebody connects, and what `show` answers. The messages' lengths stand before their texts. */
+const STANDBYS_WORDS = [
+  ["\x17in_hot_standby\0off\0", "\x16in_hot_standby\0on\0"],
+  ["D\0\0\0\x0d\0\x01\0\0\0\x03off", "D\0\0\0\x0c\0\x01\0\0\0\x02on"],
+] as const;
+
+/** Passes on what the server says, but for its being the primary. */
+function asStandby(isStandby: () => boolean): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      done(null, Buffer.from(chunk.toString("latin1").replace(says, shall), "latin1"));
+      if (!isStandby()) {
+        done(null, chunk);
+        return;
+      }
+      let text = chunk.toString("latin1");
+      for (const [says, shall] of STANDBYS_WORDS) text = text.replace(says, shall);
+      done(null, Buffer.from(text, "latin1"));
     },
   });
 }

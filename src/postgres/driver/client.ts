@@ -9,11 +9,14 @@ pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
 export interface ClientOptions extends pg.ClientConfig {
-  /** The first statement of a connection through a pooler. It returns `is_standby`. */
+  /** The first statement of a connection through a pooler, which does not report whether the server is a standby. */
   opening?: string | undefined;
 }
 
 const OPENING_MS = 5_000;
+
+/** The setting, and the column of an answer, that is `on` on a standby. */
+export const STANDBY = "in_hot_standby";
 
 type Told = (error: Error | null, client: pg.Client) => void;
 
@@ -36,7 +39,7 @@ export class Client extends pg.Client {
     // Without a listener, an error would end the process.
     this.on("error", (error) => (this.lost ??= failureAt(this, error)));
     this.connection.on("parameterStatus", (status: Record<string, string>) => {
-      if (status["parameterName"] !== "in_hot_standby") return;
+      if (status["parameterName"] !== STANDBY) return;
       this.#isStandby = status["parameterValue"] === "on";
     });
     this.connection.on("backendKeyData", (key: BackendKey) => (this.#key = key));
@@ -58,7 +61,7 @@ export class Client extends pg.Client {
   async #connect(): Promise<pg.Client> {
     try {
       await super.connect();
-      if (this.#opening !== undefined) await this.#open(this.#opening);
+      if (this.#opening !== undefined) await this.ask({ text: this.#opening }, OPENING_MS);
       if (this.#isStandby) throw standby();
       return this;
     } catch (error) {
@@ -67,17 +70,13 @@ export class Client extends pg.Client {
     }
   }
 
-  /** A pooler does not report whether the server is a standby, so a query asks. */
-  async #open(text: string): Promise<void> {
-    const [row] = await this.ask({ text }, OPENING_MS);
-    this.#isStandby = row?.["is_standby"] === true;
-  }
-
-  /** Closes the connection if the answer takes longer than `limitMs`. */
+  /** Closes the connection if the answer takes longer than `limitMs`. Throws if the answer is that the server is a standby. */
   async ask(statement: Prepared, limitMs: number): Promise<Answer<Row[]>> {
     const timer = setTimeout(() => this.#abandon(limitMs), limitMs);
     try {
-      return answerOf(await this.query<Row>(statement));
+      const answer = answerOf(await this.query<Row>(statement));
+      if (answer[0]?.[STANDBY] === "on") throw standby();
+      return answer;
     } catch (error) {
       if (error instanceof pg.DatabaseError) throw explained(error);
       throw this.lost ?? error;
@@ -97,8 +96,8 @@ export class Client extends pg.Client {
   }
 }
 
-/** Returns no rows for several statements in one text, such as a migration. */
-function answerOf(result: pg.QueryResult<Row>): Answer<Row[]> {
-  if (Array.isArray(result)) return Object.assign([], { count: 0 });
-  return Object.assign(result.rows, { count: result.rowCount ?? 0 });
+/** Returns the rows of the last one of several statements in one text. */
+function answerOf(result: pg.QueryResult<Row> | pg.QueryResult<Row>[]): Answer<Row[]> {
+  const last = Array.isArray(result) ? result.at(-1) : result;
+  return Object.assign(last?.rows ?? [], { count: last?.rowCount ?? 0 });
 }

@@ -22,9 +22,13 @@ export function failureAt({ host, port }: Place, cause: Error): Error {
 /** A pooler that gives each transaction another connection loses prepared statements, or has those of other clients. */
 const MISPLACED = new Set(["26000", "42P05"]);
 
+export function isMisplaced(error: unknown): boolean {
+  return MISPLACED.has(codeOf(error));
+}
+
 /** Returns the server's error, with the remedy if a pooler is the cause. */
 export function explained(error: pg.DatabaseError): pg.DatabaseError {
-  if (MISPLACED.has(codeOf(error))) error.message += ` (${POOLER_CURE})`;
+  if (isMisplaced(error)) error.message += ` (${POOLER_CURE})`;
   return error;
 }
 
