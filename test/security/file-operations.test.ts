@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "../support/root.ts";
+
+/** What runs with root's rights and uses the file system. SECURITY.md lists each operation: extend both together. */
+const KNOWN = [
+  "commands/published-event.ts",
+  "delivery/routes.ts",
+  "embedded-postgres/account.ts",
+  "embedded-postgres/binaries.ts",
+  "embedded-postgres/home.ts",
+  "embedded-postgres/index.ts",
+  "embedded-postgres/keeper-process.ts",
+  "embedded-postgres/make-path.ts",
+  "embedded-postgres/marks.ts",
+  "embedded-postgres/private-copy.ts",
+  "embedded-postgres/root-folder.ts",
+  "event-types/folder.ts",
+  "http/docs/site.ts",
+  "postgres/migrate.ts",
+  "wiring/become-owner.ts",
+  "wiring/kept-file.ts",
+  "wiring/machine-metrics.ts",
+  "wiring/product.ts",
+  "wiring/receivers-ca.ts",
+];
+
+/** The keeper has given up root's rights. The others are for developers, and are no part of a service. */
+const APART = /^(embedded-postgres\/keeper|listen|receiver|demo)[/.]/;
+
+test("no other file of the source uses the file system with root's rights", async () => {
+  const folder = join(ROOT, "src");
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts"));
+  const users: string[] = [];
+  for (const name of names) {
+    if (APART.test(name)) continue;
+    if (/from "node:fs(\/promises)?"/.test(await readFile(join(folder, name), "utf8")))
+      users.push(name);
+  }
+  assert.deepEqual(users.toSorted(), KNOWN);
+});
