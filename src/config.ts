@@ -4,6 +4,7 @@ import {
   allowedHost,
   baseUrl,
   cidr,
+  command,
   contact,
   duration,
   host,
@@ -80,6 +81,8 @@ export interface Config extends Shard {
   readonly platformOrganization: string | null;
 
   readonly retentionMs: number;
+  /** The program that exports history before it is dropped, its arguments and its environment. Null: nothing is exported. */
+  readonly exportCommand: ExportCommand | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** The time from the signal, which turns `/readyz` to 503, to the stop. */
   readonly drainMs: number;
@@ -89,7 +92,14 @@ export interface Config extends Shard {
   readonly misspelt: Misspelt[];
 }
 
-type Settings = Omit<Config, "misspelt">;
+export interface ExportCommand {
+  program: string;
+  args: string[];
+  /** The environment of the service without its own settings, which include secrets. */
+  env: NodeJS.ProcessEnv;
+}
+
+type Settings = Omit<Config, "misspelt" | "exportCommand"> & { exportCommand: string[] | null };
 
 /** Reads the whole configuration. Throws one error that names every fault in it, and no secret. */
 export function loadConfig(variables: NodeJS.ProcessEnv): Config {
@@ -97,7 +107,14 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const settings = read(env);
   checkTogether(settings, env);
   if (env.faults.length > 0) throw new Error(`configuration:\n  ${env.faults.join("\n  ")}`);
-  return { ...settings, misspelt: findMisspelt(Object.keys(variables), env.names) };
+  const [program, ...args] = settings.exportCommand ?? [];
+  const others = Object.entries(variables).filter(([name]) => !env.names.includes(name));
+  return {
+    ...settings,
+    exportCommand:
+      program === undefined ? null : { program, args, env: Object.fromEntries(others) },
+    misspelt: findMisspelt(Object.keys(variables), env.names),
+  };
 }
 
 /** Returns the settings of each shard, the home shard first. */
@@ -160,6 +177,7 @@ function read(env: Environment): Settings {
     platformOrganization: env.value("PLATFORM_ORGANIZATION", slug, null),
 
     retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),
+    exportCommand: env.value("EXPORT_COMMAND", command, null),
     logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),
     drainMs: env.value("DRAIN", duration("0s", "1h"), 0),
     shutdownGraceMs: env.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),

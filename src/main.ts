@@ -20,6 +20,7 @@ import { createEngine } from "./wiring/engine.ts";
 import { openEventTypes, startAnnouncing } from "./wiring/event-types.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
+import { startExporting } from "./wiring/history-exports.ts";
 import { openLogOutput } from "./wiring/log-output.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
 import { startMaintenance, turnPartitions } from "./wiring/maintenance.ts";
@@ -69,7 +70,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
   const say = (message: string) => log.info(message);
   const connections = planConnections(config, log);
-  const { db, close } = await openDatabase(config, say, {
+  const { db, url, close } = await openDatabase(config, say, {
     writesRetention: true,
     patienceMs: REQUEST_MS,
   });
@@ -89,7 +90,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   opened.add(() => foundations.cancelling.stopCancelling());
   await requireRingInUse(foundations);
   const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
-  await turnPartitions(foundations, onInUse);
+  const exportsHistory = config.exportCommand !== null;
+  await turnPartitions(foundations, { exportsHistory, onInUse });
 
   const health = new Readiness({ db, writes, clock, ring: foundations.ring });
   const ownProblems = datedProblems(() => health.forOperators.ready(), clock.now);
@@ -163,7 +165,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     noteWrite: writes.note,
   });
   const maintenance = startMaintenance(deps, clock, {
-    retentionMs: config.retentionMs,
+    ...{ exportsHistory, retentionMs: config.retentionMs },
     standstillMs: standstillMs(config),
     onInUse,
     onStalled: (sessions) => {
@@ -172,6 +174,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     onError: orElse("maintenance failed"),
   });
   opened.add(() => maintenance.stop());
+  if (config.exportCommand) {
+    const { exportCommand: command, retentionMs } = config;
+    const onError = orElse("history is not exported");
+    opened.add(startExporting(deps, { command, url, retentionMs, log, onError }));
+    metrics.watchExports(db);
+  }
   if (dispatcher) opened.add(startRedelivering(deps, orElse("redelivering failed")));
   if (config.role !== "dispatcher") {
     const announcing = await startAnnouncing(deps, log, orElse("event types are not announced"));

@@ -148,6 +148,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["EVENT_TYPES", "./event-types", { eventTypes: "./event-types" }],
     ["RETENTION", "90d", { retentionMs: 90 * DAY_MS }],
     ["RETENTION", "2s", { retentionMs: 2_000 }],
+    ["EXPORT_COMMAND", "export", { exportCommand: { program: "export", args: [], env: {} } }],
     ["LOG_LEVEL", "silent", { logLevel: "silent" }],
     ["DRAIN", "5s", { drainMs: 5_000 }],
     ["SHUTDOWN_GRACE", "2m", { shutdownGraceMs: 2 * MINUTE_MS }],

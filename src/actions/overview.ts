@@ -13,6 +13,7 @@ import { missedAt, processStateAt } from "../domain/process.ts";
 import { listActivity, rankSubscriptions, sumActivity } from "../postgres/activity.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listNodes } from "../postgres/event-types.ts";
+import { type FailingExport, findFailingExport } from "../postgres/history-exports.ts";
 import type { ProcessRow } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
@@ -78,12 +79,13 @@ export async function findOverview(
   { checks, trends, folders }: { checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
 ): Promise<Overview> {
   const now = clock();
-  const [recent, waiting, nextDue, processes, nodes] = await Promise.all([
+  const [recent, waiting, nextDue, processes, nodes, failingExport] = await Promise.all([
     findRecent({ db }, now),
     countBacklog(db, null, now),
     findNextDueOf(db, null, now),
     listKnownProcesses({ db, clock }),
     listNodes(db, after(now, -NODE_UNSEEN_MS)),
+    findFailingExport(db),
   ]);
   const lagSeconds = nextDue ? Math.max(0, (now.getTime() - nextDue.getTime()) / 1000) : 0;
   const alive = processes.filter((one) => processStateAt(now, one) !== "gone");
@@ -93,6 +95,7 @@ export async function findOverview(
     ...lagProblem(lagSeconds, nextDue),
     ...processProblems(processes, alive, now),
     ...folders.date(folderProblem(nodes), now),
+    ...exportProblem(failingExport),
   ]);
   return {
     status: statusOf(problems),
@@ -180,4 +183,12 @@ function folderProblem(nodes: { names: string[] }[]): Omit<Problem, "since">[] {
   if (folders.size < 2) return [];
   const detail = `The processes know ${folders.size} different sets of event types: give all of them the same folder in EVENT_TYPES.`;
   return [{ code: "event_types", detail }];
+}
+
+function exportProblem(failing: FailingExport | null): Problem[] {
+  if (failing === null) return [];
+  const { partition, failures, failing_since, last_failure } = failing;
+  const times = failures === 1 ? "once" : `${failures} times`;
+  const detail = `EXPORT_COMMAND failed ${times} for ${partition} (${last_failure}): expired history stays on disk. See the log.`;
+  return [{ code: "export", detail, since: failing_since.toISOString() }];
 }

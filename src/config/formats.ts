@@ -38,6 +38,14 @@ export const path: Format<string> = {
   mustBe: "a path",
 };
 
+const COMMAND_MAX = 1_000;
+
+/** A program and its arguments. No shell reads it, so quotes have no meaning. An argument may be a secret. */
+export const command: Format<string[]> = {
+  parse: (text) => (text.length <= COMMAND_MAX && !/["'`]/.test(text) ? text.split(/\s+/) : null),
+  mustBe: `a program and its arguments, with spaces between them, without quotes, of at most ${COMMAND_MAX} characters`,
+};
+
 /** An address or a name to listen on. */
 export const host: Format<string> = {
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(text) ? text : null),

@@ -7,6 +7,7 @@ import { adminTokenPath, openAdminTokens } from "../wiring/admin-tokens.ts";
 import { lookUpLimitMs } from "../wiring/destinations.ts";
 import { requireEgressSource } from "../wiring/egress-source.ts";
 import { openEventTypes } from "../wiring/event-types.ts";
+import { findProgram } from "../wiring/find-program.ts";
 import { isOpenToAll } from "../wiring/kept-file.ts";
 import { readReceiversCa } from "../wiring/receivers-ca.ts";
 import { sealingKeysPath } from "../wiring/sealing-keys.ts";
@@ -22,6 +23,7 @@ export function checksBesideDatabase(config: Config): Check[] {
     ["name servers", () => checkNameServers(config)],
     ["event types", async () => checkTypes(await openEventTypes(config))],
     ["receivers' CA", () => checkCa(config)],
+    ["export", () => checkExport(config)],
   ];
 }
 
@@ -93,4 +95,16 @@ function checkTypes({ names }: EventTypes): string {
 async function checkCa(config: Config): Promise<string> {
   const isExtended = (await readReceiversCa(config)) !== undefined;
   return isExtended ? "the standard ones and those of EGRESS_CA_FILE" : "the standard ones";
+}
+
+async function checkExport({ exportCommand }: Config): Promise<string> {
+  if (exportCommand === null) return "none: expired history is dropped";
+  const { program, env } = exportCommand;
+  const found = await findProgram(program, env["PATH"]);
+  if (found === null) {
+    throw new Error(
+      `EXPORT_COMMAND: ${program} is no program that may be run: install it, or correct the path`,
+    );
+  }
+  return `${found} runs before expired history is dropped`;
 }

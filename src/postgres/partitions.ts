@@ -24,17 +24,33 @@ export async function dropExpiredPartitions(
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  let dropped = 0;
-  for (const table of HISTORY) {
-    dropped += await untilNone(
-      db,
-      (tx) => tx<Count>`select drop_expired_partitions(${table}, ${now}) as count`,
-      signal,
-    );
-  }
+  return endExpired(db, now, signal, (tx, table) => {
+    return tx<Count>`select drop_expired_partitions(${table}, ${now}) as count`;
+  });
+}
+
+/** The same, but detaches the partitions, so that they can be exported before they are dropped. */
+export async function detachExpiredPartitions(
+  db: Database,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
+  return endExpired(db, now, signal, (tx, table) => {
+    return tx<Count>`select detach_expired_partition(${table}, ${now}) as count`;
+  });
+}
+
+async function endExpired(
+  db: Database,
+  now: Date,
+  signal: AbortSignal | undefined,
+  endOne: (tx: Queryable, table: string) => Promise<Count>,
+): Promise<number> {
+  let ended = 0;
+  for (const table of HISTORY) ended += await untilNone(db, (tx) => endOne(tx, table), signal);
   await untilNone(db, (tx) => tx<Count>`select drop_rolled_up_minutes(${now}) as count`, signal);
   await untilNone(db, (tx) => tx<Count>`select delete_expired_rows(${now}) as count`, signal);
-  return dropped;
+  return ended;
 }
 
 type Count = [{ count: number }];

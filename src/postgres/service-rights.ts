@@ -25,6 +25,7 @@ const RIGHTS: Record<string, string> = {
     "select, insert, update (state, finished_at, total, done, skipped, failed, at_subscription, at_state, at_delivery, next_at, written_at)",
   audit: "select",
   rate_windows: "select, insert, update",
+  history_exports: "select, update (lease_id, next_at, failures, failing_since, last_failure)",
   settings: "select",
   event_types: "select, insert, update (retired_at)",
   event_type_nodes: "select, insert, update (names, seen_at, ended_at), delete",
@@ -40,6 +41,9 @@ const RIGHTS: Record<string, string> = {
 const FUNCTIONS = [
   "create_partitions",
   "drop_expired_partitions",
+  "detach_expired_partition",
+  "permit_export",
+  "drop_exported_partition",
   "delete_expired_rows",
   "drop_rolled_up_minutes",
   "lock_partitions",

@@ -29,6 +29,8 @@ export function databaseFolder({ databaseUrl, dataDir }: Config): string | null 
 
 export interface OpenDatabase {
   db: Database;
+  /** The URL of the configured database, or of the built-in one. */
+  url: string;
   close: () => Promise<void>;
 }
 
@@ -73,7 +75,7 @@ export async function openDatabase(
     await requireSettings(db).catch(explain(variable));
     if (config.migrationDatabaseUrl) await requireSchema(db);
     await requireShard(db, config);
-    return { db, close };
+    return { db, url, close };
   } catch (error) {
     await close();
     throw error;

@@ -12,7 +12,11 @@ import { deleteOldAnswers } from "../postgres/kept-answers.ts";
 import { deleteExpiredChanges } from "../postgres/changes.ts";
 import { deleteExpiredJobs } from "../postgres/redelivery-jobs.ts";
 import { deleteExpiredMarks } from "../postgres/redelivery-marks.ts";
-import { createPartitions, dropExpiredPartitions } from "../postgres/partitions.ts";
+import {
+  createPartitions,
+  detachExpiredPartitions,
+  dropExpiredPartitions,
+} from "../postgres/partitions.ts";
 import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { repeat } from "./repeat.ts";
@@ -29,12 +33,14 @@ export function startMaintenance(
   deps: Dependencies,
   clock: DatabaseClock,
   {
+    exportsHistory,
     retentionMs,
     standstillMs,
     onError,
     onInUse,
     onStalled,
   }: {
+    exportsHistory: boolean;
     retentionMs: number;
     /** How long a process that holds locks may stand still. */
     standstillMs: number;
@@ -44,9 +50,10 @@ export function startMaintenance(
   },
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const turnMs = Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
+  const turnMs = partitionsTurnMs(retentionMs);
+  const turning = { exportsHistory, onInUse, signal: stopping.signal };
   const repeated = [
-    every(turnMs, () => turnPartitions(deps, onInUse, stopping.signal)),
+    every(turnMs, () => turnPartitions(deps, turning)),
     every(KEYS_USED_MS, () => recordKeysUsed(deps)),
     every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
     every(EXPIRED_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
@@ -72,21 +79,31 @@ export function startMaintenance(
   }
 }
 
+/** The time between two turns of the partitions. */
+export function partitionsTurnMs(retentionMs: number): number {
+  return Math.min(PARTITIONS_MAX_MS, Math.max(1_000, retentionMs / 60));
+}
+
 /**
- * Creates the next partitions and drops expired ones. Both wait while another session, such as a backup, uses the tables for
- * long. Until then, new rows go to the default partitions. A statement that takes too long is an error of its own, so it does
- * not count as an outage (`isUnavailable`). After `signal` aborts, stops before the next transaction.
+ * Creates the next partitions and drops expired ones, or detaches them for their export. Both wait while another session, such
+ * as a backup, uses the tables for long. Until then, new rows go to the default partitions. A statement that takes too long is
+ * an error of its own, so it does not count as an outage (`isUnavailable`). After `signal` aborts, stops before the next
+ * transaction.
  */
 export async function turnPartitions(
   deps: Pick<Dependencies, "db" | "clock">,
-  onInUse: () => void,
-  signal?: AbortSignal,
+  {
+    exportsHistory,
+    onInUse,
+    signal,
+  }: { exportsHistory: boolean; onInUse: () => void; signal?: AbortSignal },
 ): Promise<void> {
   const { clock } = deps;
   const db = deps.db.within(PARTITIONS_MAX_MS);
   try {
     await createPartitions(db, clock(), signal);
-    await dropExpiredPartitions(db, clock(), signal);
+    const endExpired = exportsHistory ? detachExpiredPartitions : dropExpiredPartitions;
+    await endExpired(db, clock(), signal);
     for (const expire of [deleteExpiredMarks, deleteExpiredJobs, deleteExpiredChanges]) {
       while (!signal?.aborted && (await expire(db, clock())) > 0);
     }

@@ -6,6 +6,7 @@ import type { App } from "../http/app.ts";
 import type { Database } from "../postgres/database.ts";
 import { findNextDueOf } from "../postgres/backlog.ts";
 import { measureEndToEnd, watchDeliveries } from "./delivery-metrics.ts";
+import { watchExports } from "./export-metrics.ts";
 import { kept } from "./kept.ts";
 import { type Machine, watchMachine } from "./machine-metrics.ts";
 import { within } from "./within.ts";
@@ -17,6 +18,8 @@ export interface Metrics {
   watchMachine(machine: Machine): void;
   /** Exposes the backlog and published events. */
   watchDeliveries(deliveries: Parameters<typeof watchDeliveries>[1]): void;
+  /** Exposes how much history waits for its export. */
+  watchExports(db: Database): void;
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
   noteFault(fault: InternalFault): void;
@@ -101,6 +104,9 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     },
     watchDeliveries(deliveries) {
       watchDeliveries(registers, deliveries);
+    },
+    watchExports(database) {
+      watchExports(registers, database);
     },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });

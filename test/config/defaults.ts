@@ -35,6 +35,7 @@ export const defaults: Config = {
   eventTypes: null,
   platformOrganization: null,
   retentionMs: 30 * DAY_MS,
+  exportCommand: null,
   logLevel: "info",
   drainMs: 0,
   shutdownGraceMs: 15_000,

@@ -41,7 +41,7 @@ test("each alert leads to its section of the operations guide", async () => {
 
 test("the alert rules and the dashboard ask for metrics that the service exposes", async () => {
   const sources = await Promise.all(
-    ["metrics.ts", "machine-metrics.ts"].map((name) =>
+    ["metrics.ts", "machine-metrics.ts", "export-metrics.ts"].map((name) =>
       readFile(join(ROOT, "src/wiring", name), "utf8"),
     ),
   );

@@ -5,10 +5,13 @@ import { ROOT } from "./root.ts";
 const PROGRAMS =
   /^(partner-api|pgbackrest|pg_dump|pg_restore|promtool|haproxy|deploy\/|\.\/|docker|helm|kubectl|useradd|install|cp|systemctl|cd|patronictl|npm|psql|createdb)\b/;
 
+export function guideText(): Promise<string> {
+  return readFile(join(ROOT, "docs/operations.md"), "utf8");
+}
+
 /** The commands of docs/operations.md, as they stand there: indented lines that begin with a program. */
 export async function guideCommands(): Promise<string[]> {
-  const guide = await readFile(join(ROOT, "docs/operations.md"), "utf8");
-  return guide
+  return (await guideText())
     .split("\n")
     .filter((line) => /^ {4}/.test(line))
     .map((line) => line.trim().replace(/ {3,}.*$/, "")) // What follows wide space explains.

@@ -16,6 +16,7 @@ import { untilBlocked } from "../support/until-blocked.ts";
 import { stall } from "../support/stalled-transaction.ts";
 
 const DAY_MS = 86_400_000;
+const quietly = { exportsHistory: false, onInUse: () => undefined };
 const db = await createDatabase();
 
 test("while a backup reads the tables nobody is kept waiting for partitions, and later they are made", async () => {
@@ -23,7 +24,8 @@ test("while a backup reads the tables nobody is kept waiting for partitions, and
   const countPartitions = async () => (await ownerOf(db)`select from history_partitions`).length;
   const before = await countPartitions();
   let turnedAway = 0;
-  const turn = () => turnPartitions({ db, clock }, () => turnedAway++);
+  const turn = () =>
+    turnPartitions({ db, clock }, { exportsHistory: false, onInUse: () => turnedAway++ });
 
   await db.begin(async (backup) => {
     await backup`lock table events, attempts, finished_deliveries in access share mode`;
@@ -43,9 +45,9 @@ test("a stop breaks the turn of partitions off between two transactions", async 
   const deps = { db, clock: createClock() };
   const isThere = async () => (await db`select from events where id = ${id}`).length === 1;
 
-  await turnPartitions(deps, () => undefined, AbortSignal.abort());
+  await turnPartitions(deps, { ...quietly, signal: AbortSignal.abort() });
   assert.equal(await isThere(), true);
-  await turnPartitions(deps, () => undefined);
+  await turnPartitions(deps, quietly);
   assert.equal(await isThere(), false);
 });
 
@@ -54,7 +56,7 @@ test("a statement of ours that takes too long is a fault of that turn, and no ou
   let turned: Promise<void> | undefined;
   await owner.begin(async (tx) => {
     await tx`select lock_partitions()`;
-    turned = turnPartitions({ db, clock: createClock() }, () => undefined);
+    turned = turnPartitions({ db, clock: createClock() }, quietly);
     turned.catch(() => undefined);
     await untilBlocked(owner);
     await owner`
@@ -73,6 +75,7 @@ test("a process that stands still in mid-transaction is ended by whoever goes on
   const stalled = await stall(await aGate(t, db, { name: "test" }), db);
   const sessions = await new Promise((resolve, reject) => {
     const maintenance = startMaintenance(deps, new DatabaseClock(db), {
+      exportsHistory: false,
       retentionMs: DAY_MS,
       standstillMs: 500,
       onError: reject,

@@ -1,0 +1,28 @@
+import { readUrl } from "./url.ts";
+
+const TLS = [
+  ["sslmode", "PGSSLMODE"],
+  ["sslrootcert", "PGSSLROOTCERT"],
+  ["sslcert", "PGSSLCERT"],
+  ["sslkey", "PGSSLKEY"],
+] as const;
+
+/** Returns the variables with which libpq's programs, such as psql, reach the database of this URL. */
+export function libpqVariables(url: string): Record<string, string> {
+  const { addresses, user, password, database } = readUrl(url);
+  const places = new Map(
+    addresses.map(({ host = "", port }) => [`${host}:${port ?? ""}`, [host, port]]),
+  );
+  const hosts = [...places.values()];
+  const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? "");
+  const variables = {
+    PGHOST: hosts.map(([host]) => host).join(","),
+    PGPORT: hosts.map(([, port]) => port ?? "").join(","),
+    PGUSER: user,
+    PGPASSWORD: password,
+    PGDATABASE: database,
+    PGTARGETSESSIONATTRS: hosts.length > 1 ? "read-write" : "",
+    ...Object.fromEntries(TLS.map(([member, name]) => [name, query.get(member) ?? ""])),
+  };
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => /[^,]/.test(value)));
+}

@@ -1,0 +1,127 @@
+import type { Logger } from "pino";
+import type { Dependencies } from "../actions/dependencies.ts";
+import {
+  beginExport,
+  endExport,
+  EXPORT_LEASE_MS,
+  type ExportResult,
+  keepExport,
+} from "../actions/history-exports.ts";
+import type { ExportCommand } from "../config.ts";
+import { libpqVariables } from "../postgres/driver/libpq-variables.ts";
+import type { HistoryExport } from "../postgres/history-exports.ts";
+import { type Ran, runExport } from "./export-program.ts";
+import { partitionsTurnMs } from "./maintenance.ts";
+import { repeat } from "./repeat.ts";
+
+/** The time limit of one run of EXPORT_COMMAND. */
+const EXPORT_MS_MAX = 6 * 3_600_000;
+
+/** The time limit of the statements before and after a run. */
+const STATEMENTS_MS = 60_000;
+
+type Deps = Pick<Dependencies, "db" | "clock">;
+
+interface Exporting {
+  log: Logger;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Exports detached partitions one after the other, and drops each that was exported. No transaction is open while the program
+ * runs. Returns how to stop, which ends the program.
+ */
+export function startExporting(
+  deps: Deps,
+  {
+    command,
+    url,
+    retentionMs,
+    ...exporting
+  }: Exporting & {
+    command: ExportCommand;
+    /** The database. The program gets it as libpq's variables. */
+    url: string;
+    retentionMs: number;
+  },
+): () => Promise<void> {
+  const { signal, abort } = abortable();
+  const connected = { ...command, env: { ...command.env, ...libpqVariables(url) } };
+  const exportAll = async () => {
+    while (!signal.aborted && (await exportNext(deps, connected, { ...exporting, signal })));
+  };
+  const stop = repeat(partitionsTurnMs(retentionMs), exportAll, exporting.onError);
+  return async () => {
+    abort();
+    await stop();
+  };
+}
+
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+/** Returns false if no partition waits for its export, or if another process exports one. */
+export async function exportNext(
+  deps: Deps,
+  command: ExportCommand,
+  options: Exporting & { signal: AbortSignal; limitMs?: number; renewMs?: number },
+): Promise<boolean> {
+  const inTime = () => ({ ...deps, db: deps.db.within(STATEMENTS_MS) });
+  const one = await beginExport(inTime());
+  if (one === null) return false;
+  const { exported, output } = await runUnderLease(inTime, command, one, options);
+  const result = await endExport(inTime(), one, exported);
+  tell(options.log, result, { partition: one.qualified_name, output });
+  return true;
+}
+
+/** Ends the program if another process has taken the partition over. */
+async function runUnderLease(
+  inTime: () => Deps,
+  command: ExportCommand,
+  one: HistoryExport,
+  {
+    signal,
+    onError,
+    limitMs = EXPORT_MS_MAX,
+    renewMs = EXPORT_LEASE_MS / 4,
+  }: Parameters<typeof exportNext>[2],
+): Promise<Ran> {
+  const lost = abortable();
+  const renew = async () => {
+    if (!(await keepExport(inTime(), one))) lost.abort();
+  };
+  const stopRenewing = repeat(renewMs, renew, onError);
+  const ended = AbortSignal.any([signal, lost.signal]);
+  const ran = await runExport(command, one.qualified_name, { limitMs, signal: ended });
+  await stopRenewing();
+  return ran;
+}
+
+function tell(
+  log: Logger,
+  result: ExportResult,
+  facts: { partition: string; output: string },
+): void {
+  switch (result.kind) {
+    case "dropped":
+      log.info(facts, "history was exported and dropped");
+      break;
+    case "kept":
+      log.warn(
+        facts,
+        "history was exported and not dropped: the retention is longer now, or another process exports it",
+      );
+      break;
+    case "failed":
+      log.error(
+        { ...facts, why: result.why },
+        "history was not exported: it is kept, and tried again",
+      );
+      break;
+    case "abandoned":
+      log.info(facts, "the export of history was stopped: it begins again later");
+  }
+}

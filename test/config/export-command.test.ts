@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfig } from "../../src/config.ts";
+
+test("the export's program gets its arguments, and the environment without the service's own settings", () => {
+  const { exportCommand } = loadConfig({
+    EXPORT_COMMAND: "/usr/local/bin/export  --to /srv",
+    PATH: "/bin",
+    ADMIN_TOKEN: "x".repeat(32),
+    DATABASE_URL: "postgres://u:secret@db/partner",
+  });
+  const expected = {
+    program: "/usr/local/bin/export",
+    args: ["--to", "/srv"],
+    env: { PATH: "/bin" },
+  };
+  assert.deepEqual(exportCommand, expected);
+});
+
+test("quotes would need a shell, so they are refused", () => {
+  for (const EXPORT_COMMAND of ["export 'a b'", 'sh -c "x"', "x".repeat(1001)]) {
+    assert.throws(
+      () => loadConfig({ EXPORT_COMMAND }),
+      /EXPORT_COMMAND must be a program and its arguments/,
+    );
+  }
+});

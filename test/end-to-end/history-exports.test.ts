@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { timeOrderedId } from "../../src/domain/ids.ts";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { ERA } from "../support/clock.ts";
+import { guideText } from "../support/guide.ts";
+import { runProgram, startProgram } from "../support/program.ts";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+import { aRig } from "../support/rig.ts";
+
+/** A rig whose history of the tests' era has expired, with one event in it. So short a retention makes turns of a second. */
+async function anExpiredEvent(t: TestContext) {
+  const rig = await aRig(t, { RETENTION: "1m" });
+  const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 1, name: "test" });
+  const id = timeOrderedId(ERA);
+  await owner`insert into events (id, organization_id, type, occurred_at, data)
+              values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{"text":"one, two"}')`;
+  return { rig, owner, id, folder: join(rig["DATA_DIR"] ?? "", "history") };
+}
+
+async function untilNoneWaits(owner: Database): Promise<void> {
+  while ((await owner`select from history_exports`).length > 0);
+}
+
+test("the command of the guide writes all of expired history to files, and doctor checks it", async (t) => {
+  if (!(await requireProgram(t, "psql", ["--version"]))) return;
+  const { rig, owner, id, folder } = await anExpiredEvent(t);
+  const [, command = ""] = /^ {4}EXPORT_COMMAND=(.*)$/m.exec(await guideText()) ?? [];
+  assert.ok(command.startsWith("/opt/partner-api/deploy/"));
+  const EXPORT_COMMAND = command.replace("/opt/partner-api", ROOT);
+
+  const program = await startProgram(t, { ...rig, EXPORT_COMMAND, EXPORT_FOLDER: folder });
+  await untilNoneWaits(owner);
+  const files = await readdir(folder);
+  const [events = ""] = files.filter((name) => name.startsWith("public.events_20260101_"));
+  const text = gunzipSync(await readFile(join(folder, events))).toString();
+  const [head = "", row = ""] = text.split("\n");
+  assert.equal(head, "id,organization_id,type,occurred_at,data,request_id");
+  assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
+  assert.equal((await owner`select from events where id = ${id}`).length, 0);
+  assert.ok(
+    files.every((name) => /^public\.\w+_expired\.csv\.gz$/.test(name)),
+    files.join(),
+  );
+
+  const { stdout } = await runProgram(["doctor"], { ...rig, EXPORT_COMMAND });
+  assert.match(stdout, /^ok +export +.*export-history\.sh runs before/m);
+  const missing = await runProgram(["doctor"], { ...rig, EXPORT_COMMAND: "nowhere --to x" });
+  assert.match(missing.stdout, /^FAULT +export +EXPORT_COMMAND: nowhere is no program/m);
+  assert.equal(await program.end("SIGTERM"), 0);
+  await owner.end({ timeout: 1 });
+});
+
+test("what was detached when the service was killed is found again and exported by the next one", async (t) => {
+  const { rig, owner, id } = await anExpiredEvent(t);
+  const script = join(rig["DATA_DIR"] ?? "", "export");
+  const write = (text: string) => writeFile(script, `#!/bin/sh\n${text}\n`);
+  const journal = join(rig["DATA_DIR"] ?? "", "journal");
+  await write(
+    `echo $$ "$1" "\${SEALING_KEYS-kept}" > ${journal}.new; mv ${journal}.new ${journal}; sleep 600`,
+  );
+  await chmod(script, 0o755);
+  const first = await startProgram(t, { ...rig, EXPORT_COMMAND: script });
+  let begun = "";
+  while (begun === "") begun = await readFile(journal, "utf8").catch(() => "");
+  const [pid, partition, sealed] = begun.trim().split(" ");
+  assert.equal(sealed, "kept", "the service's secrets are not in the program's environment");
+  assert.equal(await first.end("SIGKILL"), "SIGKILL");
+  process.kill(-Number(pid), "SIGKILL");
+
+  await write(`echo "$1" >> ${journal}`);
+  await owner`update history_exports set next_at = ${ERA}`; // The lease of the dead is over.
+  const second = await startProgram(t, { ...rig, EXPORT_COMMAND: script });
+  await untilNoneWaits(owner);
+  assert.ok((await readFile(journal, "utf8")).includes(`\n${partition ?? ""}\n`));
+  assert.equal((await owner`select from events where id = ${id}`).length, 0);
+  assert.equal(await second.end("SIGTERM"), 0);
+  await owner.end({ timeout: 1 });
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { timeOrderedId } from "../../src/domain/ids.ts";
+import { isForbidden } from "../../src/postgres/database.ts";
+import { claimExport, dropExported } from "../../src/postgres/history-exports.ts";
+import { writeRetention } from "../../src/postgres/migrate.ts";
+import { createPartitions, detachExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
+import {
+  aDetachedDay,
+  anEventOf,
+  daysAgo,
+  insertEvent,
+  isThere,
+  listWaiting,
+} from "../support/expired-history.ts";
+
+const DAY_MS = 86_400_000;
+const db = await createDatabase();
+const owner = ownerOf(db);
+const now = daysAgo(0);
+const lease = () => ({ now: daysAgo(0), leasedUntil: daysAgo(-1) });
+
+const countEvents = async (id: string) => (await db`select from events where id = ${id}`).length;
+
+test("what has expired is detached whole and can be read by the service, and what is younger stays", async () => {
+  const old = await anEventOf(db, 40);
+  const young = await anEventOf(db, 20);
+  await detachExpiredPartitions(db, new Date(now.getTime() + 3650 * DAY_MS)); // A wrong clock changes nothing.
+  assert.deepEqual([await countEvents(old), await countEvents(young)], [0, 1]);
+
+  const waiting = await listWaiting(db);
+  assert.ok(waiting.length > 5, "every table of history");
+  const partition = waiting.find((name) => name.startsWith("events_") && !name.includes("202601"));
+  assert.match(partition ?? "", /^events_\d{8}_000000_expired$/);
+  await owner`delete from history_exports where partition <> ${partition ?? ""}`;
+  const claimed = await claimExport(db, lease());
+  assert.equal(claimed?.qualified_name, `public.${partition ?? ""}`);
+  const rows = await db<{ id: string }[]>`select id from ${db(claimed.partition)}`;
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [old],
+  );
+  assert.equal(await dropExported(db, claimed, now), true);
+  assert.deepEqual(await listWaiting(db), []);
+  assert.equal(await isThere(db, claimed.partition), false);
+});
+
+test("the service's role can neither drop a detached partition, nor name another table as one", async () => {
+  const partition = await aDetachedDay(db, 41);
+  await assert.rejects(db`drop table ${db(partition)}`, isForbidden);
+  await assert.rejects(
+    db`insert into history_exports (partition, until, next_at) values ('api_keys', ${daysAgo(50)}, ${now})`,
+    isForbidden,
+  );
+  await assert.rejects(db`update history_exports set partition = 'api_keys'`, isForbidden);
+  await assert.rejects(db`update history_exports set until = ${daysAgo(90)}`, isForbidden);
+  await assert.rejects(db`delete from history_exports`, isForbidden);
+  await db`select permit_export('settings')`;
+  await assert.rejects(db`select from ${db("schema_migrations")} for update`, isForbidden);
+  await assert.rejects(db`select from ${db(partition)}`, isForbidden, "not before its export");
+});
+
+test("a detached partition is dropped under the lease of its export alone", async () => {
+  const partition = await aDetachedDay(db, 42);
+  const claimed = await claimExport(db, lease());
+  assert.equal(claimed?.partition, partition);
+  assert.equal(await claimExport(db, lease()), null, "one process at a time");
+  assert.equal(await dropExported(db, { ...claimed, lease_id: randomUUID() }, now), false);
+  assert.equal(await isThere(db, partition), true);
+  assert.equal(await dropExported(db, claimed, now), true);
+});
+
+test("what the owner now keeps longer is neither exported nor dropped", async () => {
+  const partition = await aDetachedDay(db, 43);
+  const claimed = (await claimExport(db, lease())) ?? assert.fail();
+  await writeRetention(owner, 60 * DAY_MS);
+  const later = new Date(now.getTime() + 3650 * DAY_MS); // Whatever the caller's clock says.
+  assert.equal(await dropExported(db, claimed, later), false);
+  await owner`update history_exports set lease_id = null, next_at = ${now}`;
+  assert.equal(await claimExport(db, lease()), null);
+  assert.equal(await isThere(db, partition), true);
+  await writeRetention(owner, 30 * DAY_MS);
+});
+
+test("a stray of a time whose partition is detached gets one of its own, which is detached after that", async () => {
+  const partition = await aDetachedDay(db, 44);
+  const at = daysAgo(44);
+  const stray = timeOrderedId(at);
+  await insertEvent(db, stray, at);
+  await createPartitions(db, now);
+  await detachExpiredPartitions(db, now);
+  assert.deepEqual(await listWaiting(db), [partition]);
+  assert.equal(await countEvents(stray), 1);
+
+  const claimed = (await claimExport(db, lease())) ?? assert.fail();
+  assert.equal(await dropExported(db, claimed, now), true);
+  await detachExpiredPartitions(db, now);
+  assert.deepEqual(await listWaiting(db), [partition]);
+  assert.equal(await countEvents(stray), 0);
+});

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { findOverview } from "../../src/actions/overview.ts";
+import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
+import { ProblemLog } from "../../src/domain/overview.ts";
+import { countExports } from "../../src/postgres/history-exports.ts";
+import { exportNext } from "../../src/wiring/history-exports.ts";
+import { createLogger } from "../../src/wiring/logger.ts";
+import { createMetrics } from "../../src/wiring/metrics.ts";
+import { Arrivals } from "../support/arrivals.ts";
+import { createClock } from "../support/clock.ts";
+import { createDatabase } from "../support/database.ts";
+import { aDetachedDay, daysAgo, isThere, listWaiting } from "../support/expired-history.ts";
+
+const db = await createDatabase();
+
+/** Says when it has begun, and ends once it is told to. */
+const HELD = 'mkfifo "$1/on"; echo > "$1/on"; cat "$1/on" >> "$1/runs"';
+
+const onError = (error: unknown) => {
+  throw error;
+};
+
+/** A detached partition, and a program of this text that exports it, on a clock that is moved by hand. */
+async function anExport(t: TestContext, text: string, days = 40) {
+  const partition = await aDetachedDay(db, days);
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const program = join(folder, "export");
+  const write = async (script: string) => {
+    await writeFile(program, `#!/bin/sh\n${script}\n`);
+    await chmod(program, 0o755);
+  };
+  await write(text);
+  const log = new Arrivals<Record<string, unknown>>();
+  const logger = createLogger("info", {
+    write: (line: string) => log.add(JSON.parse(line) as Record<string, unknown>),
+  });
+  const clock = createClock(daysAgo(0));
+  const stopping = new AbortController();
+  const command = { program, args: [folder], env: { PATH: process.env["PATH"] } };
+  const exportOne = (options: { limitMs?: number; renewMs?: number; program?: string } = {}) =>
+    exportNext(
+      { db, clock },
+      { ...command, program: options.program ?? program },
+      { log: logger, onError, signal: stopping.signal, ...options },
+    );
+  const problem = async () => {
+    const trends = { last_24h: {}, failing: [], slowest: [] } as never;
+    const { problems } = await findOverview(
+      { db, clock },
+      { checks: [], trends, folders: new ProblemLog() },
+    );
+    return problems.find(({ code }) => code === "export")?.detail;
+  };
+  return { partition, folder, write, log, clock, stopping, exportOne, problem };
+}
+
+test("the program gets its arguments and the qualified name, and the partition goes once it succeeded", async (t) => {
+  const { partition, folder, exportOne, log, problem } = await anExport(
+    t,
+    'echo "$2" > "$1/named"',
+  );
+  assert.equal(await exportOne(), true);
+  assert.equal(await readFile(join(folder, "named"), "utf8"), `public.${partition}\n`);
+  assert.equal(await isThere(db, partition), false);
+  assert.deepEqual(await listWaiting(db), []);
+  assert.equal(log.all.at(-1)?.["msg"], "history was exported and dropped");
+  assert.equal(await problem(), undefined);
+  assert.equal(await exportOne(), false, "nothing is left");
+});
+
+for (const [what, script, why] of [
+  ["ends with status 1", "echo disk full >&2; exit 1", "exit status 1"],
+  ["is killed by a signal", "kill -9 $$", "signal SIGKILL"],
+] as const) {
+  test(`a program that ${what} leaves the partition, and is run again after a while`, async (t) => {
+    const { partition, exportOne, log, clock, write, problem } = await anExport(t, script);
+    await exportOne();
+    assert.equal(await isThere(db, partition), true);
+    const { msg, level, ...line } = log.all.at(-1) ?? {};
+    assert.deepEqual([line["partition"], line["why"], level], [`public.${partition}`, why, 50]);
+    assert.match(String(msg), /was not exported/);
+    if (why === "exit status 1") assert.equal(line["output"], "disk full\n");
+    assert.match((await problem()) ?? "", new RegExp(`failed once for ${partition} \\(${why}\\)`));
+    assert.deepEqual(await countExports(db), { waiting: 1, failing: 1 });
+    const metrics = createMetrics(db, clock);
+    metrics.watchExports(db);
+    assert.match(
+      (await metrics.expose()).body,
+      /^partner_api_history_exports\{state="failing"\} 1$/m,
+    );
+
+    clock.advance(EXPORT_RETRY_MS - 1);
+    assert.equal(await exportOne(), false);
+    clock.advance(1);
+    await exportOne();
+    assert.match((await problem()) ?? "", /failed 2 times/);
+    clock.advance(EXPORT_RETRY_MS);
+    await write("exit 0");
+    await exportOne();
+    assert.equal(await isThere(db, partition), false);
+    assert.equal(await problem(), undefined);
+  });
+}
+
+test("a program that is missing fails like any other", async (t) => {
+  const { partition, exportOne, log } = await anExport(t, "exit 0");
+  await exportOne({ program: "/nowhere/export" });
+  assert.equal(log.all.at(-1)?.["why"], "/nowhere/export does not run: ENOENT");
+  assert.equal(await isThere(db, partition), true);
+});
+
+test("a program that takes too long is ended, with what it has started", async (t) => {
+  const { partition, folder, exportOne, log } = await anExport(
+    t,
+    'sleep 600 & echo $! > "$1/child"; wait',
+  );
+  await exportOne({ limitMs: 200 });
+  assert.equal(log.all.at(-1)?.["why"], "took longer than 200 ms");
+  assert.equal(await isThere(db, partition), true);
+  const child = Number(await readFile(join(folder, "child"), "utf8").catch(() => "0"));
+  if (child > 0) assert.ok(await hasEnded(child));
+});
+
+test("the log gets the end of a long output alone", async (t) => {
+  const { exportOne, log } = await anExport(t, "seq 100000; exit 1");
+  await exportOne();
+  const output = String(log.all.at(-1)?.["output"]);
+  assert.equal(output.length, 4096);
+  assert.ok(output.endsWith("99999\n100000\n"));
+});
+
+test("a stop ends the program, which is no failure, and another process may go on at once", async (t) => {
+  const { partition, folder, exportOne, log, stopping, problem, clock } = await anExport(
+    t,
+    'mkfifo "$1/on"; echo > "$1/on"; sleep 600',
+  );
+  const running = exportOne();
+  await untilFifo(join(folder, "on"));
+  stopping.abort();
+  assert.equal(await running, true);
+  assert.match(String(log.all.at(-1)?.["msg"]), /was stopped/);
+  assert.equal(await problem(), undefined);
+  assert.equal(await isThere(db, partition), true);
+
+  const [row] =
+    await db`select from history_exports where lease_id is null and next_at <= ${clock()}`;
+  assert.ok(row);
+});
+
+test("of two processes one exports, and the other finds nothing to do", async (t) => {
+  const { partition, folder, exportOne } = await anExport(t, HELD);
+  const first = exportOne();
+  await untilFifo(join(folder, "on"));
+  assert.equal(await exportOne(), false);
+  await writeFile(join(folder, "on"), "once\n");
+  assert.equal(await first, true);
+  assert.equal(await readFile(join(folder, "runs"), "utf8"), "once\n");
+  assert.equal(await isThere(db, partition), false);
+});
+
+test("an export whose process died is begun again when its lease is over, and late success drops nothing", async (t) => {
+  const { partition, folder, exportOne, clock, write, log } = await anExport(t, HELD);
+  const first = exportOne();
+  await untilFifo(join(folder, "on"));
+  clock.advance(EXPORT_LEASE_MS);
+  await write("exit 0");
+  assert.equal(await exportOne(), true);
+  assert.equal(await isThere(db, partition), false);
+  await writeFile(join(folder, "on"), "go\n");
+  await first;
+  assert.match(String(log.all.at(-1)?.["msg"]), /exported and not dropped/);
+});
+
+test("a lease is renewed while the program runs, and a lost one ends it", async (t) => {
+  const { partition, folder, exportOne, clock, log } = await anExport(t, HELD);
+  const first = exportOne({ renewMs: 5 });
+  await untilFifo(join(folder, "on"));
+  clock.advance(EXPORT_LEASE_MS - 1);
+  for (let isRenewed = false; !isRenewed;) {
+    const until = new Date(clock().getTime() + EXPORT_LEASE_MS);
+    isRenewed = (await db`select from history_exports where next_at = ${until}`).length === 1;
+  }
+  await db`update history_exports set lease_id = gen_random_uuid()`;
+  await first;
+  assert.match(String(log.all.at(-1)?.["msg"]), /was stopped/);
+  assert.equal(await isThere(db, partition), true);
+});
+
+/** Reads the line that the program writes once it is ready. */
+async function untilFifo(path: string): Promise<void> {
+  for (;;) {
+    const line = await readFile(path, "utf8").catch(() => null);
+    if (line !== null) return;
+  }
+}
+
+/** Returns true once there is no such process, or only its remains. */
+async function hasEnded(pid: number): Promise<boolean> {
+  for (;;) {
+    const state = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+    if (state === null || state.includes(") Z ")) return true;
+  }
+}
