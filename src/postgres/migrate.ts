@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import type { Database, Queryable } from "./database.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Database, isInUse, type Queryable } from "./database.ts";
 
 const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
 
@@ -20,13 +21,51 @@ export async function findPendingMigrations(db: Queryable): Promise<string[]> {
   return (await listMigrations()).filter((m) => !applied.has(m.version)).map((m) => m.name);
 }
 
+export interface MigrateOptions {
+  /** Called once for each migration that waits for tables which other sessions use. */
+  onWait?: (name: string) => void;
+  /** How long a migration waits for a lock. Others queue behind it meanwhile. */
+  lockMs?: number;
+  /** The time between two tries, and their number. */
+  pauseMs?: number;
+  tries?: number;
+}
+
+/** Ten minutes of tries, in which other sessions wait for a fifth of the time at most. */
+const PATIENCE = { lockMs: 1_000, pauseMs: 4_000, tries: 120 };
+
 /**
- * Applies the missing migrations in one transaction. Returns their names.
+ * Applies the missing migrations, each in its own transaction. Returns their names.
  *
  * It is safe if several processes start at once: they wait for one lock, and the later ones find nothing to do. A database that
- * is newer than this program is not changed.
+ * is newer than this program is not changed. A migration whose tables are in use gives up soon and is tried again, because
+ * everything that comes later would wait behind it.
  */
-export async function migrate(db: Database): Promise<string[]> {
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
+  const { onWait, lockMs, pauseMs, tries } = { ...PATIENCE, ...options };
+  const names: string[] = [];
+  for (const migration of await listMigrations()) {
+    for (let left = tries; ; left--) {
+      try {
+        if (await apply(db, migration, lockMs)) names.push(migration.name);
+        break;
+      } catch (error) {
+        if (!isInUse(error)) throw error;
+        if (left <= 1) throw new Error(`${migration.name} ${IN_USE}`, { cause: error });
+        if (left === tries) onWait?.(migration.name);
+        await sleep(pauseMs);
+      }
+    }
+  }
+  return names;
+}
+
+const IN_USE =
+  "needs tables that other sessions use without an end: it was not applied. " +
+  "End the longest transactions in pg_stat_activity, then run it again";
+
+/** Returns false if it is applied already. */
+async function apply(db: Database, migration: Migration, lockMs: number): Promise<boolean> {
   return db.begin(async (tx) => {
     await tx`set local statement_timeout = 0`; // The migrations of another process may take long.
     await lockSchema(tx);
@@ -35,13 +74,11 @@ export async function migrate(db: Database): Promise<string[]> {
         version    integer     primary key,
         name       text        not null
       )`;
-    const applied = await listAppliedVersions(tx);
-    const pending = (await listMigrations()).filter((m) => !applied.has(m.version));
-    for (const { version, name } of pending) {
-      await tx.unsafe(await readFile(new URL(name, FOLDER), "utf8"));
-      await tx`insert into schema_migrations (version, name) values (${version}, ${name})`;
-    }
-    return pending.map((m) => m.name);
+    if ((await listAppliedVersions(tx)).has(migration.version)) return false;
+    await tx`select set_config('lock_timeout', ${String(lockMs)}, true)`;
+    await tx.unsafe(await readFile(new URL(migration.name, FOLDER), "utf8"));
+    await tx`insert into schema_migrations ${tx({ ...migration })}`;
+    return true;
   });
 }
 

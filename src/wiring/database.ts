@@ -136,7 +136,10 @@ export async function updateSchema(
   try {
     const pending = await findPendingMigrations(owner).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
-      for (const name of await migrate(owner).catch(orExplain(OLD))) log(`applied ${name}`);
+      const onWait = (name: string) =>
+        log(`${name} waits for tables that other sessions use, up to ten minutes`);
+      for (const name of await migrate(owner, { onWait }).catch(orExplain(OLD)))
+        log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
       await writeShard(owner, config.shard);

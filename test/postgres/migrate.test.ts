@@ -88,3 +88,46 @@ test("schemas of one database do not wait for each other's maintenance or migrat
     assert.deepEqual(await migrate(other), []);
   });
 });
+
+test("a migration whose tables are in use lets others pass, says so once, and is applied when they are free", async () => {
+  const db = await anEarlierSchema("in_use");
+  const { MIGRATION_DATABASE_URL: url = "" } = environment;
+  const others = connect(`${url}?search_path=in_use`, { max: 2, name: "test" });
+  after(() => others.end({ timeout: 1 }));
+  const waited: string[] = [];
+  let migrating: Promise<string[]> | undefined;
+  await others.begin(async (backup) => {
+    await backup`lock table events in access share mode`;
+    let onWait: (name: string) => void = () => undefined;
+    const waits = new Promise<void>((resolve) => {
+      onWait = (name) => {
+        waited.push(name);
+        resolve();
+      };
+    });
+    migrating = migrate(db, { onWait, lockMs: 20, pauseMs: 20, tries: 10_000 });
+    await waits;
+    await anEvent(others, now); // It queues behind no migration for long.
+  });
+  assert.equal((await migrating)?.[0], "0003_retention.sql");
+  assert.equal(waited.length, 1);
+});
+
+test("a migration whose tables stay in use fails with one line, and those before it stay applied", async () => {
+  const db = await anEarlierSchema("held");
+  const { MIGRATION_DATABASE_URL: url = "" } = environment;
+  const other = connect(`${url}?search_path=held`, { max: 1, name: "test" });
+  after(() => other.end({ timeout: 1 }));
+  await other.begin(async (backup) => {
+    await backup`lock table events in access share mode`;
+    await assert.rejects(migrate(db, { lockMs: 20, pauseMs: 1, tries: 3 }), (error: Error) => {
+      assert.match(
+        error.message,
+        /^\d{4}_\w+\.sql needs tables that other sessions use .* run it again$/,
+      );
+      return true;
+    });
+  });
+  const rest = await migrate(db);
+  assert.ok(rest.length > 0 && !rest.includes("0003_retention.sql"));
+});

@@ -79,8 +79,8 @@ export function spawnProgram(
 }
 
 /** Runs one command to its end. */
-export async function runProgram(args: string[], env: Record<string, string>) {
-  const child = run(args, env);
+export async function runProgram(args: string[], env: Record<string, string>, limits?: Limits) {
+  const child = run(args, env, "pipe", limits);
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (text: Buffer) => (output.stdout += text.toString()));
   child.stderr.on("data", (text: Buffer) => (output.stderr += text.toString()));
@@ -88,8 +88,10 @@ export async function runProgram(args: string[], env: Record<string, string>) {
   return { status, ...output };
 }
 
-/** What the system allows a process. */
+/** What the system allows a process, and which program it runs. */
 export interface Limits {
+  /** The command line's module. Default: the one that was built here. */
+  entry?: string;
   /** Files, sockets and pipes that it may have open. */
   descriptors?: number;
 }
@@ -99,9 +101,9 @@ export function run(
   args: string[],
   env: Record<string, string>,
   stdout: "pipe" | number = "pipe",
-  { descriptors }: Limits = {},
+  { descriptors, entry = ENTRY }: Limits = {},
 ) {
-  const program = `import(${JSON.stringify(ENTRY)}).then(({ main }) => main(process.argv.slice(1)))`;
+  const program = `import(${JSON.stringify(entry)}).then(({ main }) => main(process.argv.slice(1)))`;
   const command = [process.execPath, "--input-type=module", "-e", program, "--", ...args];
   const limited = ["sh", "-c", `ulimit -n ${descriptors ?? 0} && exec "$0" "$@"`, ...command];
   const [file = "", ...rest] = descriptors === undefined ? command : limited;

@@ -80,6 +80,23 @@ for (const [attempt, idle] of [
   });
 }
 
+test("a process whose role does not own the schema refuses to start before migrate, in one line", async () => {
+  const db = await createDatabase();
+  const owner = ownerOf(db);
+  const { DATABASE_URL } = environmentOf(db);
+  const isOpen = async () => {
+    const { close } = await openDatabase(loadConfig({ DATABASE_URL }), () => undefined);
+    await close();
+  };
+  await isOpen();
+  await owner`delete from schema_migrations where version = (select max(version) from schema_migrations)`;
+  await assert.rejects(isOpen(), {
+    message:
+      "the schema is not up to date, and this role may not change it: " +
+      "run `partner-api migrate` with MIGRATION_DATABASE_URL beside DATABASE_URL",
+  });
+});
+
 test("a schema keeps the name of its shard: under another name it is refused, so two shards never share one", async () => {
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
   const open = async (shards: string) => {
