@@ -3,6 +3,7 @@ import { accepting } from "./accepting.ts";
 import { across } from "./across.ts";
 import { audit } from "./audit.ts";
 import { claimCost } from "./claim-cost.ts";
+import { cost } from "./cost.ts";
 import { drainHundred, drainThousands } from "./drain.ts";
 import { fanOut } from "./fan-out.ts";
 import { fairness } from "./fairness.ts";
@@ -45,6 +46,7 @@ export const SCENARIOS: Scenario[] = [
   publishOverHttp,
   fanOut,
   statements,
+  cost,
   memory,
   slots,
   growth,

@@ -47,7 +47,7 @@ function cellsOf(row: Row): string[] {
 
 function quantity(value: number, unit: Unit): string {
   const text = unit === "/s" ? inThousands(value) : String(rounded(value));
-  return unit === "ms" || unit === "µs" || unit === "MB" ? `${text} ${unit}` : text + unit;
+  return /^(ms|µs|MB|B)$/.test(unit) ? `${text} ${unit}` : text + unit;
 }
 
 function rounded(value: number): number {

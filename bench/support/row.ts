@@ -12,7 +12,7 @@ export interface Row {
   aim: number;
 }
 
-export type Unit = "×" | "/s" | "ms" | "µs" | "MB" | "";
+export type Unit = "×" | "/s" | "ms" | "µs" | "MB" | "B" | "";
 
 export type Verdict = "aim" | "must" | "missed" | "not measured";
 

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Load } from "./processes/load.ts";
+import { requireAnswered } from "./support/http.ts";
+import { keptOf, Meter, type Cost } from "./support/cost.ts";
+import { arrivalOf } from "./support/latency.ts";
+import { testRequests } from "./support/requests.ts";
+import type { Rig, Stage } from "./support/rig.ts";
+import { atMost, type Row } from "./support/row.ts";
+import type { Scenario } from "./support/scenario.ts";
+import type { Service } from "./support/service.ts";
+
+/** Long enough to record the last outcomes. */
+const RECORDED_MS = 1_500;
+const PACE = 250;
+
+/** What a delivery costs, from the request to the recorded outcome: CPU, WAL, rows, index entries and disk. */
+export const cost: Scenario = {
+  name: "cost",
+  run: async (rig) => {
+    const stage = await rig.stage(rig.receivers.urls(100));
+    const service = await rig.service(stage);
+    const load = rig.child<Load>("load");
+    const requests = testRequests(stage.subscriptions);
+    const plan = { url: service.partnerUrl, requests };
+
+    await spend(rig, stage, service, () =>
+      load.ask("saturate", { ...plan, connections: 256, warmUpMs: 0, ms: rig.size(5_000, 300) }),
+    );
+    const underLoad = await spend(rig, stage, service, () =>
+      load.ask("saturate", { ...plan, connections: 256, warmUpMs: 0, ms: rig.size(30_000, 1_000) }),
+    );
+    const kept = await keptOf(stage.db);
+    const ms = rig.size(20_000, 1_000);
+    const paced = await spend(rig, stage, service, () =>
+      load.ask("pace", { ...plan, perSecond: PACE, connections: 64, warmUpMs: 0, ms, note: false }),
+    );
+    return [
+      ...rowsOf("under load", underLoad),
+      ...rowsOf(`at ${PACE} a second`, paced),
+      atMost(
+        "cost, bytes kept for a delivered event",
+        { must: 520, aim: 250, unit: "B" },
+        { value: kept.bytes, measured: kept.measured },
+      ),
+    ];
+  },
+};
+
+type Spent = Cost & { events: number; seconds: number };
+
+async function spend(
+  rig: Rig,
+  { db }: Stage,
+  { pid }: Service,
+  work: () => Promise<{ ok: number; others: number }>,
+): Promise<Spent> {
+  const meter = await Meter.open(db, pid);
+  await rig.receivers.process.ask("reset", {});
+  const began = performance.now();
+  const answered = await work();
+  requireAnswered(answered);
+  await arrivalOf(rig, answered.ok);
+  const seconds = (performance.now() - began) / 1000;
+  await sleep(RECORDED_MS);
+  return { ...(await meter.read()), events: answered.ok, seconds };
+}
+
+function rowsOf(when: string, { events, seconds, ...spent }: Spent): Row[] {
+  const each = (amount: number) => amount / events;
+  const rate = `${Math.round(events / seconds)} deliveries a second`;
+  const written = `${each(spent.rows).toFixed(2)} rows and ${each(spent.indexEntries).toFixed(1)} index entries written for each`;
+  return [
+    atMost(
+      `cost, Node.js for a delivery ${when}`,
+      { must: 2, aim: 0.3, unit: "ms" },
+      { value: each(spent.nodeMs), measured: rate },
+    ),
+    atMost(
+      `cost, PostgreSQL for a delivery ${when}`,
+      { must: 2, aim: 0.2, unit: "ms" },
+      { value: spent.postgresMs === null ? null : each(spent.postgresMs), measured: written },
+    ),
+    atMost(
+      `cost, WAL for a delivery ${when}`,
+      { must: 4_000, aim: 1_500, unit: "B" },
+      {
+        value: each(spent.walBytes),
+        measured: `${(spent.walBytes / 1e6).toFixed(1)} MB for ${events}`,
+      },
+    ),
+  ];
+}
