@@ -57,19 +57,27 @@ test("the service's role can neither drop a detached partition, nor name another
   await assert.rejects(db`update history_exports set partition = 'api_keys'`, isForbidden);
   await assert.rejects(db`update history_exports set until = ${daysAgo(90)}`, isForbidden);
   await assert.rejects(db`delete from history_exports`, isForbidden);
-  await db`select permit_export('settings')`;
-  await assert.rejects(db`select from ${db("schema_migrations")} for update`, isForbidden);
+  await owner`create table private_notes (note text)`;
+  await db`select permit_export('private_notes')`;
+  await assert.rejects(db`select from private_notes`, isForbidden);
   await assert.rejects(db`select from ${db(partition)}`, isForbidden, "not before its export");
 });
 
 test("a detached partition is dropped under the lease of its export alone", async () => {
   const partition = await aDetachedDay(db, 42);
-  const claimed = await claimExport(db, lease());
-  assert.equal(claimed?.partition, partition);
-  assert.equal(await claimExport(db, lease()), null, "one process at a time");
+  await anEventOf(db, 45);
+  await detachExpiredPartitions(db, now);
+  const claimed = (await claimExport(db, lease())) ?? assert.fail();
+  assert.equal(claimed.partition, (await listWaiting(db))[0]);
+  assert.equal(
+    await claimExport(db, lease()),
+    null,
+    "one process at a time, though another one waits",
+  );
   assert.equal(await dropExported(db, { ...claimed, lease_id: randomUUID() }, now), false);
-  assert.equal(await isThere(db, partition), true);
+  assert.equal(await isThere(db, claimed.partition), true);
   assert.equal(await dropExported(db, claimed, now), true);
+  assert.equal((await claimExport(db, lease()))?.partition, partition);
 });
 
 test("what the owner now keeps longer is neither exported nor dropped", async () => {
