@@ -54,7 +54,7 @@ const context: CommandContext = {
   async withShards(run, { readsEventTypes = false } = {}) {
     const config = await configure();
     if (config.operatorApi !== null) {
-      throw new CommandError("this command works on the database: unset PARTNER_API_URL");
+      throw new CommandError("this command needs the database: unset PARTNER_API_URL");
     }
     const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
     const opened = new Opened();
@@ -109,7 +109,7 @@ const context: CommandContext = {
   doctor: async () => doctor(await configure(), context.stdout),
   async checkEventTypes(folder, older) {
     const checked = folder ?? loadConfig(process.env).eventTypes;
-    if (checked === null) throw new Error("name a folder: --check <folder>, or EVENT_TYPES");
+    if (checked === null) throw new Error("specify a folder: --check <folder>, or EVENT_TYPES");
     return { types: await checkEventTypes(checked, older) };
   },
   // Loaded on demand, because the library for its receivers' certificates would cost the service 8 MB.
@@ -149,7 +149,7 @@ function stopGracefully(
 ): void {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const onTimeout = () => {
-    context.stderr("error: the grace is over: what is under way is attempted once more\n");
+    context.stderr("error: SHUTDOWN_GRACE is over: unfinished attempts will be repeated\n");
   };
   const options = { delay: shutdownGraceMs, logger: console, skip: [...signals], onTimeout };
   const { close } = closeWithGrace(options, ({ err }) => stop(err));

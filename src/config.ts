@@ -188,12 +188,12 @@ function checkTogether(config: Settings, env: Environment): void {
   env.rule(
     config.migrationDatabaseUrl === null || config.databaseUrl !== null,
     ["MIGRATION_DATABASE_URL", "DATABASE_URL", "SHARDS"],
-    "is of no use without DATABASE_URL",
+    "requires DATABASE_URL",
   );
   env.rule(
     config.role === "dispatcher" || !doListenersClash(config),
     ["OPERATOR_PORT", "OPERATOR_HOST", "PORT", "HOST", "ROLE"],
-    "must differ from PORT: partners and operators have a listener each",
+    "must differ from PORT: partners and operators have separate listeners",
   );
   env.rule(
     config.subscriptionConcurrency <= config.dispatchConcurrency,

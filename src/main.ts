@@ -55,7 +55,7 @@ export async function start(config: Config): Promise<Service> {
   try {
     return await open(config, log, opened);
   } catch (error) {
-    const onError = (err: unknown) => log.error({ err }, "what was opened is not all closed");
+    const onError = (err: unknown) => log.error({ err }, "some resources could not be closed");
     await opened.close().catch(onError);
     throw error;
   }
@@ -85,11 +85,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 
   const tokens = await openAdminTokens(config);
   const { foundations, clock } = await openFoundations(config, db, {
-    onCancelFailed: orElse("what was queued is not all cancelled"),
+    onCancelFailed: orElse("cancelling queued deliveries failed"),
   });
   opened.add(() => foundations.cancelling.stopCancelling());
   await requireRingInUse(foundations);
-  const onInUse = () => log.warn("the tables are in use: partitions are made and dropped later");
+  const onInUse = () => log.warn("tables are in use: partitions will be created and dropped later");
   const exportsHistory = config.exportCommand !== null;
   await turnPartitions(foundations, { exportsHistory, onInUse });
 
@@ -143,12 +143,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   metrics.watchDeliveries({ db, clock: clock.now, activity });
   const activityWriter = startActivityWriter(db, activity, {
     processId: identity.id,
-    onError: orElse("activity is not written"),
+    onError: orElse("writing activity failed"),
   });
   opened.add(() => activityWriter.stop());
   const reporting = startReporting({ db, clock: clock.now }, identity, {
     ...{ dispatcher, ownProblems, lastRecorded: () => lastRecorded },
-    onError: orElse("the process is not reported"),
+    onError: orElse("reporting this process failed"),
   });
   opened.add(() => reporting.stop());
 
@@ -169,7 +169,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     standstillMs: standstillMs(config),
     onInUse,
     onStalled: (sessions) => {
-      log.warn({ sessions }, "a process stands still in mid-statement: its sessions were ended");
+      log.warn(
+        { sessions },
+        "a process stalled during a statement: its database sessions were ended",
+      );
     },
     onError: orElse("maintenance failed"),
   });
@@ -182,7 +185,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   }
   if (dispatcher) opened.add(startRedelivering(deps, orElse("redelivering failed")));
   if (config.role !== "dispatcher") {
-    const announcing = await startAnnouncing(deps, log, orElse("event types are not announced"));
+    const announcing = await startAnnouncing(deps, log, orElse("announcing event types failed"));
     opened.add(() => announcing.stop());
   }
 
@@ -236,14 +239,17 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     drain: async () => {
       health.noteStopping();
       if (config.drainMs === 0) return;
-      log.info({ ms: config.drainMs }, "draining: balancers send nothing more");
+      log.info(
+        { ms: config.drainMs },
+        "draining: waiting until load balancers send no more requests",
+      );
       await sleep(config.drainMs);
     },
     stop: async (cause) => {
-      if (cause) log.fatal({ err: cause }, "an error that nobody expected ends the service");
+      if (cause) log.fatal({ err: cause }, "unexpected error: stopping the service");
       health.noteStopping();
       reporting.noteStopping();
-      log.info("stopping: what is under way comes to its end");
+      log.info("stopping: finishing requests and attempts in flight");
       await opened.close();
       log.info("stopped");
     },

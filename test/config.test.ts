@@ -257,7 +257,7 @@ test("all faults are told at once, each entry of a list being one", () => {
       'ROLE must be one of all, api, dispatcher, not "y"',
       'EGRESS_ALLOW entry 1 must be a block of addresses such as 10.0.0.0/8 or fd00::/8, not "a"',
       'EGRESS_ALLOW entry 3 must be a block of addresses such as 10.0.0.0/8 or fd00::/8, not "b"',
-      "MIGRATION_DATABASE_URL is of no use without DATABASE_URL",
+      "MIGRATION_DATABASE_URL requires DATABASE_URL",
     ],
   );
 });
@@ -279,7 +279,8 @@ test("a fault never quotes what may be secret", () => {
 test("partners and operators have a listener each", () => {
   const clash = (env: NodeJS.ProcessEnv) =>
     faultsOf({ PORT: "9000", OPERATOR_PORT: "9000", ...env });
-  const fault = "OPERATOR_PORT must differ from PORT: partners and operators have a listener each";
+  const fault =
+    "OPERATOR_PORT must differ from PORT: partners and operators have separate listeners";
   assert.deepEqual(clash({}), [fault]);
   assert.deepEqual(clash({ HOST: "0.0.0.0" }), [fault]);
   assert.deepEqual(clash({ OPERATOR_HOST: "::" }), [fault]);

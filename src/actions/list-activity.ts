@@ -59,7 +59,7 @@ function readSpan(query: ActivityQuery, now: Date, faults: Fault[]) {
   const until = readTime("/until", query.until, faults) ?? now;
   const since = readTime("/since", query.since, faults) ?? after(until, -SPAN_MS);
   const stepMs = STEPS_MS[step];
-  if (since > until) faults.push({ pointer: "/since", detail: "must be no later than until" });
+  if (since > until) faults.push({ pointer: "/since", detail: "must not be later than until" });
   const points = (until.getTime() - periodAt(since, stepMs).getTime()) / stepMs;
   if (points > POINTS_MAX) {
     const detail = `must be longer, or the span shorter: an answer has at most ${POINTS_MAX} points`;
@@ -73,7 +73,7 @@ function refuseBoth({ organization, subscription }: ActivityQuery, faults: Fault
     faults.push({ pointer: "/organization", detail: "must name one organization" });
   }
   if (organization !== undefined && subscription !== undefined) {
-    faults.push({ pointer: "/subscription", detail: "must not be given beside organization" });
+    faults.push({ pointer: "/subscription", detail: "must not be combined with organization" });
   }
 }
 

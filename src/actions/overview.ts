@@ -158,21 +158,21 @@ function atProcess(problem: Problem, { host, pid }: ProcessRow): Problem {
 
 function lagProblem(seconds: number, nextDue: Date | null): Problem[] {
   if (nextDue === null || seconds < LAG_MAX_SECONDS) return [];
-  const detail = `The oldest delivery has been due for ${Math.floor(seconds)} s: add dispatchers, or look at the database.`;
+  const detail = `The oldest delivery has been due for ${Math.floor(seconds)} s: add dispatchers, or check the database.`;
   return [{ code: "lag", detail, since: after(nextDue, LAG_MAX_SECONDS * 1000).toISOString() }];
 }
 
 function processProblems(processes: ProcessRow[], alive: ProcessRow[], now: Date): Problem[] {
   const missed = missedAt(now, processes).map(({ role, host, pid, last_seen_at }) => ({
     code: "process_gone",
-    detail: `A process (${role}, ${host}, process ${pid}) went silent, and none has started in its place.`,
+    detail: `A process (${role}, ${host}, process ${pid}) stopped reporting, and none has started in its place.`,
     since: last_seen_at.toISOString(),
   }));
   if (alive.some(({ role }) => role !== "api")) return missed;
   const last = Math.max(
     ...processes.filter(({ role }) => role !== "api").map((one) => one.last_seen_at.getTime()),
   );
-  const detail = "No process delivers: start one with ROLE=all or ROLE=dispatcher.";
+  const detail = "No process delivers events: start one with ROLE=all or ROLE=dispatcher.";
   const since = Number.isFinite(last) ? new Date(last) : now;
   return [...missed, { code: "no_dispatcher", detail, since: since.toISOString() }];
 }
@@ -181,7 +181,7 @@ function processProblems(processes: ProcessRow[], alive: ProcessRow[], now: Date
 function folderProblem(nodes: { names: string[] }[]): Omit<Problem, "since">[] {
   const folders = new Set(nodes.map(({ names }) => names.join(",")));
   if (folders.size < 2) return [];
-  const detail = `The processes know ${folders.size} different sets of event types: give all of them the same folder in EVENT_TYPES.`;
+  const detail = `The processes have ${folders.size} different sets of event types: give all of them the same folder in EVENT_TYPES.`;
   return [{ code: "event_types", detail }];
 }
 

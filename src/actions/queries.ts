@@ -72,7 +72,7 @@ export function readDeliveryQuery(
   };
   const { since, until } = filter;
   if (since !== null && until !== null && until < since) {
-    faults.push({ pointer: "/until", detail: "must be no earlier than since" });
+    faults.push({ pointer: "/until", detail: "must not be earlier than since" });
   }
   return filter;
 }

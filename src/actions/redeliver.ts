@@ -28,13 +28,13 @@ export async function redeliver(
   if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
     throw new PartnerError(
       "not_redeliverable",
-      `The delivery is ${delivery.state}: only a dead-lettered or cancelled one can be sent once more.`,
+      `The delivery is ${delivery.state}: only dead-lettered and cancelled deliveries can be redelivered.`,
     );
   }
   if (isForeign || subscription.auto_disabled_at !== null) {
     throw new PartnerError(
       "subscription_inactive",
-      "The subscription is not active: name another one.",
+      "The subscription is not active: choose another one.",
     );
   }
 
@@ -48,7 +48,7 @@ export async function redeliver(
     return made.length === 1;
   });
   if (!isMade)
-    throw new PartnerError("not_redeliverable", "The event is older than the retention.");
+    throw new PartnerError("not_redeliverable", "The event is older than the retention period.");
 
   nudge([{ subscription_id: subscription.id, organization_id: subscription.organization_id }]);
   return {

@@ -119,7 +119,7 @@ export async function setRedeliveryState(
     const found = await lockJob(tx, id);
     if (!found) return null;
     if (found.finished_at !== null) {
-      throw new PartnerError("redelivery_finished", `The redelivery is ${found.state} already.`);
+      throw new PartnerError("redelivery_finished", `The redelivery is already ${found.state}.`);
     }
     const isBlocked = wish === "running" && (await isJobBlocked(tx, id));
     const finishedAt = wish === "cancelled" ? clock() : null;
@@ -152,7 +152,7 @@ async function findTarget(db: Database, filter: RedeliveryFilter, to: string): P
     throw new PartnerError("not_found", "There is no such subscription.");
   }
   if (subscription.auto_disabled_at !== null) {
-    const detail = "The subscription is not active: name another one.";
+    const detail = "The subscription is not active: choose another one.";
     throw new PartnerError("subscription_inactive", detail);
   }
   return subscription.id;

@@ -41,7 +41,7 @@ export async function readRedeliveryFilter(
 
   // To ignore a misspelt member would widen the filter, and send too much.
   if (Object.keys(query).some((name) => !MEMBERS.some((member) => member === name))) {
-    const detail = `must have no members but ${MEMBERS.join(", ")}`;
+    const detail = `must have only the members ${MEMBERS.join(", ")}`;
     faults.push({ pointer: "/filter", detail });
   }
   if (query.organization === undefined && query.subscription === undefined) {

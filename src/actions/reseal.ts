@@ -116,7 +116,9 @@ export async function requireRingInUse(sealing: Sealing): Promise<void> {
     isAnySealed = true;
   }
   if (isAnySealed) {
-    throw new Error("the key ring opens none of the database's secrets: SEALING_KEYS is another's");
+    throw new Error(
+      "the key ring opens none of the database's secrets: SEALING_KEYS belongs to another database",
+    );
   }
 }
 

@@ -148,7 +148,7 @@ export function requireSecret(
 
   const [expected, given] = [Buffer.from(stored), Buffer.from(secret)];
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) {
-    throw new PartnerError("secret_mismatch", "The secret is not this subscription's.");
+    throw new PartnerError("secret_mismatch", "The secret does not belong to this subscription.");
   }
 }
 

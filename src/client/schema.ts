@@ -10,7 +10,7 @@ export interface paths {
     };
     /**
      * Check a key
-     * @description Tells which organization, key, scopes and rate limit a key stands for. Every active key may ask, which makes this the health check of an integration.
+     * @description Returns the organization, id, scopes and rate limit of the calling key. Every active key may call it, so it serves as the health check of an integration.
      */
     get: operations["getIdentity"];
     put?: never;
@@ -30,13 +30,13 @@ export interface paths {
     };
     /**
      * List subscriptions
-     * @description All of the organization's, newest first, auto-disabled ones included. We send no notice of auto-disabling: `active` and `auto_disabled_at` tell.
+     * @description All subscriptions of the organization, newest first, including auto-disabled ones. We do not notify you of auto-disabling: check `active` and `auto_disabled_at`.
      */
     get: operations["listSubscriptions"];
     put?: never;
     /**
      * Subscribe a URL to events
-     * @description Deliveries go to the URL from now on. The answer holds the signing secret, which is shown this once. The same URL may be subscribed twice: that is how a secret is rotated.
+     * @description Events are delivered to the URL from now on. The response contains the signing secret, which is shown only once. To rotate a secret, subscribe the same URL a second time.
      */
     post: operations["createSubscription"];
     delete?: never;
@@ -57,7 +57,7 @@ export interface paths {
     post?: never;
     /**
      * Delete a subscription
-     * @description What is queued for it is cancelled, and its secret is erased.
+     * @description Cancels its queued deliveries and erases its secret.
      */
     delete: operations["deleteSubscription"];
     options?: never;
@@ -76,7 +76,7 @@ export interface paths {
     put?: never;
     /**
      * Send a test event
-     * @description Puts a `vc.test.ping` event through the same pipeline as every other event: signed, retried on the schedule, and in the failures audit if it fails.
+     * @description Sends a `vc.test.ping` event through the pipeline of every other event: it is signed, retried on the schedule, and listed in the failures audit if an attempt fails.
      */
     post: operations["sendTestEvent"];
     delete?: never;
@@ -94,7 +94,7 @@ export interface paths {
     };
     /**
      * Read the failures audit
-     * @description Every failed attempt of the subscription's deliveries, newest first. A delivery that was given up after its last attempt shows as `dead_lettered`.
+     * @description Every failed attempt of the subscription's deliveries, newest first. A delivery that was dead-lettered with its last attempt has the status `dead_lettered`.
      */
     get: operations["listFailures"];
     put?: never;
@@ -109,26 +109,26 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description An error, as RFC 9457 has it. */
+    /** @description An error in the format of RFC 9457. */
     Problem: {
       /**
        * Format: uri
-       * @description Where this error is explained.
+       * @description A link to the explanation of this error.
        */
       type: string;
       title: string;
       status: number;
-      /** @description What programs go by. New ones may come. */
+      /** @description The error code for programs. New codes may be added. */
       code: string;
-      /** @description One sentence for people. */
+      /** @description An explanation for people. */
       detail: string;
-      /** @description The same as in X-Request-Id. */
+      /** @description The value of X-Request-Id. */
       request_id: string;
-      /** @description Every fault of the request, on status 422. */
+      /** @description All faults of the request, with status 422. */
       errors?: {
         /**
          * Format: json-pointer
-         * @description Where in the body or the query.
+         * @description The place of the fault in the body or the query.
          */
         pointer: string;
         detail: string;
@@ -152,7 +152,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Whose key this is and what it may do. */
+      /** @description The organization, id, scopes and rate limit of the key. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -174,7 +174,7 @@ export interface operations {
             partner_org: string;
             /** @description The public half of the key that was used. */
             key_id: string;
-            /** @description What the key may do; `identity:read` is always there. */
+            /** @description The key's scopes; always contain `identity:read`. */
             scopes: string[];
             /** @description All keys of the organization share it. */
             rate_limit_per_minute: number;
@@ -219,15 +219,15 @@ export interface operations {
             id: string;
             /** @description `org_<uuid>` */
             organization_id: string;
-            /** @description The https URL that receives deliveries, as it was sent. */
+            /** @description The https URL that receives deliveries, as it was submitted. */
             url: string;
-            /** @description The event types that go there. */
+            /** @description The event types that are delivered to the URL. */
             events: string[];
-            /** @description False once the subscription was auto-disabled. */
+            /** @description False if the subscription was auto-disabled. */
             active: boolean;
             /**
              * Format: date-time
-             * @description When that happened; null until then.
+             * @description When the subscription was auto-disabled, or null.
              */
             auto_disabled_at: string | null;
             /** @description Failed attempts since the last success. */
@@ -246,7 +246,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key with the same body gets the first answer again. */
+        /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key with the same body returns the first response again. */
         "Idempotency-Key"?: string;
       };
       path?: never;
@@ -263,7 +263,7 @@ export interface operations {
          *     }
          */
         "application/json": {
-          /** @description Where to deliver: an https URL of a public host, at most 2,048 characters. */
+          /** @description The receiver: an https URL of a public host, at most 2,048 characters. */
           url: string;
           /** @description One or more event types, each once. Known types: vc.test.ping. */
           events: "vc.test.ping"[];
@@ -271,10 +271,10 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The subscription, with its signing secret. */
+      /** @description The subscription with its signing secret. */
       201: {
         headers: {
-          /** @description `true` on an answer that was kept for the Idempotency-Key. */
+          /** @description `true` if the response was stored for the Idempotency-Key. */
           "Idempotent-Replayed"?: string;
           [name: string]: unknown;
         };
@@ -299,15 +299,15 @@ export interface operations {
             id: string;
             /** @description `org_<uuid>` */
             organization_id: string;
-            /** @description The https URL that receives deliveries, as it was sent. */
+            /** @description The https URL that receives deliveries, as it was submitted. */
             url: string;
-            /** @description The event types that go there. */
+            /** @description The event types that are delivered to the URL. */
             events: string[];
-            /** @description False once the subscription was auto-disabled. */
+            /** @description False if the subscription was auto-disabled. */
             active: boolean;
             /**
              * Format: date-time
-             * @description When that happened; null until then.
+             * @description When the subscription was auto-disabled, or null.
              */
             auto_disabled_at: string | null;
             /** @description Failed attempts since the last success. */
@@ -317,7 +317,7 @@ export interface operations {
              * @description ISO 8601, UTC, with milliseconds.
              */
             created_at: string;
-            /** @description `whsec_…`, the signing secret. It is in this answer and in no other. */
+            /** @description `whsec_…`, the signing secret. Only this response contains it. */
             secret: string;
           };
         };
@@ -336,7 +336,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The subscription is gone. */
+      /** @description The subscription is deleted. */
       204: {
         headers: {
           [name: string]: unknown;
@@ -349,7 +349,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key with the same body gets the first answer again. */
+        /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key with the same body returns the first response again. */
         "Idempotency-Key"?: string;
       };
       path: {
@@ -366,16 +366,16 @@ export interface operations {
          *     }
          */
         "application/json": {
-          /** @description The subscription's own signing secret, as proof. */
+          /** @description The signing secret of the subscription. */
           secret: string;
         };
       };
     };
     responses: {
-      /** @description The event is stored and on its way. */
+      /** @description The event is stored and will be delivered. */
       200: {
         headers: {
-          /** @description `true` on an answer that was kept for the Idempotency-Key. */
+          /** @description `true` if the response was stored for the Idempotency-Key. */
           "Idempotent-Replayed"?: string;
           [name: string]: unknown;
         };
@@ -387,9 +387,9 @@ export interface operations {
            *     }
            */
           "application/json": {
-            /** @description `evt_<uuid>`, the `id` of the envelope to come */
+            /** @description `evt_<uuid>`, the `id` of the envelope */
             event_id: string;
-            /** @description Always true: what is not stored is an error. */
+            /** @description Always true. If the event cannot be stored, the response is an error. */
             enqueued: boolean;
           };
         };
@@ -399,9 +399,9 @@ export interface operations {
   listFailures: {
     parameters: {
       query?: {
-        /** @description How many items a page holds at the most. */
+        /** @description The maximum number of items in a page. */
         limit?: number;
-        /** @description The `next_cursor` of the page before; absent for the first page. */
+        /** @description The `next_cursor` of the previous page; absent for the first page. */
         cursor?: string;
       };
       header?: never;
@@ -420,7 +420,7 @@ export interface operations {
         };
         content: {
           "application/json": {
-            /** @description At most `limit` of them. */
+            /** @description At most `limit` items. */
             items: {
               /** @description `att_<uuid>` */
               id: string;
@@ -434,11 +434,11 @@ export interface operations {
               attempt: number;
               /** @enum {string} */
               status: "failed" | "dead_lettered";
-              /** @description What the receiver returned; 0 if nothing. */
+              /** @description The status that the receiver returned; 0 if it returned none. */
               http_status: number;
-              /** @description `http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
+              /** @description `http_<status>`, or why there was no status: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
               reason: string;
-              /** @description How long the attempt took. */
+              /** @description The duration of the attempt. */
               duration_ms: number;
               /**
                * Format: date-time
@@ -447,11 +447,11 @@ export interface operations {
               attempted_at: string;
               /**
                * Format: date-time
-               * @description When the next attempt was to follow; null if none was. What is cancelled later keeps it.
+               * @description When the next attempt was due; null if there was none. A later cancellation does not change it.
                */
               next_attempt_at: string | null;
             }[];
-            /** @description What to ask for next; null on the last page. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
           };
         };

@@ -41,7 +41,7 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
     finished: delivery.finished_at ?? "-",
     ...(delivery.request_id !== null && { request: delivery.request_id }),
     ...(delivery.redelivery_of !== null && { repeats: delivery.redelivery_of }),
-    ...(delivery.redelivered_as !== null && { "sent again": delivery.redelivered_as }),
+    ...(delivery.redelivered_as !== null && { "redelivered as": delivery.redelivered_as }),
   });
   if (delivery.attempt_log.length === 0) return `${facts}\nNo finished attempts yet.\n`;
 

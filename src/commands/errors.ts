@@ -28,7 +28,7 @@ export function explain(
 function describe(error: unknown): string {
   if (error instanceof PartnerError || error instanceof CommandError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  if (isUnavailable(error)) return `the database does not serve us: ${error.message}`;
+  if (isUnavailable(error)) return `the database is unavailable: ${error.message}`;
   return error.message === "" ? `${error.name} ${codeOf(error)}`.trim() : error.message;
 }
 

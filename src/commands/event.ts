@@ -30,7 +30,10 @@ function typesCommand(event: Command, context: CommandContext): void {
     .command("types")
     .description("list the event types, or check a folder of them")
     .option("--check [folder]", "check a folder instead (default: EVENT_TYPES)")
-    .option("--against <folder>", "with --check: refuse changes that break receivers of this one")
+    .option(
+      "--against <folder>",
+      "with --check: report changes since this folder that break receivers",
+    )
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
@@ -38,10 +41,10 @@ function typesCommand(event: Command, context: CommandContext): void {
       if (check !== undefined) {
         const folder = check === true ? null : check;
         const found = await context.checkEventTypes(folder, against ?? null);
-        print(context, options, found, ({ types }) => `${count(types)} in order.\n`);
+        print(context, options, found, ({ types }) => `${count(types)} valid.\n`);
         return;
       }
-      if (against !== undefined) command.error("error: --against needs --check");
+      if (against !== undefined) command.error("error: --against requires --check");
       const page = await context.withOperatorApi(
         (api) => api.get<Page<EventTypeView>>("/event-types", pageOf(options)),
         { readsEventTypes: true },

@@ -22,6 +22,6 @@ export function lifeCycleCommands(program: Command, context: CommandContext): vo
 
   program
     .command("demo")
-    .description("show the service end to end with a local receiver")
+    .description("run the service end to end with a local receiver")
     .action(() => context.demo());
 }

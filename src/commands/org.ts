@@ -67,7 +67,7 @@ export function orgCommands(program: Command, context: CommandContext): void {
   org
     .command("close <organization>")
     .description(
-      "close an organization (id or slug) for good: revoke its keys, delete its subscriptions, cancel its queues",
+      "close an organization (id or slug) permanently: revoke its keys, delete its subscriptions, cancel its queues",
     )
     .addOption(jsonOption())
     .action(async (name: string, options: JsonOption) => {

@@ -17,7 +17,7 @@ const COLOURS = { ok: "green", degraded: "yellow", down: "red" } as const satisf
 const SENTENCES = {
   ok: "the service is healthy",
   degraded: "the service works, but something needs an operator",
-  down: "the service does not do its work",
+  down: "the service accepts or delivers no events",
 } as const satisfies Record<ServiceStatus, string>;
 
 interface Screen {
@@ -49,7 +49,7 @@ function facts({ now, last_24h: day }: Overview): string {
       `${number(now.deliveries_per_second)} deliveries/s`,
       `${percent(now.success_share)} succeed`,
       latency(now.attempt_ms),
-      `${number(now.attempts_under_way)} attempts under way`,
+      `${number(now.attempts_under_way)} attempts in flight`,
     ].join(", "),
     waiting: `${about}${number(waiting.due)} due, ${about}${number(waiting.scheduled)} later, the oldest due for ${number(now.oldest_due_seconds)} s`,
     "last 24 h": [
@@ -78,7 +78,7 @@ function ranked(heading: string, items: Overview["failing"], screen: Screen): st
 }
 
 function processes({ processes: all }: Overview, now: Date, screen: Screen): string {
-  if (all.length === 0) return "\nNo process has reported itself.\n";
+  if (all.length === 0) return "\nNo process has reported yet.\n";
   const lines = all.map((one): Line => ({
     cells: [
       cut(`${one.host}:${one.pid}`, 40),
@@ -90,7 +90,7 @@ function processes({ processes: all }: Overview, now: Date, screen: Screen): str
       String(one.attempts_under_way),
     ],
   }));
-  const headings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "UNDER WAY"];
+  const headings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "IN FLIGHT"];
   return `\n${table(headings, lines, screen)}`;
 }
 

@@ -22,8 +22,8 @@ export function publishCommand(event: Command, context: CommandContext): void {
   event
     .command("publish")
     .description("publish an event to the subscriptions of an organization that list its type")
-    .requiredOption("--organization <organization>", "whose event it is: id or slug")
-    .requiredOption("--type <type>", "a known event type")
+    .requiredOption("--organization <organization>", "the event's organization: id or slug")
+    .requiredOption("--type <type>", "the event type")
     .requiredOption("--data <json>", "the data: JSON, @file, or @- for standard input")
     .option("--dedupe-key <key>", "publish nothing if an event of the last 24 hours has this key")
     .option("--occurred-at <time>", "when it happened, such as 2026-01-31T00:00:00Z")
@@ -83,6 +83,6 @@ export function showCommand(event: Command, context: CommandContext): void {
 function showEvent(event: EventView, options: { isTerminal: boolean }): string {
   const { id, type, organization, occurred_at: occurred, data, deliveries } = event;
   const facts = fields({ id, type, organization, occurred, data: JSON.stringify(data) });
-  if (deliveries.length === 0) return `${facts}\nNo subscription was to get it.\n`;
+  if (deliveries.length === 0) return `${facts}\nNo deliveries.\n`;
   return `${facts}\n${table(deliveryHeadings, deliveries.map(deliveryLine), options)}`;
 }

@@ -32,7 +32,7 @@ interface Options extends Filters, JsonOption {
 export function redeliverCommand(delivery: Command, context: CommandContext): void {
   delivery
     .command("redeliver [id]")
-    .description("send one delivery again, or all that match")
+    .description("redeliver one delivery, or all that match")
     .option("--organization <organization>", "those of this organization: id or slug")
     .option("--subscription <id>", "those to this subscription, also a deleted one")
     .option("--state <state>", `those in this state: ${REDELIVERABLE_STATES.join(", ")}`)
@@ -42,14 +42,14 @@ export function redeliverCommand(delivery: Command, context: CommandContext): vo
     .option("--until <time>", "those created before")
     .option("--to <subscription>", "send to another active subscription of the organization")
     .option("--rate <n>", `deliveries a second (default: ${RATE.default})`, wholeNumber)
-    .option("--dry-run", "only count what matches, and show the newest")
-    .option("--wait", "return when all are sent; a terminal always waits, and shows how far it is")
+    .option("--dry-run", "count the matches and show the newest, but send nothing")
+    .option("--wait", "wait until all are sent; a terminal always waits and shows the progress")
     .addOption(jsonOption())
     .action(async (id: string | undefined, { to, rate, dryRun, wait, json, ...said }: Options) => {
       const options = json ? { json } : {};
       const isMany = Object.keys(said).length > 0 || rate !== undefined || dryRun !== undefined;
       if (id !== undefined && isMany) {
-        throw new CommandError("name one delivery, or filters of many");
+        throw new CommandError("specify the id of one delivery, or filters");
       }
       if (id !== undefined) {
         await redeliverOne(context, options, id, to);
@@ -106,7 +106,7 @@ async function redeliverMany(
     const made = await api.post<RedeliveryView>("/redeliveries", request);
     if (!wait && !isShown) return made;
     const { id } = made;
-    if (isShown) context.stderr(`Redelivery ${id} goes on without this command.\n`);
+    if (isShown) context.stderr(`Redelivery ${id} continues without this command.\n`);
     return untilOver(api, id, (now) => {
       if (isShown) context.stdout(`\r${progressLine(now)}\u001b[K`);
     });

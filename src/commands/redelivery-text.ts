@@ -29,7 +29,7 @@ export function showPreview(
   { count, estimated, already_redelivered: again, sample }: RedeliveryPreview,
   options: { isTerminal: boolean },
 ): string {
-  const said = `${estimated ? "At least " : ""}${count} deliveries match. ${again} of them were sent again already and would be skipped.\n`;
+  const said = `${estimated ? "At least " : ""}${count} deliveries match. ${again} of them were already redelivered and would be skipped.\n`;
   if (sample.length === 0) return said;
   return `${said}The newest:\n\n${table(deliveryHeadings, sample.map(deliveryLine), options)}`;
 }

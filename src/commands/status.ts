@@ -12,8 +12,8 @@ const CLEAR = "\u001b[H\u001b[J";
 export function statusCommand(program: Command, context: CommandContext): void {
   program
     .command("status")
-    .description("show how the service is: whether it is healthy, what it does, and what fails")
-    .option("--watch", "show it anew every 2 s until Ctrl-C")
+    .description("show the health of the service, its activity and its problems")
+    .option("--watch", "refresh every 2 s until Ctrl-C")
     .addOption(jsonOption())
     .action(async ({ watch, ...options }: JsonOption & { watch?: true }) => {
       await context.withOperatorApi(async (api) => {

@@ -4,7 +4,7 @@ const unread = new AbortController();
 export function noteUnread(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") {
     process.stderr.write(
-      `error: standard output cannot be written (${error.code ?? error.message})\n`,
+      `error: cannot write to standard output (${error.code ?? error.message})\n`,
     );
     process.exit(1);
   }

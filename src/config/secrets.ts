@@ -16,7 +16,7 @@ const adminToken: Format<{ name: string | undefined; role: OperatorRole; token: 
     return token === undefined ? null : { name, role: role as OperatorRole, token };
   },
   mustBe:
-    `token, name:token or name/role:token, the role one of ${OPERATOR_ROLES.join(", ")}, ` +
+    `token, name:token or name/role:token, where role is one of ${OPERATOR_ROLES.join(", ")}, ` +
     "the token 32 to 512 visible ASCII characters without a colon",
 };
 

@@ -52,8 +52,7 @@ export class Answer {
       head.keepsAlive &&= keepsAlive;
     }
     this.head = head;
-    if (head.status === SWITCHING_PROTOCOLS)
-      throw new BadAnswer("nobody asked for another protocol");
+    if (head.status === SWITCHING_PROTOCOLS) throw new BadAnswer("a switch to another protocol");
     this.#bytesLeft = BODY_BYTES_MAX;
     const { framing } = head;
     if (framing.kind === "length") yield* this.#skip(framing.bytes);
@@ -73,7 +72,8 @@ export class Answer {
       const bytes = parseInt(digits, 16);
       if (bytes === 0) break;
       yield* this.#skip(bytes);
-      if ((yield* this.#line()) !== "") throw new BadAnswer("a chunk that is longer than it says");
+      if ((yield* this.#line()) !== "")
+        throw new BadAnswer("a chunk longer than its declared size");
     }
     const trailers = readFields(yield* this.#lines());
     if (FRAMING_FIELDS.some((name) => trailers.has(name)))
@@ -96,7 +96,7 @@ export class Answer {
         this.#spend(line.length + 2);
         return line;
       }
-      if (this.#arrived.length > this.#bytesLeft) throw new BadAnswer("too long a line");
+      if (this.#arrived.length > this.#bytesLeft) throw new BadAnswer("a line that is too long");
       yield;
     }
   }
@@ -112,6 +112,6 @@ export class Answer {
 
   #spend(bytes: number): void {
     this.#bytesLeft -= bytes;
-    if (this.#bytesLeft < 0) throw new BadAnswer("too long");
+    if (this.#bytesLeft < 0) throw new BadAnswer("an answer that is too long");
   }
 }

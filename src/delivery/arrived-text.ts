@@ -24,7 +24,8 @@ export class ArrivedText {
   takeLine(): string | undefined {
     const end = this.#text.indexOf("\n", this.#at);
     if (end === -1) return undefined;
-    if (end === this.#at || this.#text[end - 1] !== "\r") throw new BadAnswer("a line feed alone");
+    if (end === this.#at || this.#text[end - 1] !== "\r")
+      throw new BadAnswer("a line feed without a carriage return");
     const line = this.#text.slice(this.#at, end - 1);
     this.#at = end + 1;
     return line;

@@ -36,8 +36,8 @@ async function checkFiles({ dataDir }: Config): Promise<string> {
   for (const path of [adminTokenPath(dataDir), sealingKeysPath(dataDir)]) {
     if (await isOpenToAll(path)) open.push(path);
   }
-  if (open.length > 0) throw new Error(`open to every user: chmod o-rw ${open.join(" ")}`);
-  return "none is open to every user";
+  if (open.length > 0) throw new Error(`accessible to every user: chmod o-rw ${open.join(" ")}`);
+  return "none is accessible to every user";
 }
 
 /** Only warned about at the start, so that a test rig can run. */
@@ -61,7 +61,8 @@ async function checkEgress(config: Config): Promise<string> {
 async function checkNameServers(config: Config): Promise<string | Doubt> {
   const servers = config.dnsServers ?? getServers();
   const from = config.dnsServers ? "DNS_SERVERS" : "the system's resolver configuration";
-  if (servers.length === 0) throw new Error(`${from} names none: nothing can be delivered`);
+  if (servers.length === 0)
+    throw new Error(`${from} lists no name server: nothing can be delivered`);
 
   const dead: string[] = [];
   await Promise.all(
@@ -72,9 +73,9 @@ async function checkNameServers(config: Config): Promise<string | Doubt> {
   if (dead.length === 0) return `${servers.join(", ")} answer`;
   const who = `${dead.join(", ")} (from ${from}) ${dead.length === 1 ? "does" : "do"} not answer`;
   if (dead.length === servers.length) {
-    throw new Error(`${who}: nothing can be delivered. Correct the address, or let port 53 pass`);
+    throw new Error(`${who}: nothing can be delivered. Correct the address, or allow port 53`);
   }
-  return { doubt: `${who}: look-ups wait for the others. Remove or repair it` };
+  return { doubt: `${who}: look-ups take longer. Remove or repair it` };
 }
 
 async function doesAnswer(server: string, { attemptTimeoutMs }: Config): Promise<boolean> {
@@ -89,12 +90,12 @@ async function doesAnswer(server: string, { attemptTimeoutMs }: Config): Promise
 }
 
 function checkTypes({ names }: EventTypes): string {
-  return names.length === 1 ? "the test event alone" : `${names.length - 1} of the platform`;
+  return names.length === 1 ? "the test event only" : `${names.length - 1} of the platform`;
 }
 
 async function checkCa(config: Config): Promise<string> {
   const isExtended = (await readReceiversCa(config)) !== undefined;
-  return isExtended ? "the standard ones and those of EGRESS_CA_FILE" : "the standard ones";
+  return isExtended ? "the default CAs and those of EGRESS_CA_FILE" : "the default CAs";
 }
 
 async function checkExport({ exportCommand }: Config): Promise<string> {

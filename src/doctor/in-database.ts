@@ -32,7 +32,7 @@ async function checkDatabase(config: Config, db: Database): Promise<string> {
   }
   await new Writes(db).check().catch((cause: unknown) => {
     throw new Error(
-      `${describeDatabase(config)} takes no writes (${cause instanceof Error ? cause.message : String(cause)}): ` +
+      `${describeDatabase(config)} does not accept writes (${cause instanceof Error ? cause.message : String(cause)}): ` +
         (isForbidden(cause)
           ? "the role lacks rights, see below"
           : "it is a standby, default_transaction_read_only is on, or a synchronous standby is missing"),
@@ -47,7 +47,7 @@ async function checkRole(config: Config, db: Database): Promise<string | Doubt> 
   if (config.databaseUrl !== null && (await isSuperuser(db))) {
     return {
       doubt:
-        `${role} of DATABASE_URL is a superuser: an intruder in the service would own the whole server. ` +
+        `${role} of DATABASE_URL is a superuser: an intruder in the service would control the whole server. ` +
         "Give the service a role of its own (docs/configuration.md)",
     };
   }
@@ -65,21 +65,21 @@ async function checkRole(config: Config, db: Database): Promise<string | Doubt> 
 
 async function checkHistory({ retentionMs }: Config, db: Database): Promise<string> {
   const keptMs = await findRetention(db);
-  if (keptMs === retentionMs) return `kept ${formatDuration(retentionMs)}`;
+  if (keptMs === retentionMs) return `kept for ${formatDuration(retentionMs)}`;
   throw new Error(adviceOn(keptMs, retentionMs));
 }
 
 /** Dropped history is lost for good, so the advice names the effect of each way. */
 function adviceOn(keptMs: number | null, retentionMs: number): string {
   const wanted = formatDuration(retentionMs);
-  if (keptMs === null) return `kept for ever: run \`migrate\` with RETENTION=${wanted}`;
+  if (keptMs === null) return `history is kept for ever: run \`migrate\` with RETENTION=${wanted}`;
   const kept = formatDuration(keptMs);
   const change = `run \`migrate\` with RETENTION=${wanted}`;
   const effect =
     retentionMs < keptMs
-      ? `, which drops for good what is older than ${wanted}`
-      : ", which keeps it longer from now on";
-  return `the database keeps ${kept}, and RETENTION is ${wanted}: set RETENTION=${kept} here, or ${change}${effect}`;
+      ? `, which permanently drops history older than ${wanted}`
+      : ", which keeps history longer from now on";
+  return `the database keeps history for ${kept}, but RETENTION is ${wanted}: set RETENTION=${kept} here, or ${change}${effect}`;
 }
 
 async function checkDurability(db: Database): Promise<string> {
@@ -93,7 +93,7 @@ async function checkDurability(db: Database): Promise<string> {
 async function checkClock(db: Database): Promise<string> {
   const clock = new DatabaseClock(db);
   await clock.measure();
-  const verdict = `${Math.abs(Math.round(clock.skewMs))} ms off the database's`;
+  const verdict = `${Math.abs(Math.round(clock.skewMs))} ms from the database's clock`;
   if (!clock.isRight) throw new Error(verdict);
   return verdict;
 }

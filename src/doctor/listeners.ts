@@ -23,7 +23,8 @@ async function checkListener({ of, host, port }: Listener): Promise<string> {
   } catch (error) {
     const { message, cause } = error as Error;
     const isTaken = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
-    if (isTaken && (await isOurs(urlOf(host, port)))) return `${host}:${port} is served already`;
+    if (isTaken && (await isOurs(urlOf(host, port))))
+      return `${host}:${port} is in use by this service`;
     const names = VARIABLES[of];
     throw new Error(
       `${message}: change ${isTaken ? names.port : `${names.host} or ${names.port}`}`,

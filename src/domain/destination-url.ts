@@ -64,7 +64,7 @@ function faultOfText(url: string): string | null {
 
   const port = /:([0-9]+)$/.exec(authority)?.[1] ?? "443";
   const inRange = Number(port) >= 1 && Number(port) <= 65_535;
-  return inRange ? null : "The URL's port must lie between 1 and 65535.";
+  return inRange ? null : "The URL's port must be from 1 to 65535.";
 }
 
 function parse(url: string): URL | null {

@@ -152,7 +152,7 @@ function readOccurredAt(
   else if (time > after(now, AHEAD_MAX_MS)) {
     blame("occurred_at", "must be at most 5 minutes ahead of the service's clock");
   } else if (time < after(now, -retentionMs)) {
-    blame("occurred_at", "must be no older than the retention");
+    blame("occurred_at", "must not be older than the retention period");
   }
   return time ?? undefined;
 }

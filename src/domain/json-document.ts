@@ -45,7 +45,7 @@ export function faultsOfJson(
       case "{":
       case "[":
         if (++depth > depthMax) {
-          if (depth === depthMax + 1) blame(here(), "must not nest deeper than this");
+          if (depth === depthMax + 1) blame(here(), "must not be nested deeper");
           break;
         }
         open.push(containerAt(here(), sign));
@@ -112,8 +112,8 @@ function readName(written: string, object: Container | undefined, blame: Blame):
 function blameText(pointer: string, written: string, blame: Blame): void {
   if (!written.includes("\\")) return;
   const text = textOf(written);
-  if (text.includes("\0")) blame(pointer, "must not hold the character U+0000");
-  if (HALF_A_PAIR.test(text)) blame(pointer, "must not hold half a surrogate pair");
+  if (text.includes("\0")) blame(pointer, "must not contain the character U+0000");
+  if (HALF_A_PAIR.test(text)) blame(pointer, "must not contain half a surrogate pair");
 }
 
 function textOf(written: string): string {

@@ -3,7 +3,7 @@ import type { Fault } from "./errors.ts";
 export const SLUG = /^[a-z0-9][a-z0-9-]{1,62}$/;
 
 /** `SLUG` in words. */
-export const SLUG_RULE = "2 to 63 of a-z, 0-9 and -, starting with a letter or a digit";
+export const SLUG_RULE = "2 to 63 characters of a-z, 0-9 and -, starting with a letter or a digit";
 
 export const RATE_LIMIT_DEFAULT = 600;
 export const RATE_LIMIT_MAX = 1_000_000;

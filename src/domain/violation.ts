@@ -69,7 +69,7 @@ export function ruleOf({ keyword, params }: Violation): string {
     case "pattern":
       return `must match the pattern ${text(params["pattern"])}`;
     case "uniqueItems":
-      return "must not hold an item twice";
+      return "must not contain an item twice";
     case "exclusiveMinimum":
       return `must be more than ${limit}`;
     case "exclusiveMaximum":
@@ -86,7 +86,7 @@ export function ruleOf({ keyword, params }: Violation): string {
     case "maxProperties":
       return sizeRule(keyword, limit);
     default:
-      return "is not of the expected form";
+      return "does not have the expected form";
   }
 }
 

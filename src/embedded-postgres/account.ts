@@ -17,7 +17,9 @@ export async function findServerAccount(log: (message: string) => void): Promise
 
   const nobody = await find("nobody");
   if (!nobody) throw new Error("there is no account other than root that PostgreSQL could run as");
-  log("PostgreSQL runs as nobody, whose files other services may reach: make a user partner-api");
+  log(
+    "PostgreSQL runs as nobody, as other services may: create a user partner-api to keep its files apart",
+  );
   return nobody;
 }
 

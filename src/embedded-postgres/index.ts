@@ -52,7 +52,7 @@ export async function startEmbedded({
     keeper = await startKeeper(job, log);
     if (keeper.socketFolder === socketFolder) return;
     await keeper.stop();
-    throw new Error(`PostgreSQL has left ${socketFolder} for ${keeper.socketFolder}`);
+    throw new Error(`PostgreSQL's socket has moved from ${socketFolder} to ${keeper.socketFolder}`);
   }
 
   async function detach(): Promise<void> {

@@ -47,7 +47,7 @@ export async function attend(child: Child, log: Log): Promise<Keeper> {
   let ended: Promise<void> = Promise.resolve();
   const serving = new Promise<string>((resolve, reject) => {
     ended = follow(child, log, resolve);
-    ended.then(() => reject(new Error("PostgreSQL's keeper has ended unasked")), reject);
+    ended.then(() => reject(new Error("PostgreSQL's keeper has ended unexpectedly")), reject);
   });
   const socketFolder = await within(START_PATIENCE_MS, child, serving);
   child.unref();
@@ -112,7 +112,9 @@ async function within<T>(patienceMs: number, child: Child, work: Promise<T>): Pr
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       child.kill("SIGKILL");
-      reject(new Error(`PostgreSQL's keeper has said nothing for ${patienceMs / MINUTE_MS} min`));
+      reject(
+        new Error(`PostgreSQL's keeper has reported nothing for ${patienceMs / MINUTE_MS} min`),
+      );
     }, patienceMs);
   });
   return Promise.race([work, tooLate]).finally(() => {

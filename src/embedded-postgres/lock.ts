@@ -32,7 +32,7 @@ async function acquire(folder: string, signal?: AbortSignal): Promise<Mark> {
       await mark.remove();
     }
     if (performance.now() - since > PATIENCE_MS) {
-      throw new Error(`another process has been busy with ${resolve(folder)} for minutes`);
+      throw new Error(`another process has locked ${resolve(folder)} for minutes`);
     }
     await sleep(10 + Math.random() * 30);
   }

@@ -19,11 +19,11 @@ export async function* readReports(output: Readable): AsyncGenerator<Report> {
     if (performance.now() - since > MINUTE_MS) [lines, since] = [0, performance.now()];
     lines += complete.length;
     if (lines > LINES_PER_MINUTE || [...complete, rest].some((line) => line.length > LINE_MAX)) {
-      throw new Error("PostgreSQL's keeper says too much");
+      throw new Error("PostgreSQL's keeper sends too many or too long reports");
     }
     for (const line of complete) {
       const report = parseReport(line);
-      if (report === null) throw new Error("PostgreSQL's keeper says what is no report");
+      if (report === null) throw new Error("PostgreSQL's keeper sent a malformed report");
       yield report;
     }
   }

@@ -8,7 +8,8 @@ export async function openRootFolder(path: string): Promise<string> {
   await mkdir(path, { recursive: true });
   const folder = await realpath(path);
   const { uid } = await lstat(folder);
-  if (uid !== process.geteuid?.()) throw new Error(`${folder} is not root's: give it to root`);
+  if (uid !== process.geteuid?.())
+    throw new Error(`${folder} does not belong to root: make root its owner`);
   await chmod(folder, 0o755);
   return folder;
 }

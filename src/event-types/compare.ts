@@ -70,11 +70,11 @@ function* compareMembers(before: Schema, after: Schema, where: string): Generato
     const path = `${where}/${escapePointer(name)}`;
     if (!is) yield `${path}: the member is removed`;
     else if (!was) {
-      if (is.required) yield `${path}: the new member is required, and events from before lack it`;
+      if (is.required) yield `${path}: the new member is required, but earlier events lack it`;
     } else {
       if (was.required && !is.required) yield `${path}: the member is no longer required`;
       if (!was.required && is.required) {
-        yield `${path}: the member is required now, and events from before may lack it`;
+        yield `${path}: the member becomes required, but earlier events may lack it`;
       }
       yield* compareEither("")(was.schema, is.schema, path);
     }
@@ -131,7 +131,7 @@ function* compareEnums(before: unknown, after: unknown, where: string): Generato
   const [old, now] = [before as unknown[], after as unknown[]];
   const [gone, added] = [beside(old, now), beside(now, old)];
   if (gone.length > 0) yield `${place(where)}the enum loses ${listed(gone)}`;
-  if (added.length > 0) yield `${place(where)}the enum gets ${listed(added)}`;
+  if (added.length > 0) yield `${place(where)}the enum gains ${listed(added)}`;
 }
 
 function beside<Value>(values: readonly Value[], others: readonly Value[]): Value[] {
@@ -139,8 +139,8 @@ function beside<Value>(values: readonly Value[], others: readonly Value[]): Valu
 }
 
 function change(before: unknown, after: unknown): string {
-  if (before === undefined) return `is new: ${shown(after)}`;
-  if (after === undefined) return `is gone: it was ${shown(before)}`;
+  if (before === undefined) return `is added: ${shown(after)}`;
+  if (after === undefined) return `is removed: it was ${shown(before)}`;
   return `changes: it was ${shown(before)} and is ${shown(after)}`;
 }
 

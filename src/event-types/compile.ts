@@ -53,7 +53,7 @@ export async function compileTypes(
     remarks.length = 0;
     const validate = orTell(definition, () => ajv.compile(definition.schema));
     if (validate === null) return;
-    if ("$async" in validate) tell(definition, "/$async is not possible here");
+    if ("$async" in validate) tell(definition, "/$async is not supported");
     const known = others.flatMap((other) => told.get(other) ?? []).map(withoutPlace);
     for (const remark of new Set(remarks)) {
       if (!known.includes(withoutPlace(remark))) tell(definition, `: ${remark}`);

@@ -26,7 +26,7 @@ export function readDefinition(name: string, text: string, faults: string[]): De
   if (file === null) return null;
 
   for (const member of Object.keys(file)) {
-    if (!MEMBERS.includes(member)) faults.push(`${member} is not a member of an event type's file`);
+    if (!MEMBERS.includes(member)) faults.push(`unknown member ${member}`);
   }
   const { summary, description, schema, example } = file;
   if (!isSummary(summary)) {

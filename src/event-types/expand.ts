@@ -25,7 +25,7 @@ export function expandSchema(definition: Definition, folder: readonly Definition
   }
 
   function expandObject(schema: Schema, home: Definition, path: readonly unknown[]): Schema {
-    if (++nodes > NODES_MAX) throw new Error("the schema is too large to be compared");
+    if (++nodes > NODES_MAX) throw new Error("the schema is too large to compare");
     if ("$dynamicRef" in schema) throw new Error("a $dynamicRef cannot be compared");
     const { $ref, ...rest } = schema;
     const entries = Object.entries(rest).filter(([keyword]) => !SILENT.has(keyword));

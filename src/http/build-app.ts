@@ -137,7 +137,11 @@ function refuseNothingInSilence({ server }: App, baseUrl: () => string, turns: T
     socket.on("error", () => undefined); // Node has no listener on this socket any more.
     socket.resume();
     turns.takeLast(socket, () => {
-      answer(socket, new PartnerError("malformed_request", "This is no proxy."), baseUrl());
+      answer(
+        socket,
+        new PartnerError("malformed_request", "This server is not a proxy."),
+        baseUrl(),
+      );
     });
   });
 }

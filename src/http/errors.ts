@@ -17,7 +17,7 @@ const FRAMEWORK = new Map<string, [ErrorCode, string]>([
   ["FST_ERR_CTP_INVALID_JSON_BODY", ["malformed_request", NOT_JSON]],
   [
     "FST_ERR_CTP_INVALID_CONTENT_LENGTH",
-    ["malformed_request", "The body is not as long as Content-Length says."],
+    ["malformed_request", "The length of the body differs from Content-Length."],
   ],
 ]);
 
@@ -33,10 +33,10 @@ export function createErrorHandler(
   return function sendError(thrown, request, reply) {
     const error = toPartnerError(thrown, request);
     if (error.code === "internal") {
-      request.log.error({ err: thrown, request_id: request.id }, "a request failed");
+      request.log.error({ err: thrown, request_id: request.id }, "request failed");
     } else if (error.code === "unavailable") {
       if (error instanceof Busy) onUnavailable?.(thrown);
-      request.log.debug({ err: thrown, request_id: request.id }, "a request had to be refused");
+      request.log.debug({ err: thrown, request_id: request.id }, "request refused");
     }
 
     keepConnection(reply);
@@ -61,9 +61,9 @@ function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError 
   const [known, detail] = FRAMEWORK.get(code ?? "") ?? [];
   if (known !== undefined && detail !== undefined) return new PartnerError(known, detail);
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return tooLarge(request);
-  if (statusCode === 400) return new PartnerError("malformed_request", "The body broke off.");
+  if (statusCode === 400) return new PartnerError("malformed_request", "The body is incomplete.");
   if (isUnavailable(thrown)) return new Busy();
-  return new PartnerError("internal", "Something went wrong on our side.");
+  return new PartnerError("internal", "An internal error occurred.");
 }
 
 function tooLarge({ routeOptions }: FastifyRequest): PartnerError {

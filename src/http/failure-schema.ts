@@ -11,17 +11,19 @@ const Failure = Type.Object(
     event_type: Type.String({ description: "`event` of the envelope" }),
     attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
     status: Type.String({ enum: ["failed", "dead_lettered"] }),
-    http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
+    http_status: Type.Integer({
+      description: "The status that the receiver returned; 0 if it returned none.",
+    }),
     reason: Type.Unsafe<string | null>({
       type: "string",
       description:
-        "`http_<status>`, or why there is none: " +
+        "`http_<status>`, or why there was no status: " +
         `${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(", ")}.`,
     }),
-    duration_ms: Type.Integer({ description: "How long the attempt took." }),
+    duration_ms: Type.Integer({ description: "The duration of the attempt." }),
     attempted_at: Timestamp,
     next_attempt_at: timestampOrNull(
-      "When the next attempt was to follow; null if none was. What is cancelled later keeps it.",
+      "When the next attempt was due; null if there was none. A later cancellation does not change it.",
     ),
   },
   {

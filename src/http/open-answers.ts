@@ -57,7 +57,7 @@ export function watchAnswers(
       leave(reply);
       if (reply.sent || reply.raw.destroyed) continue;
       const seconds = Math.ceil(limitMs / 1000);
-      void reply.send(new Busy("The answer takes too long: try again.", seconds));
+      void reply.send(new Busy("The response takes too long: try again.", seconds));
     }
   }
 }

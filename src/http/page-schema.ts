@@ -9,12 +9,12 @@ export const PageQuery = Type.Object({
       minimum: 1,
       maximum: PAGE_LIMIT.max,
       default: PAGE_LIMIT.default,
-      description: "How many items a page holds at the most.",
+      description: "The maximum number of items in a page.",
     }),
   ),
   cursor: Type.Optional(
     Type.String({
-      description: "The `next_cursor` of the page before; absent for the first page.",
+      description: "The `next_cursor` of the previous page; absent for the first page.",
     }),
   ),
 });
@@ -22,10 +22,10 @@ export const PageQuery = Type.Object({
 export function pageOf<Item extends TSchema>(item: Item, description: string) {
   return Type.Object(
     {
-      items: Type.Array(item, { description: "At most `limit` of them." }),
+      items: Type.Array(item, { description: "At most `limit` items." }),
       next_cursor: Type.Unsafe<string | null>({
         type: ["string", "null"],
-        description: "What to ask for next; null on the last page.",
+        description: "The cursor of the next page; null on the last page.",
       }),
     },
     { description },

@@ -19,7 +19,10 @@ const PARSER = new Map<string | undefined, readonly [ErrorCode, string]>([
     "HPE_HEADER_OVERFLOW",
     ["headers_too_large", `The headers must not exceed ${HEAD_BYTES_MAX / 1024} KiB.`],
   ],
-  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", ["payload_too_large", "The body's chunks are too wordy."]],
+  [
+    "HPE_CHUNK_EXTENSIONS_OVERFLOW",
+    ["payload_too_large", "The body's chunk extensions are too long."],
+  ],
 ]);
 
 /** Answers input that is not HTTP, or is too slow or too large to become a request, in the shape of every other error. */

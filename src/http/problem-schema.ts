@@ -5,31 +5,31 @@ import { PROBLEM_TYPE, PROBLEMS } from "./problem.ts";
 
 export const ProblemSchema = Type.Object(
   {
-    type: Type.String({ format: "uri", description: "Where this error is explained." }),
+    type: Type.String({ format: "uri", description: "A link to the explanation of this error." }),
     title: Type.String(),
     status: Type.Integer(),
-    code: Type.String({ description: "What programs go by. New ones may come." }),
-    detail: Type.String({ description: "One sentence for people." }),
-    request_id: Type.String({ description: "The same as in X-Request-Id." }),
+    code: Type.String({ description: "The error code for programs. New codes may be added." }),
+    detail: Type.String({ description: "An explanation for people." }),
+    request_id: Type.String({ description: "The value of X-Request-Id." }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
           pointer: Type.String({
             format: "json-pointer",
-            description: "Where in the body or the query.",
+            description: "The place of the fault in the body or the query.",
           }),
           detail: Type.String(),
         }),
-        { description: "Every fault of the request, on status 422." },
+        { description: "All faults of the request, with status 422." },
       ),
     ),
   },
-  { $id: "Problem", description: "An error, as RFC 9457 has it." },
+  { $id: "Problem", description: "An error in the format of RFC 9457." },
 );
 
 const RETRIED = new Set<number>([429, 503]);
 const RETRY_AFTER = {
-  "Retry-After": { type: "integer", description: "Seconds until it is worth another try." },
+  "Retry-After": { type: "integer", description: "Seconds to wait before the next request." },
 };
 
 /** The `response` entries of the errors of a route. */

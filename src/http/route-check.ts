@@ -32,14 +32,17 @@ export function faultOfHead(
 
   const methods = allowed.join(", ");
   reply.header("allow", methods);
-  return new PartnerError("method_not_allowed", `This resource knows ${methods} alone.`);
+  return new PartnerError("method_not_allowed", `Allowed methods: ${methods}.`);
 }
 
 /** Returns a fault that Node's parser accepts but that other parsers may read differently. */
 function faultOfMessage(raw: IncomingMessage): PartnerError | undefined {
   const { httpVersion, headers, rawHeaders } = raw;
   if (rawHeaders.length > 2 * HEADERS_MAX) {
-    return new PartnerError("headers_too_large", `More than ${HEADERS_MAX} headers are too many.`);
+    return new PartnerError(
+      "headers_too_large",
+      `The request has more than ${HEADERS_MAX} headers.`,
+    );
   }
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return new PartnerError("malformed_request", "Use HTTP/1.1.");
@@ -53,7 +56,10 @@ function faultOfMessage(raw: IncomingMessage): PartnerError | undefined {
   const coding = headers["transfer-encoding"];
   const isKnown = coding === undefined || coding.toLowerCase() === "chunked";
   if (!isKnown || (coding !== undefined && httpVersion === "1.0")) {
-    return new PartnerError("malformed_request", "The only transfer coding is HTTP/1.1's chunked.");
+    return new PartnerError(
+      "malformed_request",
+      "The only supported transfer coding is chunked, over HTTP/1.1.",
+    );
   }
   return undefined;
 }

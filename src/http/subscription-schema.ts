@@ -10,10 +10,12 @@ const EVENTS_MAX = 50;
 const SUBSCRIPTION = {
   id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
-  url: Type.String({ description: "The https URL that receives deliveries, as it was sent." }),
-  events: Type.Array(Type.String(), { description: "The event types that go there." }),
-  active: Type.Boolean({ description: "False once the subscription was auto-disabled." }),
-  auto_disabled_at: timestampOrNull("When that happened; null until then."),
+  url: Type.String({ description: "The https URL that receives deliveries, as it was submitted." }),
+  events: Type.Array(Type.String(), {
+    description: "The event types that are delivered to the URL.",
+  }),
+  active: Type.Boolean({ description: "False if the subscription was auto-disabled." }),
+  auto_disabled_at: timestampOrNull("When the subscription was auto-disabled, or null."),
   consecutive_failures: Type.Integer({ description: "Failed attempts since the last success." }),
   created_at: Timestamp,
 };
@@ -38,11 +40,11 @@ export const NewSubscription = Type.Object(
   {
     ...SUBSCRIPTION,
     secret: Type.String({
-      description: "`whsec_…`, the signing secret. It is in this answer and in no other.",
+      description: "`whsec_…`, the signing secret. Only this response contains it.",
     }),
   },
   {
-    description: "The subscription, with its signing secret.",
+    description: "The subscription with its signing secret.",
     examples: [{ ...EXAMPLE, secret: `whsec_${"A".repeat(44)}` }],
   },
 );
@@ -53,7 +55,7 @@ export function subscriptionRequest({ names }: Pick<EventTypes, "names">) {
     {
       url: Type.String({
         maxLength: URL_LENGTH_MAX,
-        description: "Where to deliver: an https URL of a public host, at most 2,048 characters.",
+        description: "The receiver: an https URL of a public host, at most 2,048 characters.",
       }),
       events: Type.Array(Type.String({ enum: [...names] }), {
         minItems: 1,

@@ -49,9 +49,10 @@ export function textReporter(
 }
 
 function explain(code: string | null): string {
-  if (code === "ERR_SSL_HTTP_REQUEST") return "got a request over plain HTTP: the URL is https";
+  if (code === "ERR_SSL_HTTP_REQUEST")
+    return "received a request over plain HTTP: use the https URL";
   const how = code === null ? "" : ` (${code})`;
-  return `a connection brought no request${how}: does the sender's EGRESS_CA_FILE name the file above?`;
+  return `a connection sent no request${how}: does the sender's EGRESS_CA_FILE name the file above?`;
 }
 
 function quoted(path: string): string {

@@ -157,7 +157,7 @@ export async function requireSettings(db: Database): Promise<void> {
   const [row] = await db<[{ mode: string }]>`select current_setting('plan_cache_mode') as mode`;
   const { plan_cache_mode: wanted = PLAN_CACHE_MODE, options = "" } = db.options.settings;
   if (row.mode === wanted || options.includes("plan_cache_mode")) return;
-  throw new Error(`our settings do not reach the database: ${POOLER_CURE}`);
+  throw new Error(`the connection's settings do not reach the database: ${POOLER_CURE}`);
 }
 
 /**

@@ -25,17 +25,19 @@ export async function becomeOwner(folder: string, log: (message: string) => void
   const whose = `${found.at} belongs to uid ${found.owner.uid}`;
   if ((await lstat(folder).catch(() => null))?.uid === 0) {
     throw new Error(
-      `${folder} is root's, but ${whose}, who can exchange it: give both to one user`,
+      `${folder} belongs to root, but ${whose}, who can replace it: give both to one user`,
     );
   }
   if (existsSync(homeFolder(folder))) {
-    throw new Error(`${whose}, but its database ${homeFolder(folder)} is root's: give it to root`);
+    throw new Error(
+      `${whose}, but its database ${homeFolder(folder)} belongs to root: give the folder to root`,
+    );
   }
   become(await accountOf(found.owner));
   await access(OURSELVES).catch(() => {
-    throw new Error(`${whose}, and uid ${found.owner.uid} may not read this installation`);
+    throw new Error(`${whose}, and uid ${found.owner.uid} cannot read this installation`);
   });
-  log(`${whose}: working as that user`);
+  log(`${whose}: continuing as that user`);
 }
 
 /** Creates the folder first, because in /tmp another user might do so in between. Its next use reports a fault. */
@@ -74,9 +76,9 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
 function requireClosed(folder: string, { mode, gid }: { mode: number; gid: number }): void {
   if ((mode & 0o1000) !== 0) return;
   if ((mode & 0o002) !== 0) {
-    throw new Error(`everybody may write to ${folder}, and exchange what is in it: chmod o-w`);
+    throw new Error(`every user can replace files in ${folder}: chmod o-w`);
   }
   if ((mode & 0o020) !== 0 && gid !== 0) {
-    throw new Error(`group ${gid} may write to ${folder}, and exchange what is in it: chmod g-w`);
+    throw new Error(`group ${gid} can replace files in ${folder}: chmod g-w`);
   }
 }

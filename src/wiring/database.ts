@@ -146,7 +146,7 @@ export async function updateSchema(
       await keepRetention(owner, config.retentionMs, writesRetention, log);
       const statement = await grantPublisher(owner);
       if (statement !== null)
-        log(`for partner_api_publish() an administrator has to run: ${statement}`);
+        log(`partner_api_publish() needs an administrator to run: ${statement}`);
       const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
       if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
     }
@@ -166,7 +166,7 @@ async function keepRetention(
   if (before === retentionMs || (before !== null && !writesRetention)) return;
   await writeRetention(owner, retentionMs);
   if (before === null) return;
-  log(`history is kept ${formatDuration(retentionMs)}, and was ${formatDuration(before)}`);
+  log(`history is kept for ${formatDuration(retentionMs)}, before for ${formatDuration(before)}`);
 }
 
 const OLD = "the schema is not up to date, and this role may not change it";

@@ -22,7 +22,7 @@ export function watchDeliveries(
   );
   new Gauge({
     name: "partner_api_backlog",
-    help: "Deliveries that wait: exact to 10,000, an estimate beyond, absent while the database is away",
+    help: "Waiting deliveries: exact up to 10,000, estimated above, absent while the database is unavailable",
     labelNames: ["state"],
     registers,
     async collect() {
@@ -36,7 +36,7 @@ export function watchDeliveries(
   let told = 0;
   new Counter({
     name: "partner_api_published_events_total",
-    help: "Events that this process has published",
+    help: "Events that this process published",
     registers,
     collect() {
       this.inc(activity.published - told);
@@ -45,7 +45,7 @@ export function watchDeliveries(
   });
   new Gauge({
     name: "partner_api_build_info",
-    help: "The version that runs, always 1",
+    help: "The running version; the value is always 1",
     labelNames: ["version", "node"],
     registers,
   }).set({ version: VERSION, node: process.version }, 1);
@@ -55,7 +55,7 @@ export function watchDeliveries(
 export function measureEndToEnd(registers: Registry[]): (recorded: Recorded) => void {
   const durations = new Histogram({
     name: "partner_api_end_to_end_seconds",
-    help: "From an event's publishing to its delivery",
+    help: "Time from publishing an event to its delivery",
     buckets: [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600, 21_600, 86_400, 172_800],
     registers,
   });

@@ -30,7 +30,7 @@ export function planConnections(config: Settings, log: Logger): ConnectionBounds
     throw new Error(`the limit of open files is ${descriptors}: the service needs ${LEAST}`);
   }
   const bounds = shareDescriptors(descriptors, config);
-  log.info({ descriptors, ...bounds }, "connections at most");
+  log.info({ descriptors, ...bounds }, "connection limits");
   if (config.role !== "api" && bounds.receivers < attemptsNeed(config)) {
     log.warn({ descriptors }, "the limit of open files is too low for DISPATCH_CONCURRENCY");
   }

@@ -8,7 +8,7 @@ export async function requireEgressSource({
 }: Pick<Config, "egressSource">): Promise<void> {
   for (const address of [ipv4, ipv6]) {
     if (address !== null && !(await isOwnAddress(address))) {
-      throw new Error(`EGRESS_SOURCE: ${address} is no address of this machine`);
+      throw new Error(`EGRESS_SOURCE: this machine does not have the address ${address}`);
     }
   }
 }

@@ -79,7 +79,7 @@ export function createEngine(
       onInternalFault(
         fault,
         namesOf(claim),
-        "the delivery waits a minute, no attempt is counted",
+        "the delivery waits a minute, and no attempt is counted",
         error,
       );
     },

@@ -34,13 +34,13 @@ export class FaultLog {
     this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + 1);
     if (this.#lines >= LINES_MAX) return;
     this.#lines++;
-    this.#log.error({ fault, ...hindered, err }, `a fault of our own: ${consequence}`);
+    this.#log.error({ fault, ...hindered, err }, `internal fault: ${consequence}`);
   }
 
   #account(): void {
     if (this.#lines === LINES_MAX) {
       const faults = Object.fromEntries(this.#counts);
-      this.#log.error({ faults }, "faults of our own within a minute, all together");
+      this.#log.error({ faults }, "internal faults of the last minute");
     }
     this.#counts.clear();
     this.#lines = 0;

@@ -111,7 +111,7 @@ export class Readiness {
       {
         name: "clock",
         ok: this.#clock.isRight,
-        detail: `${seconds} s off the database's`,
+        detail: `${seconds} s from the database's clock`,
       },
     ];
   }
@@ -132,7 +132,7 @@ export class Readiness {
     );
     return commits
       ? { name: "database", ok: true }
-      : { name: "database", ok: false, detail: "takes no writes" };
+      : { name: "database", ok: false, detail: "does not accept writes" };
   }
 
   async #checkFaults(): Promise<Check[]> {
@@ -157,5 +157,5 @@ export class Readiness {
 }
 
 function toCheck(name: InternalFault, ok: boolean): Check {
-  return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until we mend this` };
+  return { name, ok, detail: `${ok ? "some " : ""}deliveries wait until this is repaired` };
 }

@@ -17,8 +17,9 @@ export async function readKept(path: string): Promise<string | null> {
     const file = await open(path, READING | (isRoot() ? constants.O_NOFOLLOW : 0));
     try {
       const found = await file.stat();
-      if (!found.isFile() || found.size > BYTES_MAX) throw new Error(`${path} is no secret file`);
-      if (isRoot() && found.uid !== 0) throw new Error(`${path} is not root's`);
+      if (!found.isFile() || found.size > BYTES_MAX)
+        throw new Error(`${path} is not a secret file`);
+      if (isRoot() && found.uid !== 0) throw new Error(`${path} does not belong to root`);
       return (await file.readFile("utf8")).trim();
     } finally {
       await file.close();
@@ -27,7 +28,9 @@ export async function readKept(path: string): Promise<string | null> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return null;
     if (code === "ELOOP") {
-      throw new Error(`${path} is a link: root reads no secret through one`, { cause: error });
+      throw new Error(`${path} is a link: root does not read secrets through links`, {
+        cause: error,
+      });
     }
     throw error;
   }

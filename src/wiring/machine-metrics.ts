@@ -11,7 +11,7 @@ export interface Machine {
 export function watchMachine(registers: Registry[], { clock, databaseFolder }: Machine): void {
   new Gauge({
     name: "partner_api_clock_skew_seconds",
-    help: "How far the database's clock is ahead of this machine's, as measured last",
+    help: "Seconds by which the database's clock is ahead of this machine's, at the last measurement",
     registers,
     collect() {
       this.set(clock.skewMs / 1000);
@@ -21,7 +21,7 @@ export function watchMachine(registers: Registry[], { clock, databaseFolder }: M
 
   new Gauge({
     name: "partner_api_data_disk_size_bytes",
-    help: "The size of the disk that the built-in database is on",
+    help: "Size of the disk of the built-in database",
     registers,
     async collect() {
       const { blocks, bsize } = await statfs(databaseFolder);
@@ -30,7 +30,7 @@ export function watchMachine(registers: Registry[], { clock, databaseFolder }: M
   });
   new Gauge({
     name: "partner_api_data_disk_free_bytes",
-    help: "What is free for the service on the disk that the built-in database is on",
+    help: "Space that the service can use on the disk of the built-in database",
     registers,
     async collect() {
       const { bavail, bsize } = await statfs(databaseFolder);

@@ -109,7 +109,10 @@ export async function turnPartitions(
     }
   } catch (error) {
     if (isInUse(error)) onInUse();
-    else throw isTimedOut(error) ? new Error("partitions took too long", { cause: error }) : error;
+    else
+      throw isTimedOut(error)
+        ? new Error("creating and dropping partitions took too long", { cause: error })
+        : error;
   }
 }
 

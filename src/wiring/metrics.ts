@@ -38,37 +38,37 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
 
   const attempts = new Counter({
     name: "partner_api_attempts_total",
-    help: "Delivery attempts that came to an outcome",
+    help: "Finished delivery attempts",
     labelNames: ["outcome"],
     registers,
   });
   const durations = new Histogram({
     name: "partner_api_attempt_duration_seconds",
-    help: "From an attempt's start to its outcome",
+    help: "Time from the start of an attempt to its outcome",
     buckets: [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const faults = new Counter({
     name: "partner_api_internal_faults_total",
-    help: "Deliveries put off because of a fault of our own",
+    help: "Deliveries postponed because of an internal fault",
     labelNames: ["fault"],
     registers,
   });
   for (const fault of INTERNAL_FAULTS) faults.inc({ fault }, 0); // Otherwise the first fault would not show as an increase.
   const deadLetters = new Counter({
     name: "partner_api_dead_letters_total",
-    help: "Deliveries that were given up after their last attempt",
+    help: "Deliveries dead-lettered after their last attempt",
     registers,
   });
   const disabled = new Counter({
     name: "partner_api_subscriptions_disabled_total",
-    help: "Subscriptions that were disabled because of failures in a row",
+    help: "Subscriptions disabled after consecutive failures",
     registers,
   });
   const noteEndToEnd = measureEndToEnd(registers);
   const requests = new Histogram({
     name: "partner_api_request_duration_seconds",
-    help: "From a request's arrival to the end of its answer",
+    help: "Time from the arrival of a request to the end of its response",
     labelNames: ["method", "route", "status"],
     buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
     registers,
@@ -78,7 +78,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
   );
   new Gauge({
     name: "partner_api_delivery_lag_seconds",
-    help: "How long the most overdue delivery has been due; 0 when nothing is, absent while the database is away",
+    help: "Seconds for which the oldest due delivery has been due; 0 if none is due, absent while the database is unavailable",
     registers,
     async collect() {
       this.remove();
@@ -92,7 +92,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     watchAttempts(dispatcher) {
       new Gauge({
         name: "partner_api_attempts_under_way",
-        help: "Attempts under way in this process",
+        help: "Attempts in flight in this process",
         registers,
         collect() {
           this.set(dispatcher.underWay);

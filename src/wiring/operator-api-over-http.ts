@@ -33,7 +33,7 @@ export function operatorApiOverHttp(
 
 function reasonOf(error: unknown, answerMs: number): string {
   const { name, message, cause } = error as Error;
-  if (name === "TimeoutError") return `no answer within ${answerMs / 1000} s`;
+  if (name === "TimeoutError") return `no response within ${answerMs / 1000} s`;
   // If a host has several addresses, the error that holds theirs has no message.
   const { message: words, code = "" } = (cause ?? new Error()) as NodeJS.ErrnoException;
   return [words, code, message].find((text) => text !== "") ?? name;

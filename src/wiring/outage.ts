@@ -35,7 +35,10 @@ export class Outage {
     this.#failures++;
     this.#lastFailureMs = performance.now();
     if (this.#timer) return;
-    this.#log.error({ err }, "the database does not serve us: what needs it waits or is refused");
+    this.#log.error(
+      { err },
+      "the database is unavailable: deliveries wait and requests are refused",
+    );
     this.#watch();
   }
 
@@ -61,7 +64,7 @@ export class Outage {
       if (now - this.#lastFailureMs >= quietMs) this.#end(now - beganMs);
       else if (now - toldMs >= remindMs) {
         toldMs = now;
-        this.#log.error(this.#account(now - beganMs), "the database still does not serve us");
+        this.#log.error(this.#account(now - beganMs), "the database is still unavailable");
       }
     };
     this.#timer = setInterval(() => void check(), checkMs).unref();
@@ -70,7 +73,7 @@ export class Outage {
   #end(lastedMs: number): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#log.info(this.#account(lastedMs), "the database serves us again");
+    this.#log.info(this.#account(lastedMs), "the database is available again");
     this.#failures = 0;
   }
 

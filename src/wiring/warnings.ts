@@ -15,7 +15,7 @@ export function warningsOf(config: Config): Warning[] {
 
 function misspelt({ misspelt }: Config): Warning[] {
   return misspelt.map(({ name, meant }) => ({
-    message: `${name} is no setting: did you mean ${meant}?`,
+    message: `${name} is not a setting: did you mean ${meant}?`,
   }));
 }
 
@@ -23,7 +23,7 @@ function* listeners(config: Config): Iterable<Warning> {
   const { role, host, baseUrl, operatorHost, allowedHosts } = config;
   if (!isLoopback(operatorHost)) {
     yield {
-      message: "other machines may reach the operators' listener, and it speaks plain HTTP",
+      message: "other machines can reach the operators' listener, which speaks plain HTTP",
       facts: { operatorHost },
     };
   }
@@ -31,12 +31,12 @@ function* listeners(config: Config): Iterable<Warning> {
   if (allowedHosts.includes("*")) {
     yield {
       message:
-        "ALLOWED_HOSTS is *: any web page can ask the operators' listener from an operator's browser",
+        "ALLOWED_HOSTS is *: any web page can send requests to the operators' listener from an operator's browser",
     };
   }
   if (isWildcard(host) && baseUrl === null) {
     yield {
-      message: "BASE_URL is not set: errors and documents name an address of this machine's own",
+      message: "BASE_URL is not set: errors and documents contain a local address of this machine",
       facts: { host },
     };
   }
@@ -46,7 +46,7 @@ function* egress({ egress: { allow }, egressCaFile }: Config): Iterable<Warning>
   if (allow.some(isWide)) {
     yield {
       message:
-        "EGRESS_ALLOW lets deliveries reach private networks, this machine and its cloud's metadata: " +
+        "EGRESS_ALLOW lets deliveries reach private networks, this machine and its cloud's metadata service: " +
         "name only the networks of your test rig",
       facts: { allowed: allow.length },
     };
@@ -70,7 +70,7 @@ function* history({ retentionMs, retryDelaysMs }: Config): Iterable<Warning> {
   yield {
     message:
       `RETENTION (${formatDuration(retentionMs)}) is shorter than the retries of a delivery ` +
-      `(${inHours(retriesMs)}): its first failures leave the audit before its last attempt`,
+      `(${inHours(retriesMs)}): the audit loses a delivery's first failures before its last attempt`,
   };
 }
 

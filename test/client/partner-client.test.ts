@@ -174,7 +174,8 @@ test("every call recognizes the codes that any request may get", async (t) => {
   assert.equal((await misled.getIdentity()).error?.code, "not_found");
 
   const { info } = await openApiDocument();
-  const [sentence = ""] = /any request may be answered by [^.]*?, in/.exec(info.description) ?? [];
+  const [sentence = ""] =
+    /any request may be answered with [^.]*?, in/.exec(info.description) ?? [];
   const statuses = (sentence.match(/\d+/g) ?? []).map(Number);
   assert.ok(statuses.includes(431), info.description);
   for (const [code, { status }] of Object.entries(PROBLEMS)) {

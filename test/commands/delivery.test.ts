@@ -202,7 +202,7 @@ test("a waiting or delivered delivery cannot be redelivered", async () => {
     [status, stderr],
     [
       1,
-      "error: The delivery is waiting: only a dead-lettered or cancelled one can be sent once more.\n",
+      "error: The delivery is waiting: only dead-lettered and cancelled deliveries can be redelivered.\n",
     ],
   );
 });

@@ -109,7 +109,7 @@ test("revoking a whole token is explained, without repeating it", async () => {
 
 const LABEL_REFUSED =
   "error: The request does not have the expected shape.\n" +
-  "  label: must match the pattern ^[^\\p{Cc}\\p{Cs}\\p{Bidi_Control}]+$. What operators call it: " +
+  "  label: must match the pattern ^[^\\p{Cc}\\p{Cs}\\p{Bidi_Control}]+$. A name for operators: " +
   "1 to 200 characters, none of them a control or bidirectional character.\n";
 
 const refusals = [

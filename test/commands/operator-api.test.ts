@@ -81,10 +81,10 @@ test("a server that is away, silent, another one or redirects is named, and gets
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { run } = lineTo(url, undefined, 50);
-  assert.match((await run("delivery", "list")).stderr, /no answer within 0\.05 s/);
+  assert.match((await run("delivery", "list")).stderr, /no response within 0\.05 s/);
   assert.match(
     (await lineTo(url).run("org", "list")).stderr,
-    /no answer of the operator API \(200\)/,
+    /not a response of the operator API \(200\)/,
   );
   assert.equal((await lineTo(url).run("key", "list")).status, 1);
   assert.ok(!seen.includes("/elsewhere"));
@@ -97,7 +97,7 @@ test("the program goes through the service that PARTNER_API_URL names, without a
   assert.equal((await runProgram(["org", "create", "initech"], env)).status, 0);
   assert.match((await runProgram(["org", "list"], env)).stdout, /initech/);
   const reseal = await runProgram(["reseal"], env);
-  assert.equal(reseal.stderr, "error: this command works on the database: unset PARTNER_API_URL\n");
+  assert.equal(reseal.stderr, "error: this command needs the database: unset PARTNER_API_URL\n");
 
   const without = await runProgram(["org", "list"], { ...env, PARTNER_API_TOKEN: "" });
   assert.match(

@@ -76,7 +76,7 @@ const refusals = [
     ["create", "Acme!", "--rate-limit", "many"],
     "error: The request does not have the expected shape.\n" +
       "  rate_limit_per_minute: must be an integer. Requests a minute, from 1 to 1000000; 600 for a new organization.\n" +
-      "  slug: must match the pattern ^[a-z0-9][a-z0-9-]{1,62}$. 2 to 63 of a-z, 0-9 and -, starting with a letter or a digit.\n",
+      "  slug: must match the pattern ^[a-z0-9][a-z0-9-]{1,62}$. 2 to 63 characters of a-z, 0-9 and -, starting with a letter or a digit.\n",
   ],
   [
     "a limit of 0",

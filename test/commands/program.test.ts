@@ -65,7 +65,7 @@ test("an unreachable database is reported as such, in the words of the driver", 
   const { run } = createCommandLine(nowhere, failingWith(away));
   assert.equal(
     (await run("org", "list")).stderr,
-    `error: the database does not serve us: ${refused}\n`,
+    `error: the database is unavailable: ${refused}\n`,
   );
 });
 

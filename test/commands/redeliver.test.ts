@@ -58,7 +58,7 @@ test("a dry run says how many match, and shows the newest", async () => {
   const subscription = await deadLetters(3);
   const options = ["--subscription", wh(subscription), "--dry-run"];
   const { stdout } = await run("delivery", "redeliver", ...options);
-  assert.match(stdout, /^3 deliveries match\. 0 of them were sent again already/);
+  assert.match(stdout, /^3 deliveries match\. 0 of them were already redelivered/);
   assert.equal(stdout.match(/^dlv_/gm)?.length, 3);
   const preview = await json<RedeliveryPreview>("delivery", "redeliver", ...options);
   assert.equal(preview.count, 3);
@@ -101,7 +101,7 @@ test("a bar is as full as the job is far", () => {
 
 test("one delivery or filters, not both, and never all deliveries of everybody", async () => {
   const both = await run("delivery", "redeliver", "dlv_x", "--state", "cancelled");
-  assert.deepEqual(both.stderr, "error: name one delivery, or filters of many\n");
+  assert.deepEqual(both.stderr, "error: specify the id of one delivery, or filters\n");
   const { status, stderr } = await run("delivery", "redeliver", "--state", "cancelled");
   assert.equal(status, 1);
   assert.match(stderr, /filter: must name an organization or a subscription/);

@@ -68,7 +68,10 @@ test("a long problem is wrapped, long names are cut, and no control character re
     clock(),
     { isTerminal: false },
   );
-  assert.match(text, /^down: the service does not do its work\n {2}no_resolver, since 0 s ago: /);
+  assert.match(
+    text,
+    /^down: the service accepts or delivers no events\n {2}no_resolver, since 0 s ago: /,
+  );
   assert.ok(widest(text) <= 120, String(widest(text)));
   assert.ok(!text.includes("\u001b"));
 });

@@ -101,7 +101,7 @@ const refusals = [
   [
     "a ceiling that is no number",
     ["set-ceiling", publicId("wh", randomId()), "1e3"],
-    "error: The request does not have the expected shape.\n  max_per_second: must be an integer or null. Attempts in a second, from 1 to 10000; null for no ceiling.\n",
+    "error: The request does not have the expected shape.\n  max_per_second: must be an integer or null. Attempts per second, from 1 to 10000; null for no ceiling.\n",
   ],
   [
     "a ceiling for an unknown subscription",

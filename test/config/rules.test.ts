@@ -15,7 +15,7 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
 
 test("a migration URL alone is a mistake: the schema would be that of another database", () => {
   assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [
-    "MIGRATION_DATABASE_URL is of no use without DATABASE_URL",
+    "MIGRATION_DATABASE_URL requires DATABASE_URL",
   ]);
 });
 

@@ -33,7 +33,7 @@ test("a token's role is one of those that exist, and needs a name", () => {
   for (const tokens of [`ann/admin:${a}`, `/read:${a}`, `ann/:${a}`, `ann/READ:${a}`]) {
     const env = new Environment({ ADMIN_TOKEN: tokens });
     readAdminTokens(env);
-    assert.match(env.faults.join(), /the role one of operate, read, publish/, tokens);
+    assert.match(env.faults.join(), /where role is one of operate, read, publish/, tokens);
   }
 });
 

@@ -37,7 +37,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "a control character in the reason phrase": ["HTTP/1.1 200 O\x7fK\r\n\r\n", NO_ANSWER],
   "a control character in a value": [`${OK}x: a\x01b\r\n\r\n`, NO_ANSWER],
   "a carriage return within a value": [`${OK}x: a\rb\r\n\r\n`, NO_ANSWER],
-  "a line feed alone": [`${OK}x: a\n`, NO_ANSWER],
+  "a line feed without a carriage return": [`${OK}x: a\n`, NO_ANSWER],
   "a line feed right behind a line": [`${OK}\n`, NO_ANSWER],
   "white space in a header's name": [`${OK}x y: z\r\n\r\n`, NO_ANSWER],
 
@@ -127,7 +127,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "a coding in a trailer": [`${CHUNKED}0\r\ntransfer-encoding: x\r\n\r\n`, STATUS_AND_NO_MORE],
   "no end of the trailers": [`${CHUNKED}0\r\nx: y\r\n`, GOES_ON],
   "a chunk shorter than it says": [`${CHUNKED}6\r\nhello\r\n`, STATUS_AND_NO_MORE],
-  "a chunk longer than it says": [`${CHUNKED}4\r\nhello\r\n`, STATUS_AND_NO_MORE],
+  "a chunk longer than its declared size": [`${CHUNKED}4\r\nhello\r\n`, STATUS_AND_NO_MORE],
   "a chunk without a length": [`${CHUNKED}\r\n`, STATUS_AND_NO_MORE],
   "a chunk of a negative length": [`${CHUNKED}-1\r\n`, STATUS_AND_NO_MORE],
   "64 KiB of chunks": [`${CHUNKED}${"1\r\na\r\n".repeat(11_000)}`, STATUS_AND_NO_MORE],

@@ -100,9 +100,9 @@ test("what JSON.stringify writes has no faults, and comes back the same", () => 
 test("too deep a value is one fault, and nothing within it is looked at", () => {
   const at = (depth: number) => `${"[".repeat(depth)}1e999,"\\u0000"${"]".repeat(depth)}`;
   assert.deepEqual(faultsOfJson(`[${at(2)},${at(1)}]`, { depthMax: 2, faultsMax: 10 }), [
-    { pointer: "/0/0", detail: "must not nest deeper than this" },
+    { pointer: "/0/0", detail: "must not be nested deeper" },
     { pointer: "/1/0", detail: "must be a number from -(2^53 - 1) to 2^53 - 1" },
-    { pointer: "/1/1", detail: "must not hold the character U+0000" },
+    { pointer: "/1/1", detail: "must not contain the character U+0000" },
   ]);
 });
 

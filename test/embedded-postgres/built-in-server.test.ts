@@ -41,7 +41,7 @@ after(async () => {
 
 test("a first start makes a durable database that only its own account and root can reach", async () => {
   const server = await startEmbedded({ dataDir, log });
-  assert.deepEqual(logged.splice(0), [`made a new database in ${homeFolder(dataDir)}`]);
+  assert.deepEqual(logged.splice(0), [`created a database in ${homeFolder(dataDir)}`]);
 
   const sql = connect(server.url, { max: 1, name: "test" });
   const rows = await sql<{ name: string; setting: string }[]>`
@@ -179,7 +179,7 @@ test("a data folder of another major version is refused with one line", async ()
   const file = join(dataFolder, "PG_VERSION");
   const version = await readFile(file, "utf8");
   await writeFile(file, "9\n");
-  await assert.rejects(startEmbedded({ dataDir, log }), /^Error: .* written by PostgreSQL 9 .*$/);
+  await assert.rejects(startEmbedded({ dataDir, log }), /^Error: .* created by PostgreSQL 9, .*$/);
   await writeFile(file, version);
 });
 
@@ -203,7 +203,7 @@ test("a first start that is cut off is begun anew, by one of two that come at on
   const servers = await Promise.all(
     [1, 2].map(() => startEmbedded({ dataDir: otherDataDir, log })),
   );
-  assert.deepEqual(logged.splice(0), [`made a new database in ${home}`]);
+  assert.deepEqual(logged.splice(0), [`created a database in ${home}`]);
   for (const { url } of servers) await query(url, (sql) => sql`select 1`);
   await Promise.all(servers.map((server) => server.stop()));
   assert.deepEqual(

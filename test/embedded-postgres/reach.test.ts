@@ -61,7 +61,7 @@ test("a command that cannot reach a server that others use gives up with one lin
 
   const { said, inTime } = await visit(dataDir);
   assert.ok(inTime);
-  const line = `fails: PostgreSQL runs as process ${before}, but nobody listens at ${socket}`;
+  const line = `fails: PostgreSQL runs as process ${before}, but nothing listens on ${socket}`;
   assert.equal(said.trim(), line);
   assert.equal(await lives(before), true);
 
@@ -123,7 +123,7 @@ test("where somebody uses a server that we might not see, a command starts no se
   thaw();
   assert.match(
     said,
-    /^fails: PostgreSQL is used in another container, but nobody listens at \S+$/m,
+    /^fails: PostgreSQL is used in another container, but nothing listens on \S+$/m,
   );
   await service.stop();
 });

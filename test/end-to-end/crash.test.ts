@@ -47,7 +47,7 @@ test("a stop that the grace cuts short says so in one line, and no attempt was c
   await partner.ping(subscription);
   await receiver.next();
   assert.equal(await program.end("SIGTERM"), 1);
-  const told = "error: the grace is over: what is under way is attempted once more\n";
+  const told = "error: SHUTDOWN_GRACE is over: unfinished attempts will be repeated\n";
   assert.equal(program.complaint(), told);
 
   const next = await startProgram(t, { ...rig, ROLE: "api" });

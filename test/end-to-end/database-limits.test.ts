@@ -40,7 +40,7 @@ async function running(t: TestContext) {
       while (told().length === 0) await sleep(20);
       assert.equal(told().length, 1, JSON.stringify(told()));
       const [{ msg, err } = {}] = told();
-      assert.equal(msg, "the database does not serve us: what needs it waits or is refused");
+      assert.equal(msg, "the database is unavailable: deliveries wait and requests are refused");
       return err as { message: string; code?: string };
     },
   };

@@ -12,7 +12,7 @@ const STRANGERS = 1_200;
 test("more strangers than there are descriptors keep nobody out, and stop no delivery", async (t) => {
   const rig = await aRig(t, { DISPATCH_CONCURRENCY: "256" });
   const program = await startProgram(t, rig, { descriptors: DESCRIPTORS });
-  const told = program.log.find(({ msg }) => msg === "connections at most");
+  const told = program.log.find(({ msg }) => msg === "connection limits");
   assert.equal(told?.["descriptors"], DESCRIPTORS);
   const partner = await aPartner(program, "acme");
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });

@@ -39,7 +39,7 @@ test("doctor does not advise a shorter RETENTION without saying what it drops", 
   const { stdout } = await runProgram(["doctor"], { ...rig, RETENTION: "7d" });
   assert.match(
     stdout,
-    /^FAULT +history .*keeps 30d.*set RETENTION=30d here, or .*drops for good.* 7d$/m,
+    /^FAULT +history .*keeps history for 30d.*set RETENTION=30d here, or .*permanently drops.* 7d$/m,
   );
 });
 
@@ -74,8 +74,8 @@ test("doctor, run beside the service, finds its ports in order", async (t) => {
   const { partnerUrl, operatorUrl } = await startProgram(t, rig);
   const ports = { PORT: new URL(partnerUrl).port, OPERATOR_PORT: new URL(operatorUrl).port };
   const { stdout } = await runProgram(["doctor"], { ...rig, ...ports });
-  assert.match(stdout, /^ok +partners' port +.* is served already$/m);
-  assert.match(stdout, /^ok +operators' port +.* is served already$/m);
+  assert.match(stdout, /^ok +partners' port +.* is in use by this service$/m);
+  assert.match(stdout, /^ok +operators' port +.* is in use by this service$/m);
 });
 
 test("doctor names the resolvers that do not answer", async (t) => {

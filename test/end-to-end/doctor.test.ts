@@ -51,7 +51,7 @@ test("doctor names a database that reads but does not write", async (t) => {
   const { DATABASE_URL = "" } = environmentOf(db);
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), DATABASE_URL };
   const { stdout } = await runProgram(["doctor"], { ...rig, MIGRATION_DATABASE_URL: "" });
-  assert.match(stdout, /^FAULT +database +.* takes no writes/m);
+  assert.match(stdout, /^FAULT +database +.* does not accept writes/m);
 });
 
 test("doctor names the rights that the service's role lacks", async (t) => {
@@ -74,11 +74,14 @@ test("doctor names files of the admin token and of sealing keys that every user 
   const file = (name: string) => join(rig["DATA_DIR"] ?? "", name);
   const made = await runProgram(["doctor"], rig);
   assert.match(made.stdout, /^ok +sealing keys /m);
-  assert.match(made.stdout, /^ok +secret files +none is open to every user$/m);
+  assert.match(made.stdout, /^ok +secret files +none is accessible to every user$/m);
 
   await chmod(file("sealing-keys"), 0o604);
   const { stdout: one } = await runProgram(["doctor"], rig);
-  assert.match(one, /^FAULT +secret files +open to every user: chmod o-rw \S+\/sealing-keys$/m);
+  assert.match(
+    one,
+    /^FAULT +secret files +accessible to every user: chmod o-rw \S+\/sealing-keys$/m,
+  );
 
   await chmod(file("admin-token"), 0o602);
   const { stdout: both } = await runProgram(["doctor"], rig);

@@ -64,7 +64,7 @@ test("a folder is checked without a database, also against an older one", async 
 
   assert.deepEqual(await check({ EVENT_TYPES: older }), {
     status: 0,
-    stdout: "2 event types are in order.\n",
+    stdout: "2 event types are valid.\n",
     stderr: "",
   });
   const broken = await check({}, newer, "--against", older);
@@ -73,7 +73,7 @@ test("a folder is checked without a database, also against an older one", async 
   assert.match(broken.stderr, /order\.created\.json: \/total: the member is removed/);
   const absent = await check({}, newer, "--against", "/nowhere/types");
   assert.match(absent.stderr, /^error: \/nowhere\/types:\n {2}cannot be read/);
-  assert.match((await check({})).stderr, /name a folder/);
+  assert.match((await check({})).stderr, /specify a folder/);
   const misused = await runProgram(["event", "types", "--against", older], {});
   assert.equal(misused.status, 2);
 });

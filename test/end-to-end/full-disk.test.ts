@@ -48,5 +48,5 @@ test("a command whose output cannot be written says so in a line, and fails", as
   let complaint = "";
   program.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
   assert.deepEqual(await exited, [1, null]);
-  assert.equal(complaint, "error: standard output cannot be written (ENOSPC)\n");
+  assert.equal(complaint, "error: cannot write to standard output (ENOSPC)\n");
 });

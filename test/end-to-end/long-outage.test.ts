@@ -87,10 +87,10 @@ test("half a minute without a database costs refusals alone", { timeout: 120_000
     program.log
       .filter(({ level, msg }) => Number(level) >= 50 || String(msg).includes("the database"))
       .map(({ msg }) => msg);
-  while (!told().includes("the database serves us again")) await sleep(PAUSE_MS);
+  while (!told().includes("the database is available again")) await sleep(PAUSE_MS);
   assert.deepEqual(told(), [
-    "the database does not serve us: what needs it waits or is refused",
-    "the database serves us again",
+    "the database is unavailable: deliveries wait and requests are refused",
+    "the database is available again",
   ]);
   assert.equal((await readMetrics(program)).started, before.started);
 

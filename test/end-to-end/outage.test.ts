@@ -35,8 +35,8 @@ test("the database goes away and comes back: 503 meanwhile, two lines of log, an
   assert.deepEqual(
     told().map(({ level, msg }) => [level, msg]),
     [
-      [50, "the database does not serve us: what needs it waits or is refused"],
-      [30, "the database serves us again"],
+      [50, "the database is unavailable: deliveries wait and requests are refused"],
+      [30, "the database is available again"],
     ],
   );
 });

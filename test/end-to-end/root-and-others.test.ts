@@ -64,11 +64,11 @@ test("root's service and commands on a user's DATA_DIR work as that user", async
   if (!mayRead()) {
     const { status, stderr } = await runProgram(["org", "list"], env);
     assert.equal(status, 1);
-    assert.match(stderr, /uid 65534 may not read this installation/);
+    assert.match(stderr, /uid 65534 cannot read this installation/);
     return;
   }
   const program = await startProgram(t, env);
-  assert.match(program.complaint(), /belongs to uid 65534: working as that user/);
+  assert.match(program.complaint(), /belongs to uid 65534: continuing as that user/);
   const { status, stdout } = await runProgram(["org", "list"], env);
   assert.deepEqual([status, stdout], [0, "There are no organizations yet.\n"]);
   assert.equal(await program.end("SIGTERM"), 0);
@@ -125,13 +125,13 @@ test("a DATA_DIR of root's in a folder that others can exchange is refused with 
   const inTheirs = await runProgram(["org", "list"], { DATA_DIR: roots });
   assert.match(
     inTheirs.stderr,
-    /^error: \S+roots is root's, but \S+data belongs to uid 65534, .*\n$/,
+    /^error: \S+roots belongs to root, but \S+data belongs to uid 65534, .*\n$/,
   );
 
   await chown(dataDir, 0, 0);
   await chmod(dataDir, 0o777);
   const inOpen = await runProgram(["org", "list"], { DATA_DIR: roots });
-  assert.match(inOpen.stderr, /^error: everybody may write to \S+data, .*: chmod o-w\n$/);
+  assert.match(inOpen.stderr, /^error: every user can replace files in \S+data: chmod o-w\n$/);
 });
 
 test("a DATA_DIR of root's in a folder that another group can exchange is refused with one line", async (t) => {
@@ -144,7 +144,7 @@ test("a DATA_DIR of root's in a folder that another group can exchange is refuse
   await chmod(dataDir, 0o770);
   const { status, stderr } = await runProgram(["org", "list"], { DATA_DIR: roots });
   assert.equal(status, 1);
-  assert.match(stderr, /^error: group 65534 may write to \S+data, .*: chmod g-w\n$/);
+  assert.match(stderr, /^error: group 65534 can replace files in \S+data: chmod g-w\n$/);
 });
 
 test("root's own database of a DATA_DIR that has been given away is not forgotten in silence", async (t) => {
@@ -155,7 +155,7 @@ test("root's own database of a DATA_DIR that has been given away is not forgotte
   t.after(() => rm(home, { recursive: true, force: true }));
   const { status, stderr } = await runProgram(["org", "list"], { DATA_DIR: folders.dataDir });
   assert.deepEqual([status, stderr.includes(home)], [1, true]);
-  assert.match(stderr, /is root's: give it to root\n$/);
+  assert.match(stderr, /belongs to root: give the folder to root\n$/);
 });
 
 test("nothing but what is root's own is read as root's secret file", async (t) => {
@@ -170,7 +170,7 @@ test("nothing but what is root's own is read as root's secret file", async (t) =
     DATA_DIR: dataDir,
     DATABASE_URL: "postgres://127.0.0.1:1/x",
   });
-  assert.match(given.stdout, /^FAULT +admin tokens +\S+ is not root's$/m);
+  assert.match(given.stdout, /^FAULT +admin tokens +\S+ does not belong to root$/m);
 
   await rm(token);
   execFileSync("mkfifo", [token]);
@@ -178,5 +178,5 @@ test("nothing but what is root's own is read as root's secret file", async (t) =
     DATA_DIR: dataDir,
     DATABASE_URL: "postgres://127.0.0.1:1/x",
   });
-  assert.match(pipe.stdout, /^FAULT +admin tokens +\S+ is no secret file$/m);
+  assert.match(pipe.stdout, /^FAULT +admin tokens +\S+ is not a secret file$/m);
 });

@@ -97,7 +97,7 @@ test("without its sealing keys a service refuses a database that holds sealed se
 const script = 'process.on("SIGUSR2", () => { throw new Error("nobody expects this"); })';
 const THROWING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
 
-test("an error that nobody expected ends the service in good order, and is in its log", async (t) => {
+test("unexpected error: stopping the service in good order, and is in its log", async (t) => {
   const program = await startProgram(t, { ...(await aRig(t)), ...THROWING });
   assert.equal(await program.end("SIGUSR2"), 1);
   const [fatal, ...others] = program.log.filter(({ level }) => Number(level) >= 50);

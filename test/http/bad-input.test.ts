@@ -130,7 +130,7 @@ test("a list that is too long is looked at no further than that", async (t) => {
     response.json<Refusal>().errors?.map(({ pointer, detail }) => [pointer, detail.split(". ")[0]]),
     [
       ["/events", "must have at most 50 items"],
-      ["/events", "must not hold an item twice"],
+      ["/events", "must not contain an item twice"],
       ["/url", "is required"],
     ],
   );

@@ -16,7 +16,7 @@ test("the process says that it is alive, whatever else is wrong", async (t) => {
 test("it is ready while every check is well, and names each of them", async (t) => {
   const checks = [
     { name: "database", ok: true },
-    { name: "clock", ok: true, detail: "0.1 s off the database's" },
+    { name: "clock", ok: true, detail: "0.1 s from the database's clock" },
   ];
   const health = { ready: () => Promise.resolve(checks) };
   const api = startPartnerApi(t, db, { options: { health } });

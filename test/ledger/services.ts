@@ -4,7 +4,7 @@ import type { Afterwards } from "./afterwards.ts";
 import type { Slot } from "./journal.ts";
 
 const RETRY_MS = 100;
-const AWAY = "the database does not serve us: what needs it waits or is refused";
+const AWAY = "the database is unavailable: deliveries wait and requests are refused";
 
 /** A fault that was injected into a service or the database, with its time. */
 export interface Harm {

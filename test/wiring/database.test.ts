@@ -61,7 +61,7 @@ test("only who runs the service says how long history is kept, and no command in
   };
   assert.equal(await retentionAfter("365d", { writesRetention: true }), 365);
   assert.equal(await retentionAfter("30d", {}), 365);
-  assert.deepEqual(said, ["history is kept 365d, and was 30d"]);
+  assert.deepEqual(said, ["history is kept for 365d, before for 30d"]);
 });
 
 for (const [attempt, idle] of [

@@ -6,10 +6,10 @@ test("an EGRESS_SOURCE that this machine does not have stops the start", async (
   await requireEgressSource({ egressSource: { ipv4: null, ipv6: null } });
   await requireEgressSource({ egressSource: { ipv4: "127.0.0.2", ipv6: "::1" } });
   await assert.rejects(requireEgressSource({ egressSource: { ipv4: "192.0.2.1", ipv6: null } }), {
-    message: "EGRESS_SOURCE: 192.0.2.1 is no address of this machine",
+    message: "EGRESS_SOURCE: this machine does not have the address 192.0.2.1",
   });
   await assert.rejects(
     requireEgressSource({ egressSource: { ipv4: "127.0.0.2", ipv6: "2001:db8::1" } }),
-    /2001:db8::1 is no address/,
+    /does not have the address 2001:db8::1/,
   );
 });

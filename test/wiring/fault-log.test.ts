@@ -19,7 +19,7 @@ test("of faults of our own the first are told by name, and after a minute how ma
   const [{ fault, delivery, msg } = {}] = lines;
   assert.deepEqual(
     { fault, delivery, msg },
-    { fault: "no_resolver", delivery: "dlv_0", msg: "a fault of our own: it waits" },
+    { fault: "no_resolver", delivery: "dlv_0", msg: "internal fault: it waits" },
   );
 
   t.mock.timers.tick(60_000);

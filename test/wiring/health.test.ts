@@ -30,7 +30,11 @@ test("a process whose database does not take writes is not ready", async () => {
   const databaseOf = async () =>
     (await readinessOf(undefined, "mine", single).forPartners.ready())[0];
   await single`set default_transaction_read_only = on`;
-  assert.deepEqual(await databaseOf(), { name: "database", ok: false, detail: "takes no writes" });
+  assert.deepEqual(await databaseOf(), {
+    name: "database",
+    ok: false,
+    detail: "does not accept writes",
+  });
   await single`set default_transaction_read_only = off`;
   assert.deepEqual(await databaseOf(), { name: "database", ok: true });
 });
@@ -39,7 +43,7 @@ test("a process is not ready for a while after a write of the service that faile
   const writes = new Writes(db);
   const away = Object.assign(new Error("no answer"), { code: "ETIMEDOUT" });
   await assert.rejects(writes.note(Promise.reject(away)), away);
-  const detail = "takes no writes";
+  const detail = "does not accept writes";
   const readiness = () => readinessOf(undefined, "mine", db, writes).forPartners;
   assert.deepEqual((await readiness().ready())[0], { name: "database", ok: false, detail });
   await writes.note(Promise.resolve());
@@ -87,7 +91,7 @@ test("a lost sealing key is named and stops no process; a ring that opens nothin
     readiness.noteFault("secret_sealed");
     return (await readiness.forOperators.ready()).at(-1);
   };
-  const detail = "deliveries wait until we mend this";
+  const detail = "deliveries wait until this is repaired";
   assert.deepEqual(await sealedIn(readinessOf(undefined, known)), {
     name: "secret_sealed",
     ok: true,

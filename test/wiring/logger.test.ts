@@ -18,7 +18,7 @@ test("of a row that the database refuses nothing is logged, and of the refusal a
   );
   assert.ok(String((refused as { detail?: unknown }).detail).includes("private"));
 
-  log.error({ err: refused }, "a request failed");
+  log.error({ err: refused }, "request failed");
   assert.match(lines.join(""), /events.*_type_check/);
   assert.doesNotMatch(lines.join(""), /private/);
 });
@@ -46,6 +46,6 @@ test("the start logs what it warns of", () => {
   const log = createLogger("warn", { write: (line) => lines.push(line) });
   warnOfExceptions(loadConfig({ OPERATOR_HOST: "0.0.0.0" }), log);
   const { msg, operatorHost } = JSON.parse(lines.join()) as Record<string, string>;
-  assert.match(String(msg), /^other machines may reach/);
+  assert.match(String(msg), /^other machines can reach/);
   assert.equal(operatorHost, "0.0.0.0");
 });

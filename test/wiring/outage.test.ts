@@ -41,9 +41,9 @@ test("an outage is told when it begins, now and then while it lasts, and when it
   assert.equal(lines.length, 1);
   assert.equal(lines[0]?.err?.message, "connect ECONNREFUSED");
 
-  await told("still does not serve");
+  await told("is still unavailable");
   await gate.open();
-  const end = await told("serves us again");
+  const end = await told("is available again");
   assert.equal(end.failures, 500);
 
   outage.note(new Error("once more"));
@@ -59,10 +59,10 @@ test("a database that reads but does not write is an outage until it writes agai
   await single`set default_transaction_read_only = on`;
   outage.note(new Error("cannot execute INSERT in a read-only transaction"));
   while (lines.length < 2) await sleep(2);
-  assert.equal(lines[1]?.msg, "the database still does not serve us");
+  assert.equal(lines[1]?.msg, "the database is still unavailable");
 
   await single`set default_transaction_read_only = off`;
-  await told("serves us again");
+  await told("is available again");
 });
 
 test("what fails again and again is one outage, even while the database answers", async () => {
@@ -71,6 +71,6 @@ test("what fails again and again is one outage, even while the database answers"
   const again = setInterval(() => outage.note(new Error("disk full")), 2);
   await sleep(600);
   clearInterval(again);
-  await told("serves us again");
+  await told("is available again");
   assert.equal(lines.length, 2);
 });

@@ -14,7 +14,7 @@ test("a start warns of listeners that others may reach, where something is missi
   assert.deepEqual(warnings({ HOST: "::", ROLE: "dispatcher" }), []);
   assert.match(warnings({ ALLOWED_HOSTS: "*" }).join(), /^ALLOWED_HOSTS is \*/);
   assert.deepEqual(warnings({ ALLOWED_HOSTS: "*", ROLE: "dispatcher" }), []);
-  assert.match(warnings({ OPERATOR_HOST: "0.0.0.0" }).join(), /^other machines may reach/);
+  assert.match(warnings({ OPERATOR_HOST: "0.0.0.0" }).join(), /^other machines can reach/);
 });
 
 test("a start warns of a RETENTION that is shorter than the retries", () => {
@@ -25,7 +25,7 @@ test("a start warns of a RETENTION that is shorter than the retries", () => {
 
 test("a start warns of a misspelt name", () => {
   assert.deepEqual(warnings({ RETRY_DELAY: "1m" }), [
-    "RETRY_DELAY is no setting: did you mean RETRY_DELAYS?",
+    "RETRY_DELAY is not a setting: did you mean RETRY_DELAYS?",
   ]);
 });
 

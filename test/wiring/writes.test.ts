@@ -35,7 +35,7 @@ test("a write that takes too long is abandoned", async () => {
 test("a database without the row is not taken for one that writes", async () => {
   const other = await createDatabase();
   await ownerOf(other)`delete from readiness`;
-  await assert.rejects(new Writes(other).check(), /lost its row/);
+  await assert.rejects(new Writes(other).check(), /has no row/);
 });
 
 test("a write of the service that the database did not do is remembered until one succeeds", async () => {

@@ -43,7 +43,7 @@ export async function attach(
   async function enter(): Promise<{ server: Server; mark: Mark }> {
     const durable = settings["fsync"] !== "off";
     const cluster = await ensureCluster(home, binaries, { durable });
-    if (cluster === "made") log(`made a new database in ${home}`);
+    if (cluster === "made") log(`created a database in ${home}`);
 
     const server = { home, binaries, settings, socketFolder: await prepareSocketFolder(home) };
     const others = await listMarks(ATTACHED);
@@ -81,7 +81,7 @@ export async function attach(
 
   function trim(): void {
     trimServerLog(home).catch((error: unknown) => {
-      log(`PostgreSQL's log cannot be kept short: ${String(error)}`);
+      log(`PostgreSQL's log cannot be truncated: ${String(error)}`);
     });
   }
 }

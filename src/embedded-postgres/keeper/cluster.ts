@@ -36,8 +36,8 @@ export async function ensureCluster(
   }
   if (major !== binaries.major) {
     throw new Error(
-      `${data} was written by PostgreSQL ${major} and this is ${binaries.major}: ` +
-        `serve it with PostgreSQL ${major} through DATABASE_URL, or move it away`,
+      `${data} was created by PostgreSQL ${major}, but the built-in version is ${binaries.major}: ` +
+        `run it with PostgreSQL ${major} and set DATABASE_URL, or move it away`,
     );
   }
   return "found";
@@ -61,7 +61,7 @@ async function makeCluster(home: string, binaries: Binaries, durable: boolean): 
   } catch (error) {
     await discard(draft);
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot make a database in ${home}: ${why}`, { cause: error });
+    throw new Error(`cannot create a database in ${home}: ${why}`, { cause: error });
   }
   if (durable) await syncFolder(home);
 }
@@ -75,7 +75,7 @@ async function majorOf(data: string): Promise<string | null> {
   if (names.length === 0) return null;
   const version = readRegular(join(data, "PG_VERSION"));
   if (version !== null) return version.trim();
-  throw new Error(`${data} is not empty, and not a data folder of PostgreSQL's: move it away`);
+  throw new Error(`${data} is not empty and is not a data folder of PostgreSQL: move it away`);
 }
 
 // An initdb whose parent was killed may still write. The rest is removed later.

@@ -29,7 +29,7 @@ export interface Launched {
 export async function launch(server: Server, deadPid: number | null): Promise<Launched> {
   const { home, binaries, settings, socketFolder } = server;
   if ((await prepareSocketFolder(home)) !== socketFolder) {
-    throw new Error(`the socket's folder ${socketFolder} is somebody else's by now`);
+    throw new Error(`the socket's folder ${socketFolder} now belongs to another user`);
   }
   await clearStaleLocks(server, deadPid);
   await writeSettings(home, binaries, { unix_socket_directories: socketFolder, ...settings });

@@ -29,7 +29,7 @@ export async function runProgram(program: string, args: string[], input = ""): P
 /** The error for a program that could not be spawned. */
 export function doesNotRun(error: unknown): Error {
   const why = error instanceof Error ? error.message : String(error);
-  return new Error(`PostgreSQL does not run here (${why}): set DATABASE_URL`, { cause: error });
+  return new Error(`PostgreSQL cannot run here (${why}): set DATABASE_URL`, { cause: error });
 }
 
 /** The last fault in a log of PostgreSQL, or else its last line. */

@@ -76,7 +76,7 @@ async function clearUp(launched: Launched, data: string): Promise<null> {
 function describe(sight: Sight, socket: string): string {
   const runs =
     sight.kind === "deaf" ? `runs as process ${sight.pid}` : "is used in another container";
-  return `PostgreSQL ${runs}, but nobody listens at ${socket}`;
+  return `PostgreSQL ${runs}, but nothing listens on ${socket}`;
 }
 
 /** Stops the server: by a fast shutdown, which ends all sessions, and finally by force. */

@@ -25,7 +25,7 @@ export function fillAbout(written: string, { contact, egressShown }: AboutServic
         ? ""
         : paragraph(
             `Deliveries come from ${listOf(egressShown)}. If a firewall protects your receiver, let these addresses in. ` +
-              "An address proves nothing: verify every delivery all the same.",
+              "An address proves nothing: still verify every delivery.",
           ),
     );
 }

@@ -116,9 +116,13 @@ export function createSignIns(
         "too many wrong operator tokens",
       );
     }
-    return new PartnerError("rate_limited", "Too many wrong operator tokens came from here.", {
-      retryAfter: failures.resetSeconds,
-    });
+    return new PartnerError(
+      "rate_limited",
+      "Too many wrong operator tokens came from your address.",
+      {
+        retryAfter: failures.resetSeconds,
+      },
+    );
   }
 }
 

@@ -23,7 +23,10 @@ export function recordChangesOf(app: App, deps: Dependencies): void {
       await recordChanges(deps, changes);
     } catch (err) {
       // The change is done, and an error would deny it. This log line is the record.
-      request.log.error({ err, changes, request_id: request.id }, "a change is not in the audit");
+      request.log.error(
+        { err, changes, request_id: request.id },
+        "recording a change in the audit failed",
+      );
     }
     return payload;
   });

@@ -12,10 +12,10 @@ export function closeOrganizationRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "closeOrganization",
-        summary: "Close an organization for good",
+        summary: "Close an organization permanently",
         description:
-          "Its keys are revoked, its subscriptions are deleted, and what is queued for them is cancelled. Its history " +
-          "stays until `RETENTION`. Its slug is not given again. Repeating this changes nothing.",
+          "Revokes its keys, deletes its subscriptions and cancels their queued deliveries. Its history " +
+          "stays until `RETENTION`. Its slug cannot be used again. Closing it again changes nothing.",
         params: OrganizationParams,
         response: {
           204: Type.Null({ description: "The organization is closed." }),

@@ -12,10 +12,10 @@ export function createKeyRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "createKey",
-        summary: "Make a key for an organization",
+        summary: "Create a key for an organization",
         description:
-          "The answer holds the token, which is shown this once. Keys are rotated by making a second one, " +
-          "and revoking the first when it is not used any more.",
+          "The response contains the token, which is shown only once. To rotate a key, create a second one, " +
+          "then revoke the first when it is no longer used.",
         body: KeyRequest,
         response: {
           201: IssuedKey,

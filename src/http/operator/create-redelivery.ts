@@ -11,10 +11,10 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "createRedelivery",
-        summary: "Send many deliveries again",
+        summary: "Redeliver many deliveries",
         description:
-          "A job sends the events of all deliveries that match and that finished before now, at a bounded rate. It skips " +
-          "what was sent again already. One job runs at a time for each subscription; another one waits.",
+          "Starts a job that redelivers the events of all finished deliveries that match, at a bounded rate. It skips " +
+          "deliveries that were already redelivered. One job runs at a time for each subscription; others wait.",
         body: RedeliveryBody,
         response: {
           200: RedeliveryPreview,

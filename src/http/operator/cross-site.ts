@@ -12,6 +12,6 @@ export function refuseCrossSite({ method, headers, raw }: FastifyRequest): void 
   if (headers.host !== undefined && headers.origin === origin) return;
   throw new PartnerError(
     "cross_site",
-    "A session changes things for the console alone: send X-Requested-With: console, or a token.",
+    "A change with a session cookie needs X-Requested-With: console. Or send a token.",
   );
 }

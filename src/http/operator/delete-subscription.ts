@@ -13,10 +13,10 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "deleteAnySubscription",
         summary: "Delete a subscription of any organization",
-        description: "What is queued for it is cancelled, and its secret is erased.",
+        description: "Cancels its queued deliveries and erases its secret.",
         params: SubscriptionParams,
         response: {
-          204: Type.Null({ description: "The subscription is gone." }),
+          204: Type.Null({ description: "The subscription is deleted." }),
           ...operatorProblems("not_found"),
         },
       },

@@ -21,15 +21,16 @@ const DELIVERY = {
   subscription_id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
   organization: Type.Object({ id: Type.String(), slug: Type.String() }),
-  host: Type.String({ description: "The receiver's." }),
+  host: Type.String({ description: "The host of the receiver's URL." }),
   request_id: Type.Unsafe<string | null>({
     type: ["string", "null"],
-    description: "Of the request that published the event; null if the SQL function did.",
+    description:
+      "The id of the request that published the event; null if the SQL function published it.",
   }),
   redelivery_of: nullableId("The delivery that this one repeats, `dlv_<uuid>`."),
   redelivered_as: nullableId("The latest delivery that repeats this one, `dlv_<uuid>`."),
   state: State,
-  attempts: Type.Integer({ description: "How many were made." }),
+  attempts: Type.Integer({ description: "The number of attempts." }),
   reason: NullableReason,
   created_at: Timestamp,
   due_at: NullableTimestamp,
@@ -69,7 +70,9 @@ const Attempt = Type.Object({
   event_type: Type.String(),
   attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
   status: Type.String({ enum: ["delivered", "failed", "dead_lettered"] }),
-  http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
+  http_status: Type.Integer({
+    description: "The status that the receiver returned; 0 if it returned none.",
+  }),
   reason: NullableReason,
   duration_ms: Type.Integer(),
   attempted_at: Timestamp,
@@ -83,7 +86,7 @@ const Standing = Type.Object(
     auto_disabled_at: NullableTimestamp,
     deleted_at: NullableTimestamp,
   },
-  { description: "What has become of its subscription, and whose it is." },
+  { description: "Its subscription and the organization that owns it." },
 );
 
 export const DeliveryDetail = Type.Object(
@@ -91,7 +94,7 @@ export const DeliveryDetail = Type.Object(
     ...DELIVERY,
     subscription: Standing,
     attempt_log: Type.Array(Attempt, {
-      description: "Every attempt that came to an outcome, the first first.",
+      description: "Every finished attempt, oldest first.",
     }),
   },
   {
@@ -127,7 +130,9 @@ export const DeliveryDetail = Type.Object(
 
 export const DeliveriesQuery = Type.Object({
   organization: OrganizationFilter,
-  subscription: Type.Optional(Type.String({ description: "Only to this one: `wh_<uuid>`." })),
+  subscription: Type.Optional(
+    Type.String({ description: "Only to this subscription: `wh_<uuid>`." }),
+  ),
   host: Type.Optional(Type.String({ description: "Only to this receiver's host." })),
   event: Type.Optional(
     Type.String({ description: "Only of this event, `evt_<uuid>`, or of this event type." }),

@@ -6,21 +6,23 @@ export const OPERATOR_DOCUMENT = {
     title: "Partner API for operators",
     version: "1.0.0",
     description:
-      "Organizations and their keys, subscriptions and deliveries. It is served on the operators' listener alone. " +
-      "Lists are `{items, next_cursor}`. The console's session cookie serves in place of a token.",
+      "Organizations and their keys, subscriptions and deliveries. It is served only on the operators' listener. " +
+      "Lists are `{items, next_cursor}`. The console's session cookie can replace a token.",
     license: { name: "MIT", identifier: "MIT" },
   },
   security: {
     operatorToken: {
       type: "http",
       scheme: "bearer",
-      description: "A token of ADMIN_TOKEN, or the one in the file admin-token of the data folder.",
+      description:
+        "A token of ADMIN_TOKEN, or the token in the file admin-token of the data folder.",
     },
     operatorSession: {
       type: "apiKey",
       in: "cookie",
       name: SESSION_COOKIE,
-      description: "What `POST /session` sets. A change also needs `X-Requested-With: console`.",
+      description:
+        "The cookie that `POST /session` sets. A change also needs `X-Requested-With: console`.",
     },
   },
 } as const;

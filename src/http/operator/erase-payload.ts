@@ -12,12 +12,12 @@ export function erasePayloadRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "erasePayload",
-        summary: "Erase the data of an event for good",
+        summary: "Erase the data of an event permanently",
         description:
-          "`data` becomes `{}`, and what still waits of the event is cancelled. An attempt that is under way may end.",
+          "Sets `data` to `{}` and cancels the event's waiting deliveries. An attempt in flight may still finish.",
         params: EventParams,
         response: {
-          204: Type.Null({ description: "The data is gone." }),
+          204: Type.Null({ description: "The data is erased." }),
           ...operatorProblems("not_found"),
         },
       },

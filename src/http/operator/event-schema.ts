@@ -10,26 +10,26 @@ import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
 
 const EVENT = {
-  organization: Type.String({ description: "Whose event it is: `org_<uuid>` or a slug." }),
+  organization: Type.String({ description: "The event's organization: `org_<uuid>` or a slug." }),
   type: Type.String({ description: "A known type: see `GET /event-types`." }),
   data: Type.Object(
     {},
     {
       additionalProperties: true,
       description:
-        `What the type's schema accepts; at most ${DATA_BYTES_MAX / 1024} KiB as JSON, ` +
-        `at most ${DATA_DEPTH_MAX} objects and arrays within each other.`,
+        `The data, valid against the type's schema; at most ${DATA_BYTES_MAX / 1024} KiB as JSON, with ` +
+        `at most ${DATA_DEPTH_MAX} nested objects and arrays.`,
     },
   ),
   occurred_at: Type.String({
     format: "date-time",
     description:
-      "When it happened: at most 5 minutes ahead, no older than the retention. Default: the time of publishing.",
+      "When the event occurred: at most 5 minutes ahead and not older than the retention period. Default: the time of publishing.",
   }),
   dedupe_key: Type.String({
     description:
       `${DEDUPE_KEY_RULE}. A second event of the organization with this key within 24 hours is not published: ` +
-      "the answer names the first one.",
+      "the response contains the id of the first one.",
   }),
 };
 
@@ -54,7 +54,7 @@ const EVENTS = {
 /** One event or a batch. This is documentation: the action reads bodies itself, to name the faults of each event. */
 export const PublishRequest = Type.Unsafe<unknown>({
   type: "object",
-  description: "One event, or `events`: all of them are published, or none.",
+  description: "One event, or `events`: either all of them are published, or none.",
   properties: { ...EVENT, ...EVENTS },
   anyOf: [
     { type: "object", properties: EVENT, required: REQUIRED },
@@ -64,9 +64,13 @@ export const PublishRequest = Type.Unsafe<unknown>({
 });
 
 const PUBLISHED = {
-  event_id: Type.String({ description: "`evt_<uuid>`; of a duplicate the first event's." }),
-  deliveries: Type.Integer({ description: "How many were written; 0 of a duplicate." }),
-  duplicate: Type.Boolean({ description: "Whether the event was not published." }),
+  event_id: Type.String({
+    description: "`evt_<uuid>`; for a duplicate, the id of the first event.",
+  }),
+  deliveries: Type.Integer({ description: "The number of deliveries written; 0 for a duplicate." }),
+  duplicate: Type.Boolean({
+    description: "True if the event is a duplicate and was not published.",
+  }),
 };
 
 const PUBLISHED_EXAMPLE = {
@@ -78,7 +82,7 @@ const PUBLISHED_EXAMPLE = {
 /** The result of one event, or of each of a batch. */
 export const PublishAnswer = Type.Unsafe<object>({
   type: "object",
-  description: "The members of one event's answer, or `items` for a batch, in its order.",
+  description: "The members for one event, or `items` for a batch, in the order of the request.",
   properties: {
     ...PUBLISHED,
     items: {
@@ -93,14 +97,18 @@ export const EventParams = Type.Object({ id: Type.String({ description: "`evt_<u
 
 export const EventQuery = Type.Object({
   data: Type.Optional(
-    Type.String({ enum: ["true", "false"], default: "true", description: "Whether to show it." }),
+    Type.String({
+      enum: ["true", "false"],
+      default: "true",
+      description: "False leaves `data` out.",
+    }),
   ),
 });
 
 export const EventDetail = Type.Object(
   {
     id: Type.String({ description: "`evt_<uuid>`" }),
-    organization: Type.String({ description: "The slug." }),
+    organization: Type.String({ description: "The organization's slug." }),
     type: Type.String(),
     occurred_at: Timestamp,
     data: Type.Optional(Type.Object({}, { additionalProperties: true })),
@@ -112,7 +120,9 @@ export const EventDetail = Type.Object(
 const ListedType = Type.Object({
   type: Type.String(),
   summary: Type.String(),
-  subscriptions: Type.Integer({ description: "Active ones that list the type." }),
+  subscriptions: Type.Integer({
+    description: "The number of active subscriptions that list the type.",
+  }),
   last_published_at: NullableTimestamp,
 });
 

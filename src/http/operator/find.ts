@@ -8,7 +8,7 @@ import { operatorProblems, readFilters } from "./operation.ts";
 const Query = Type.Object({
   q: Type.String({
     description:
-      "Any id (`evt_`, `dlv_`, `att_`, `wh_`, `org_`, `vck_`, `rdl_`), or how a slug, an event type or a host begins.",
+      "Any id (`evt_`, `dlv_`, `att_`, `wh_`, `org_`, `vck_`, `rdl_`), or the start of a slug, an event type or a host.",
   }),
 });
 
@@ -18,14 +18,15 @@ const Items = Type.Object(
       Type.Object({
         kind: Type.String({ enum: [...FOUND_KINDS] }),
         id: Type.String({
-          description: "The id; of an attempt that of its delivery; the name of a type or a host.",
+          description:
+            "The id, or the name of a type or host. For an attempt, the id of its delivery.",
         }),
-        label: Type.String({ description: "What to show of it." }),
+        label: Type.String({ description: "Text that describes it." }),
       }),
       { description: `At most ${FOUND_MAX}.` },
     ),
   },
-  { description: "What was found, exact matches first." },
+  { description: "The matches, exact ones first." },
 );
 
 export function findRoute(app: App, deps: Dependencies): void {
@@ -35,7 +36,8 @@ export function findRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "find",
         summary: "Find anything by its id or name",
-        description: "Takes what an operator pastes. Of a token only the key's id is looked at.",
+        description:
+          "Accepts anything that an operator pastes. Of a token, only the key's id is used.",
         querystring: Query,
         response: { 200: Items, ...operatorProblems("invalid_request") },
       },

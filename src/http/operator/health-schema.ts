@@ -10,7 +10,7 @@ export const Health = Type.Object(
       Type.Object({
         at: Timestamp,
         http_status: Type.Integer({ description: "0 if the receiver returned none." }),
-        reason: nullable(Type.String({ description: "Null of a success." })),
+        reason: nullable(Type.String({ description: "Null for a success." })),
         duration_ms: Type.Integer(),
       }),
       { description: "The last 100 attempts, oldest first." },
@@ -18,5 +18,5 @@ export const Health = Type.Object(
     waiting: Waiting,
     next_due_at: NullableTimestamp,
   },
-  { description: "How deliveries fare. Share and latency are of the last 24 hours." },
+  { description: "The health of deliveries. Share and latency cover the last 24 hours." },
 );

@@ -27,7 +27,7 @@ export function createHostCheck(allowed: readonly string[]): HostCheck {
     if (isKnown) return undefined;
     return new PartnerError(
       "misdirected_request",
-      "This listener does not go by the name in Host: ALLOWED_HOSTS lists the names that it does.",
+      "The name in the Host header is not allowed. ALLOWED_HOSTS lists the allowed names.",
     );
   };
 }

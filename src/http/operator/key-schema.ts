@@ -9,9 +9,11 @@ const SCOPES_MAX = 50;
 const SCOPE_LENGTH_MAX = 100;
 
 const KEY = {
-  key_id: Type.String({ description: "The public half of the token, 20 of 0-9 and a-z." }),
+  key_id: Type.String({
+    description: "The public half of the token: 20 characters of 0-9 and a-z.",
+  }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
-  scopes: Type.Array(Type.String(), { description: "`identity:read` is always among them." }),
+  scopes: Type.Array(Type.String(), { description: "Always contains `identity:read`." }),
   label: Type.Unsafe<string | null>({ type: ["string", "null"] }),
   created_at: Timestamp,
 };
@@ -28,8 +30,7 @@ export const IssuedKey = Type.Object(
   {
     ...KEY,
     token: Type.String({
-      description:
-        "`vck_<key_id>.<secret>`, the whole token. It is in this answer and in no other.",
+      description: "`vck_<key_id>.<secret>`, the whole token. Only this response contains it.",
     }),
   },
   {
@@ -49,12 +50,12 @@ export const KeysPage = pageOf(ApiKey, "Keys, newest first; never a secret.");
 
 export const KeyRequest = Type.Object(
   {
-    organization: Type.String({ description: "Whose key it is: `org_<uuid>` or a slug." }),
+    organization: Type.String({ description: "The key's organization: `org_<uuid>` or a slug." }),
     scopes: Type.Optional(
       Type.Array(Type.String({ maxLength: SCOPE_LENGTH_MAX }), {
         maxItems: SCOPES_MAX,
         description:
-          `What the key may do: ${SCOPES.join(", ")}. The first is added to every key. ` +
+          `The key's scopes: ${SCOPES.join(", ")}. The first is added to every key. ` +
           `Reserved, and refused: ${RESERVED_SCOPES.join(", ")}.`,
       }),
     ),
@@ -63,7 +64,7 @@ export const KeyRequest = Type.Object(
         type: ["string", "null"],
         maxLength: LABEL_MAX,
         pattern: LABEL.source,
-        description: `What operators call it: ${LABEL_RULE}.`,
+        description: `A name for operators: ${LABEL_RULE}.`,
       }),
     ),
   },
@@ -73,7 +74,7 @@ export const KeyRequest = Type.Object(
 export const KeysQuery = Type.Object({
   organization: OrganizationFilter,
   include_revoked: Type.Optional(
-    Type.Boolean({ default: false, description: "Whether revoked keys are listed too." }),
+    Type.Boolean({ default: false, description: "True also lists revoked keys." }),
   ),
   ...PageQuery.properties,
 });

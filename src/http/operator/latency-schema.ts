@@ -8,18 +8,20 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 
 export const Latency = Type.Object(
   { p50: nullable(Type.Integer()), p99: nullable(Type.Integer()) },
-  { description: "In milliseconds, to within 8 %; null if nothing was measured." },
+  { description: "In milliseconds, accurate to 8 %; null if nothing was measured." },
 );
 
 export const SuccessShare = nullable(
-  Type.Number({ description: "Of attempts, from 0 to 1; null if nothing was attempted." }),
+  Type.Number({
+    description: "The share of successful attempts, from 0 to 1; null if there were none.",
+  }),
 );
 
 export const Waiting = Type.Object(
   {
-    due: nullable(Type.Integer({ description: "May be attempted now." })),
-    scheduled: nullable(Type.Integer({ description: "Will be attempted later." })),
-    estimated: Type.Boolean({ description: "Counts are exact to 10,000 and estimates beyond." }),
+    due: nullable(Type.Integer({ description: "Deliveries that may be attempted now." })),
+    scheduled: nullable(Type.Integer({ description: "Deliveries with a later retry." })),
+    estimated: Type.Boolean({ description: "Counts are exact up to 10,000 and estimated above." }),
   },
-  { description: "Deliveries that wait and that nobody has claimed." },
+  { description: "Waiting deliveries that no process has claimed." },
 );

@@ -13,19 +13,27 @@ const FILTERS = ["organization", "subscription", "since", "until", "step"] as co
 
 const Query = Type.Object({
   organization: OrganizationFilter,
-  subscription: Type.Optional(Type.String({ description: "Only this one's: `wh_<uuid>`." })),
+  subscription: Type.Optional(
+    Type.String({ description: "Only of this subscription: `wh_<uuid>`." }),
+  ),
   since: Type.Optional(
     Type.String({ format: "date-time", description: "Default: an hour before `until`." }),
   ),
   until: Type.Optional(Type.String({ format: "date-time", description: "Default: now." })),
   step: Type.Optional(
-    Type.String({ enum: Object.keys(STEPS_MS), default: "1m", description: "Time of a point." }),
+    Type.String({
+      enum: Object.keys(STEPS_MS),
+      default: "1m",
+      description: "The time that a point covers.",
+    }),
   ),
 });
 
 const Point = Type.Object({
   at: Timestamp,
-  published: Type.Integer({ description: "Events; of a subscription, deliveries." }),
+  published: Type.Integer({
+    description: "Published events; for a subscription, their deliveries.",
+  }),
   attempts: Type.Integer(),
   succeeded: Type.Integer(),
   failed: Type.Integer(),
@@ -35,16 +43,16 @@ const Point = Type.Object({
   attempt_ms: Latency,
   end_to_end_ms: Latency,
   requests: Type.Optional(
-    Type.Integer({ description: "Of an organization: authenticated requests." }),
+    Type.Integer({ description: "For an organization: authenticated requests." }),
   ),
   rate_limited: Type.Optional(
-    Type.Integer({ description: "Of an organization: how many of them were answered 429." }),
+    Type.Integer({ description: "For an organization: requests that were answered with 429." }),
   ),
 });
 
 const Activity = Type.Object(
   { items: Type.Array(Point) },
-  { description: "At most 1,000 points, the earliest first, also where nothing happened." },
+  { description: "At most 1,000 points, earliest first, including points without activity." },
 );
 
 export function listActivityRoute(app: App, deps: Dependencies): void {
@@ -55,8 +63,8 @@ export function listActivityRoute(app: App, deps: Dependencies): void {
         operationId: "listActivity",
         summary: "Show activity over time",
         description:
-          "Of the service, an organization or a subscription. It is written every 5 s. After 48 hours minutes become " +
-          "hours: what an hour held is then in its first minute. End-to-end latency runs from publishing to delivery.",
+          "For the service, an organization or a subscription. Activity is written every 5 s. After 48 hours, minutes are merged into " +
+          "hours: the first minute then holds the whole hour. End-to-end latency runs from publishing to delivery.",
         querystring: Query,
         response: { 200: Activity, ...operatorProblems("not_found", "invalid_request") },
       },

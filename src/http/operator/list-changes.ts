@@ -13,20 +13,20 @@ const Change = Type.Object(
     at: Timestamp,
     operator: Type.String({ description: "The name of the operator's token." }),
     action: Type.String({ description: "Such as `revoke_key` or `read_payload`." }),
-    subject: Type.String({ description: "The id of what it was done to." }),
+    subject: Type.String({ description: "The id of the changed object." }),
     via: Type.String({ enum: [...CHANGE_WAYS] }),
     remote: Type.String({ description: "The address that the request came from." }),
     request_id: Type.String(),
   },
-  { description: "What an operator did." },
+  { description: "A change by an operator." },
 );
 
 const filter = (description: string) => Type.Optional(Type.String({ description }));
 
 const ChangesQuery = Type.Object({
-  operator: filter("Only by the token of this name."),
-  action: filter("Only of this kind."),
-  subject: filter("Only of what has this id."),
+  operator: filter("Only by the token with this name."),
+  action: filter("Only this action."),
+  subject: filter("Only to the object with this id."),
   since: Type.Optional(Type.String({ format: "date-time", description: "At or after." })),
   until: Type.Optional(Type.String({ format: "date-time", description: "Before." })),
   ...PageQuery.properties,
@@ -42,7 +42,7 @@ export function listChangesRoute(app: App, deps: Dependencies): void {
         operationId: "listChanges",
         summary: "List what operators did",
         description:
-          "Every change by HTTP, console or command line, and every payload that was shown, newest first.",
+          "Every change over HTTP, in the console or on the command line, and every payload that was read, newest first.",
         querystring: ChangesQuery,
         response: {
           200: pageOf(Change, "Changes, newest first."),

@@ -24,7 +24,7 @@ export function listDeliveriesRoute(app: App, deps: Dependencies): void {
         operationId: "listDeliveries",
         summary: "List deliveries",
         description:
-          "Those that wait and those that are finished, as far back as the retention. A search reads a bounded number " +
+          "Waiting and finished deliveries, as far back as the retention period. A search reads a bounded number " +
           "of rows: a page may hold fewer than `limit`, or none, and still have a `next_cursor`.",
         querystring: DeliveriesQuery,
         response: { 200: DeliveriesPage, ...operatorProblems("not_found", "invalid_request") },

@@ -14,7 +14,7 @@ export function listEventTypesRoute(app: App, deps: Dependencies): void {
         operationId: "listEventTypes",
         summary: "List event types",
         description:
-          "Those that this process knows. `last_published_at` is null if no event of the type is kept; of the " +
+          "The event types of this process. `last_published_at` is null if no event of the type is kept; for the " +
           "service's own types, if none is among the newest 10,000 events.",
         querystring: PageQuery,
         response: { 200: EventTypesPage, ...operatorProblems("invalid_request") },

@@ -12,8 +12,7 @@ export function listKeysRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listKeys",
         summary: "List keys",
-        description:
-          "Newest first, revoked ones on request. `last_used_at` may lag behind a little.",
+        description: "Newest first, revoked ones on request. `last_used_at` may lag a little.",
         querystring: KeysQuery,
         response: { 200: KeysPage, ...operatorProblems("not_found", "invalid_request") },
       },

@@ -12,7 +12,7 @@ export function listOrganizationsRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listOrganizations",
         summary: "List organizations",
-        description: "In order of slug.",
+        description: "Ordered by slug.",
         querystring: PageQuery,
         response: { 200: OrganizationsPage, ...operatorProblems("invalid_request") },
       },

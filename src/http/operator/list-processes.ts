@@ -11,7 +11,8 @@ export function listProcessesRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listProcesses",
         summary: "List the processes of the service",
-        description: "Each reports itself every 5 s. One that is gone leaves the list after a day.",
+        description:
+          "Each process reports every 5 s. A process that is gone leaves the list after a day.",
         response: { 200: ProcessList, ...operatorProblems() },
       },
     },

@@ -12,7 +12,7 @@ export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listRedeliveries",
         summary: "List redeliveries",
-        description: "Newest first, as far back as the retention.",
+        description: "Newest first, as far back as the retention period.",
         querystring: PageQuery,
         response: { 200: RedeliveriesPage, ...operatorProblems("invalid_request") },
       },

@@ -22,7 +22,7 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "listAllSubscriptions",
         summary: "List subscriptions",
-        description: "Newest first; deleted ones are gone.",
+        description: "Newest first, without deleted ones.",
         querystring: Query,
         response: {
           200: OperatedSubscriptionsPage,

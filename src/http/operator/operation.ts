@@ -20,7 +20,7 @@ export function operatorProblems(...codes: ErrorCode[]): object {
 export function logChange(request: FastifyRequest, action: string, subject: string): void {
   request.log.info(
     { operator: request.operator, action, subject, request_id: request.id },
-    "an operator changed something",
+    "operator change",
   );
   request.changes ??= [];
   request.changes.push(changeOf(request, action, subject));

@@ -20,7 +20,7 @@ export const Organization = Type.Object(
   { description: "A partner's account.", examples: [EXAMPLE] },
 );
 
-export const OrganizationsPage = pageOf(Organization, "Organizations, in order of slug.");
+export const OrganizationsPage = pageOf(Organization, "Organizations, ordered by slug.");
 
 const RateLimit = Type.Integer({
   minimum: 1,
@@ -50,5 +50,5 @@ export const OrganizationParams = Type.Object({
 
 /** The query parameter that limits a list to one organization. */
 export const OrganizationFilter = Type.Optional(
-  Type.String({ description: "Only this organization's: `org_<uuid>` or a slug." }),
+  Type.String({ description: "Only of this organization: `org_<uuid>` or a slug." }),
 );

@@ -23,7 +23,7 @@ export const Overview = Type.Object(
   {
     status: Type.String({
       enum: [...SERVICE_STATUSES],
-      description: "`down`: nothing is accepted, or nothing is delivered.",
+      description: "`down`: no events are accepted or none are delivered.",
     }),
     problems: Type.Array(
       Type.Object({
@@ -34,7 +34,7 @@ export const Overview = Type.Object(
         detail: Type.String(),
         since: Timestamp,
       }),
-      { description: "Why the status is not `ok`, the longest one first." },
+      { description: "The reasons why the status is not `ok`, longest-lasting first." },
     ),
     now: Type.Object(
       {
@@ -45,7 +45,7 @@ export const Overview = Type.Object(
         oldest_due_seconds: nullable(Type.Integer({ description: "0 if nothing is due." })),
         attempts_under_way: Count,
       },
-      { description: "Over the current minute and the one before." },
+      { description: "In the current minute and the one before." },
     ),
     last_24h: Type.Object({
       published: Count,
@@ -58,13 +58,12 @@ export const Overview = Type.Object(
       description: "The ten subscriptions with the most failed attempts of the last hour.",
     }),
     slowest: Type.Array(Ranked, {
-      description:
-        "The ten subscriptions whose attempts took longest in the last hour, by their mean.",
+      description: "The ten subscriptions with the slowest attempts of the last hour, by mean.",
     }),
     processes: Type.Array(Process),
   },
   {
     description:
-      "How the service is. Numbers are null and lists empty while the database is away: `status` is `down` then.",
+      "The state of the service. While the database is unavailable, `status` is `down`, numbers are null and lists are empty.",
   },
 );

@@ -14,25 +14,25 @@ export const Process = Type.Object(
     state: Type.String({
       enum: [...PROCESS_STATES],
       description:
-        "`gone`: it has ended, or it was silent for 15 s. It leaves the list after a day.",
+        "`gone`: it stopped, or it has not reported for 15 s. It leaves the list after a day.",
     }),
     attempts_under_way: Type.Integer(),
     last_recorded_at: {
       ...NullableTimestamp,
-      description: "When it last recorded an outcome; null if it has not yet.",
+      description: "When it last recorded an outcome; null if it has recorded none.",
     } as typeof NullableTimestamp,
     organizations: Type.Array(Type.Object({ slug: Type.String(), slots: Type.Integer() }), {
-      description: "The ten organizations that hold most of its slots.",
+      description: "The ten organizations that hold the most of its slots.",
     }),
     slowed: Type.Array(Type.Object({ subscription: Type.String(), limit: Type.Integer() }), {
       description:
-        "The hundred subscriptions with the lowest concurrency limits, of those that are below the initial one.",
+        "The hundred subscriptions with the lowest concurrency limits, if those are below the initial limit.",
     }),
   },
-  { description: "A process of the service, as it reported itself last." },
+  { description: "A process of the service, from its last report." },
 );
 
 export const ProcessList = Type.Object(
   { items: Type.Array(Process) },
-  { description: "Processes, the one that started last first." },
+  { description: "Processes, latest start first." },
 );

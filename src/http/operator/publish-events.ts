@@ -27,9 +27,9 @@ export function publishEventsRoute(app: App, deps: Dependencies): void {
           operationId: "publishEvents",
           summary: "Publish one event, or up to 1,000",
           description:
-            "Once this answers, the events are durable, with a delivery for each active subscription of the " +
-            "organization that lists the type. All or nothing: if anything is wrong, nothing is published. Repeat a " +
-            "request whose answer was lost with the same `dedupe_key`s.",
+            "When this responds, the events are durable, with a delivery for each active subscription of the " +
+            "organization that lists the type. If any event has a fault, none is published. To repeat a " +
+            "request whose response was lost, use the same `dedupe_key`s.",
           body: PublishRequest,
           response: { 202: PublishAnswer, ...operatorProblems(...BODY_PROBLEMS) },
         },

@@ -37,10 +37,10 @@ export function redeliverRoute(app: App, deps: Dependencies): void {
       },
       schema: {
         operationId: "redeliver",
-        summary: "Send the event of a delivery once more",
+        summary: "Redeliver the event of a delivery",
         description:
-          "Makes a new delivery, with attempts of its own, of the same event. Only for a delivery that is " +
-          "dead-lettered or cancelled, and only to an active subscription. The body may be left out.",
+          "Creates a new delivery of the same event, with its own attempts. Only for a delivery that is " +
+          "dead-lettered or cancelled, and only to an active subscription. The body is optional.",
         params: DeliveryParams,
         body: RedeliveryRequest,
         response: {

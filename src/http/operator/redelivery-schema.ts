@@ -22,39 +22,43 @@ export const Redelivery = Type.Object(
     filter: Type.Object({
       organization: Type.String({ description: "`org_<uuid>`" }),
       subscription: nullable("`wh_<uuid>`"),
-      state: nullable("Null: dead-lettered and cancelled ones."),
-      reason: nullable("Of the last failed attempt."),
+      state: nullable("Null: dead-lettered and cancelled deliveries."),
+      reason: nullable("The reason of the last failed attempt."),
       event: nullable("`evt_<uuid>` or an event type."),
       since: timestampOrNull("Created at or after."),
       until: timestampOrNull("Created before."),
     }),
-    to: nullable("`wh_<uuid>`; null: each to its own subscription."),
+    to: nullable("The target, `wh_<uuid>`; null: each delivery's own subscription."),
     rate_per_second: Type.Integer(),
     total: Count(
-      "How many match, as far as was counted at the creation. It grows while the job finds more, and is exact at the end.",
+      "The number of matches counted at the creation. It grows while the job finds more, and is exact at the end.",
     ),
-    done: Count("How many were sent again."),
-    skipped: Count("How many had been sent again already."),
-    failed: Count("How many could not be: the subscription is not active, or the event is gone."),
+    done: Count("Deliveries that were redelivered."),
+    skipped: Count("Deliveries that had already been redelivered."),
+    failed: Count(
+      "Deliveries that could not be redelivered: the subscription is not active, or the event is gone.",
+    ),
     created_by: Type.String({ description: "The name of the operator's token." }),
     created_at: Timestamp,
-    finished_at: timestampOrNull("When the last delivery was written; null until then."),
+    finished_at: timestampOrNull(
+      "When the last delivery was written; null until the job is finished.",
+    ),
   },
-  { description: "A job that sends many deliveries again." },
+  { description: "A job that redelivers many deliveries." },
 );
 
 export const RedeliveriesPage = pageOf(Redelivery, "Redeliveries, newest first.");
 
 export const RedeliveryPreview = Type.Object(
   {
-    count: Count("How many deliveries match, of the first 50,000 that were read."),
+    count: Count("The number of matches among the first 50,000 deliveries that were read."),
     estimated: Type.Boolean({
-      description: "Whether there were more to read, so that more may match.",
+      description: "True if there were more to read, so that more may match.",
     }),
-    already_redelivered: Count("How many of them were sent again already, and would be skipped."),
-    sample: Type.Array(Delivery, { description: "The newest of them, at most ten." }),
+    already_redelivered: Count("Matches that were already redelivered and would be skipped."),
+    sample: Type.Array(Delivery, { description: "The newest matches, at most ten." }),
   },
-  { description: "What a redelivery would send." },
+  { description: "A preview of a redelivery." },
 );
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
@@ -66,9 +70,9 @@ export const RedeliveryBody = Type.Object(
         organization: text("`org_<uuid>` or a slug."),
         subscription: text("`wh_<uuid>`, also a deleted one."),
         state: text(
-          `One of ${REDELIVERABLE_STATES.join(", ")}. Default: dead-lettered and cancelled ones.`,
+          `One of ${REDELIVERABLE_STATES.join(", ")}. Default: dead-lettered and cancelled deliveries.`,
         ),
-        reason: text("Why the last failed attempt failed."),
+        reason: text("The reason of the last failed attempt."),
         event: text("`evt_<uuid>` or an event type."),
         since: text("Created at or after, ISO 8601."),
         until: text("Created before, ISO 8601."),
@@ -80,7 +84,7 @@ export const RedeliveryBody = Type.Object(
       Type.Integer({ minimum: 1, maximum: RATE.max, default: RATE.default }),
     ),
     dry_run: Type.Optional(
-      Type.Boolean({ description: "Only count what matches, and show a sample." }),
+      Type.Boolean({ description: "Count the matches and show a sample, but send nothing." }),
     ),
   },
   { examples: [{ filter: { organization: "acme", state: "dead_lettered" }, dry_run: true }] },

@@ -14,9 +14,9 @@ export function setCeilingRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "setCeiling",
-        summary: "Limit the attempts for a subscription in a second",
+        summary: "Limit a subscription's attempts per second",
         description:
-          "The ceiling holds for all processes together, from the next claim on. Deliveries beyond it wait; that is no failure.",
+          "The ceiling covers all processes together, from the next claim on. Deliveries above it wait without counting as failures.",
         params: SubscriptionParams,
         body: CeilingRequest,
         response: { 200: OperatedSubscription, ...operatorProblems("not_found", ...BODY_PROBLEMS) },

@@ -13,7 +13,7 @@ export function setRateLimitRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "setRateLimit",
         summary: "Change an organization's rate limit",
-        description: "It holds from the next request of each of its keys on.",
+        description: "The new limit applies to the next request of each key.",
         params: OrganizationParams,
         body: RateLimitRequest,
         response: { 200: Organization, ...operatorProblems("not_found", ...BODY_PROBLEMS) },

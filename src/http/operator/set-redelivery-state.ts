@@ -21,7 +21,7 @@ export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
         operationId: "setRedeliveryState",
         summary: "Pause, resume or cancel a redelivery",
         description:
-          "One that resumes is `queued` while another one runs for the same subscription. What was sent stays sent.",
+          "A resumed job is `queued` while another runs for the same subscription. Cancelling does not recall sent deliveries.",
         params: RedeliveryParams,
         body: RedeliveryPatch,
         response: {

@@ -12,7 +12,7 @@ export function showDeliveryRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "getDelivery",
         summary: "Show a delivery with its attempts",
-        description: "Every attempt is told with its outcome, the successful one too.",
+        description: "Lists every attempt with its outcome, including the successful one.",
         params: DeliveryParams,
         response: { 200: DeliveryDetail, ...operatorProblems("not_found") },
       },

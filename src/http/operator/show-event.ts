@@ -16,8 +16,8 @@ export function showEventRoute(app: App, deps: Dependencies): void {
         operationId: "getEvent",
         summary: "Show an event with its deliveries",
         description:
-          "Every event, as long as the retention, the service's own ones too. That an operator read `data` is on record; with " +
-          "`data=false` it is left out, and nothing is recorded.",
+          "Events of the retention period, test events included. Reading `data` is recorded as a change; with " +
+          "`data=false` the response leaves it out, and nothing is recorded.",
         params: EventParams,
         querystring: EventQuery,
         response: { 200: EventDetail, ...operatorProblems("not_found") },

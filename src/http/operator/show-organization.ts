@@ -8,7 +8,7 @@ import { Organization, OrganizationParams } from "./organization-schema.ts";
 
 const OrganizationDetail = Type.Object(
   { ...Organization.properties, health: Health },
-  { description: "An organization, and how its deliveries fare." },
+  { description: "An organization, with the health of its deliveries." },
 );
 
 export function showOrganizationRoute(app: App, deps: Dependencies): void {
@@ -18,7 +18,7 @@ export function showOrganizationRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "getOrganization",
         summary: "Show an organization",
-        description: "With the health of all its subscriptions together.",
+        description: "With the combined health of its subscriptions.",
         params: OrganizationParams,
         response: { 200: OrganizationDetail, ...operatorProblems("not_found") },
       },

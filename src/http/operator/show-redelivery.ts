@@ -12,7 +12,7 @@ export function showRedeliveryRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "getRedelivery",
         summary: "Show a redelivery",
-        description: "Its state, and how far it has come.",
+        description: "Its state and its progress.",
         params: RedeliveryParams,
         response: { 200: Redelivery, ...operatorProblems("not_found") },
       },

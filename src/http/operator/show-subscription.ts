@@ -10,7 +10,7 @@ import { OperatedSubscription } from "./subscription-schema.ts";
 
 const SubscriptionDetail = Type.Object(
   { ...OperatedSubscription.properties, health: Health },
-  { description: "A subscription, and how its deliveries fare." },
+  { description: "A subscription, with the health of its deliveries." },
 );
 
 export function showSubscriptionRoute(app: App, deps: Dependencies): void {

@@ -21,7 +21,7 @@ export function signInRoute(app: App, deps: Dependencies, signIns: SignIns): voi
         operationId: "signIn",
         summary: "Sign in to the console",
         description:
-          "Sets the cookie `partner_api_session`, which stands for the token for 12 hours. With the cookie, a request " +
+          "Sets the cookie `partner_api_session`, which replaces the token for 12 hours. With the cookie, a request " +
           "other than GET needs `X-Requested-With: console` or an `Origin` of this listener.",
         security: [],
         body: SignIn,

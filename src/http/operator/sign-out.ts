@@ -13,7 +13,7 @@ export function signOutRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "signOut",
         summary: "Sign out of the console",
-        description: "The session ends on every process, and the cookie is removed.",
+        description: "Ends the session on every process and removes the cookie.",
         response: {
           204: Type.Null({ description: "The session is over." }),
           ...operatorProblems("cross_site"),

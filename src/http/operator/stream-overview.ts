@@ -25,10 +25,10 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
       config: { answersWithoutDatabase: true },
       schema: {
         operationId: "streamOverview",
-        summary: "Follow how the service is",
+        summary: "Follow the state of the service",
         description:
           "Server-sent events: `overview`, with the data of `GET /overview`, every 2 s and at each change of `status`. " +
-          "The stream ends with the session or token, and when the process stops.",
+          "The stream ends when the session or token ends or the process stops.",
         response: {
           200: EVENTS,
           ...operatorProblems(),

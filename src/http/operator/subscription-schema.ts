@@ -7,7 +7,7 @@ const Ceiling = Type.Unsafe<number | null>({
   type: ["integer", "null"],
   minimum: 1,
   maximum: CEILING_MAX,
-  description: `Attempts in a second, from 1 to ${CEILING_MAX}; null for no ceiling.`,
+  description: `Attempts per second, from 1 to ${CEILING_MAX}; null for no ceiling.`,
 });
 
 export const OperatedSubscription = Type.Object(

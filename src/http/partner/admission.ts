@@ -29,7 +29,7 @@ function admission(deps: Dependencies, scope: Scope): Admission {
     reply.headers(rateLimitHeaders(allowance));
     if (!allowance.passed) {
       noteLimited(deps, caller);
-      throw new PartnerError("rate_limited", "Your organization's limit is used up for now.", {
+      throw new PartnerError("rate_limited", "Your organization has reached its rate limit.", {
         retryAfter: allowance.resetSeconds,
       });
     }

@@ -32,8 +32,8 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
         operationId: "createSubscription",
         summary: "Subscribe a URL to events",
         description:
-          "Deliveries go to the URL from now on. The answer holds the signing secret, which is shown this once. " +
-          "The same URL may be subscribed twice: that is how a secret is rotated.",
+          "Events are delivered to the URL from now on. The response contains the signing secret, which is shown only once. " +
+          "To rotate a secret, subscribe the same URL a second time.",
         headers: KeyHeader,
         body: subscriptionRequest(deps.eventTypes),
         response: {

@@ -15,10 +15,10 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "deleteSubscription",
         summary: "Delete a subscription",
-        description: "What is queued for it is cancelled, and its secret is erased.",
+        description: "Cancels its queued deliveries and erases its secret.",
         params: SubscriptionParams,
         response: {
-          204: Type.Null({ description: "The subscription is gone." }),
+          204: Type.Null({ description: "The subscription is deleted." }),
           ...partnerProblems("not_found"),
         },
       },

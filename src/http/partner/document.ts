@@ -4,11 +4,11 @@ export const PARTNER_DOCUMENT = {
     title: "Partner API",
     version: "1.0.0",
     description:
-      "Learn who you are, and subscribe https URLs to events. Each event is delivered, signed, until it is " +
-      "acknowledged or its seven attempts are used up.\n\n" +
-      "Every answer carries `X-Request-Id`; every answer behind authentication also carries `RateLimit-Policy` and " +
-      "`RateLimit`. Beside the errors that each operation lists, any request may be answered by 400, 404, 405, " +
-      "408 or 431, in the same shape. New members of answers and new error codes may come: ignore what you do " +
+      "Check your API key, and subscribe https URLs to events. Each event is signed and sent until the receiver " +
+      "acknowledges it or seven attempts have failed.\n\n" +
+      "Every response carries `X-Request-Id`. Every authenticated response also carries `RateLimit-Policy` and " +
+      "`RateLimit`. Besides the errors that an operation lists, any request may be answered with 400, 404, 405, " +
+      "408 or 431, in the same format. Responses may gain new members and error codes: ignore those that you do " +
       "not know.",
     license: { name: "MIT", identifier: "MIT" },
   },
@@ -17,7 +17,7 @@ export const PARTNER_DOCUMENT = {
       type: "http",
       scheme: "bearer",
       bearerFormat: "vck_<key_id>.<secret>",
-      description: "The whole token. The word `Bearer` may be left out.",
+      description: "The whole token. The word `Bearer` is optional.",
     },
   },
 } as const;

@@ -19,7 +19,7 @@ export const KeyHeader = Type.Object({
     Type.String({
       description:
         "Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters, such as a UUID. The same key " +
-        "with the same body gets the first answer again.",
+        "with the same body returns the first response again.",
     }),
   ),
 });
@@ -29,7 +29,7 @@ export const REPLAYED_HEADER = {
   headers: {
     "Idempotent-Replayed": {
       type: "string",
-      description: "`true` on an answer that was kept for the Idempotency-Key.",
+      description: "`true` if the response was stored for the Idempotency-Key.",
     },
   },
 };

@@ -17,8 +17,8 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
         operationId: "listFailures",
         summary: "Read the failures audit",
         description:
-          "Every failed attempt of the subscription's deliveries, newest first. A delivery that was given up " +
-          "after its last attempt shows as `dead_lettered`.",
+          "Every failed attempt of the subscription's deliveries, newest first. A delivery that was dead-lettered " +
+          "with its last attempt has the status `dead_lettered`.",
         params: SubscriptionParams,
         querystring: PageQuery,
         response: { 200: FailuresPage, ...partnerProblems("not_found", "invalid_request") },

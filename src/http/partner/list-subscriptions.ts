@@ -15,8 +15,8 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
         operationId: "listSubscriptions",
         summary: "List subscriptions",
         description:
-          "All of the organization's, newest first, auto-disabled ones included. We send no notice of " +
-          "auto-disabling: `active` and `auto_disabled_at` tell.",
+          "All subscriptions of the organization, newest first, including auto-disabled ones. We do not notify you of " +
+          "auto-disabling: check `active` and `auto_disabled_at`.",
         response: { 200: Subscriptions, ...partnerProblems() },
       },
     },

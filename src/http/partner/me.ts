@@ -8,12 +8,12 @@ const Identity = Type.Object(
     partner_org: Type.String({ description: "The organization's slug." }),
     key_id: Type.String({ description: "The public half of the key that was used." }),
     scopes: Type.Array(Type.String(), {
-      description: "What the key may do; `identity:read` is always there.",
+      description: "The key's scopes; always contain `identity:read`.",
     }),
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
   },
   {
-    description: "Whose key this is and what it may do.",
+    description: "The organization, id, scopes and rate limit of the key.",
     examples: [
       {
         partner_org: "acme",
@@ -34,8 +34,8 @@ export function meRoute(app: App): void {
         operationId: "getIdentity",
         summary: "Check a key",
         description:
-          "Tells which organization, key, scopes and rate limit a key stands for. Every active key may ask, " +
-          "which makes this the health check of an integration.",
+          "Returns the organization, id, scopes and rate limit of the calling key. Every active key may call it, " +
+          "so it serves as the health check of an integration.",
         response: { 200: Identity, ...partnerProblems() },
       },
     },

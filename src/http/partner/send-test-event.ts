@@ -19,17 +19,19 @@ import {
 } from "./idempotency.ts";
 
 const Proof = Type.Object(
-  { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },
+  { secret: Type.String({ description: "The signing secret of the subscription." }) },
   { examples: [{ secret: `whsec_${"A".repeat(44)}` }] },
 );
 
 const Accepted = Type.Object(
   {
-    event_id: Type.String({ description: "`evt_<uuid>`, the `id` of the envelope to come" }),
-    enqueued: Type.Boolean({ description: "Always true: what is not stored is an error." }),
+    event_id: Type.String({ description: "`evt_<uuid>`, the `id` of the envelope" }),
+    enqueued: Type.Boolean({
+      description: "Always true. If the event cannot be stored, the response is an error.",
+    }),
   },
   {
-    description: "The event is stored and on its way.",
+    description: "The event is stored and will be delivered.",
     examples: [{ event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", enqueued: true }],
   },
 );
@@ -44,8 +46,8 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
         operationId: "sendTestEvent",
         summary: "Send a test event",
         description:
-          "Puts a `vc.test.ping` event through the same pipeline as every other event: signed, retried on the " +
-          "schedule, and in the failures audit if it fails.",
+          "Sends a `vc.test.ping` event through the pipeline of every other event: it is signed, retried on the " +
+          "schedule, and listed in the failures audit if an attempt fails.",
         params: SubscriptionParams,
         headers: KeyHeader,
         body: Proof,

@@ -25,7 +25,7 @@ function operation({ name, summary, description, example }: EventType): object {
     ...(description === undefined ? {} : { description }),
     security: [],
     parameters: [
-      header("X-VC-Signature", "`sha256=` and the HMAC-SHA256 of timestamp, dot and body."),
+      header("X-VC-Signature", "`sha256=` and the hex HMAC-SHA256 of timestamp, dot and body."),
       header("X-VC-Timestamp", "Milliseconds since the Unix epoch."),
     ],
     requestBody: {
@@ -38,7 +38,7 @@ function operation({ name, summary, description, example }: EventType): object {
       },
     },
     responses: {
-      "2XX": { description: "The delivery is acknowledged. Any other answer is retried." },
+      "2XX": { description: "The delivery is acknowledged. Any other response is retried." },
     },
   };
 }
@@ -52,7 +52,7 @@ function envelope(name: string): object {
     type: "object",
     properties: {
       event: { const: name },
-      id: { type: "string", description: "`evt_<uuid>`, the same at every attempt." },
+      id: { type: "string", description: "`evt_<uuid>`, the same for every attempt." },
       subscription_id: { type: "string", description: "`wh_<uuid>`" },
       occurred_at: { type: "string", format: "date-time" },
       data: { $ref: `#/components/schemas/${name}` },

@@ -109,5 +109,5 @@ function isBeside(one: Client, other: Client): boolean {
 
 function requireOurs(client: pg.PoolClient): Connection {
   if (client instanceof Client) return client;
-  throw new TypeError("the pool makes clients of another class");
+  throw new TypeError("the pool creates clients of another class");
 }

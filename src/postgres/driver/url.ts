@@ -68,7 +68,7 @@ function readParts(url: string) {
 function readPoolMode(mode: unknown): PoolMode | null {
   if (mode === undefined) return null;
   if (mode === "session" || mode === "transaction") return mode;
-  throw new Error("the database's URL: pool_mode is neither session nor transaction");
+  throw new Error("the database's URL: pool_mode must be session or transaction");
 }
 
 /** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
@@ -105,7 +105,7 @@ function listWays({ sslmode, ssl }: Record<string, unknown>): Encryption[] {
     case "verify-full":
       return [ssl as ConnectionOptions];
     default:
-      throw new Error("the database's URL: sslmode is none of libpq's");
+      throw new Error("the database's URL: unknown sslmode");
   }
 }
 

@@ -102,7 +102,9 @@ test("no payload is shown that cannot be put on record", async (t) => {
   const api = startOperatorApi(t, { ...deps, db: refusing });
   const made = await api.ask({ method: "POST", url: "organizations", body: { slug: "unaudited" } });
   assert.equal(made.status, 201);
-  const line = api.logged.find((entry) => entry["msg"] === "a change is not in the audit");
+  const line = api.logged.find(
+    (entry) => entry["msg"] === "recording a change in the audit failed",
+  );
   assert.match(JSON.stringify(line), /create_organization/);
 });
 

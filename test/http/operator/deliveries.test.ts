@@ -247,7 +247,7 @@ test("an end that lies before the beginning is 422, not an empty list", async (t
   const { status, body } = await between("2026-01-31T00:00:00Z", "2026-01-31T00:00:00+01:00");
   assert.equal(status, 422);
   assert.deepEqual((body as Problem).errors, [
-    { pointer: "/until", detail: "must be no earlier than since" },
+    { pointer: "/until", detail: "must not be earlier than since" },
   ]);
   const [same, unreadable] = ["2026-01-31T00:00:00Z", "yesterday"];
   assert.equal((await between(same, same)).status, 200);

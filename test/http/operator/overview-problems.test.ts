@@ -86,7 +86,7 @@ test("a process that stops says so", async (t) => {
 
 test("an internal fault of any process is told with its host, and a failed check of this one", async (t) => {
   const since = "2026-01-01T00:00:00.000Z";
-  const clockFault = { code: "clock", detail: "clock: 7 s off the database's", since };
+  const clockFault = { code: "clock", detail: "clock: 7 s from the database's clock", since };
   const { deps, clock } = await aCountedEngine(db, {
     ownProblems: () => Promise.resolve([clockFault]),
   });

@@ -16,7 +16,7 @@ export function NowFigures({ overview: { now, last_24h: day } }: { overview: Ove
         {
           label: "Deliveries a second",
           value: known(now.deliveries_per_second, rate),
-          under: `${known(now.attempts_under_way, count)} attempts under way`,
+          under: `${known(now.attempts_under_way, count)} attempts in flight`,
         },
         { label: "Succeeded", value: percent(now.success_share), under: "of the latest attempts" },
         {
