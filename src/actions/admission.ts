@@ -24,16 +24,16 @@ const KEYS_USED_MAX = 10_000;
  */
 export async function admit(
   {
-    gathered,
+    batched,
     clock,
     keysUsed,
     activity,
-  }: Pick<Dependencies, "gathered" | "clock" | "keysUsed" | "activity">,
+  }: Pick<Dependencies, "batched" | "clock" | "keysUsed" | "activity">,
   authorization: string | undefined,
 ): Promise<{ caller: Caller; allowance: Allowance }> {
   const token = parseAuthorization(authorization);
   const admitted =
-    token && (await gathered.admit({ keyId: token.keyId, secretHash: hashSecret(token.secret) }));
+    token && (await batched.admit({ keyId: token.keyId, secretHash: hashSecret(token.secret) }));
   if (!admitted) throw unauthenticated();
 
   const { key, place, openedAt } = admitted;

@@ -2,7 +2,7 @@ import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
-import { gather } from "./gather.ts";
+import { batch } from "./batch.ts";
 
 export interface Cancelling {
   /**
@@ -32,7 +32,7 @@ export function createCancelling(
 ): Cancelling {
   const underWay = new Map<string, Promise<void>>();
   let isStopping = false;
-  const cancelAll = gather(
+  const cancelAll = batch(
     async (ids: string[]) => {
       try {
         for (let isSomeLeft = true; isSomeLeft && !isStopping;) {

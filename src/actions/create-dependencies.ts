@@ -7,7 +7,7 @@ import { countPublished } from "./counted-activity.ts";
 import { admitAll } from "./admission.ts";
 import type { Presented } from "./admitted.ts";
 import type { Dependencies, Parts } from "./dependencies.ts";
-import { gather } from "./gather.ts";
+import { batch } from "./batch.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing } from "./publishing.ts";
 
@@ -32,19 +32,16 @@ export function createDependencies(parts: Parts): Dependencies {
     keysUsed: new Map(),
     limited: { waiting: new Map(), toldAt: new BoundedCache(LIMITED_TOLD_MAX) },
     proofs: new Proofs(),
-    gathered: {
-      admit: gather(
-        (presented: Presented[]) => admitAll({ db: inTime(), clock }, presented),
-        BATCH,
-      ),
+    batched: {
+      admit: batch((presented: Presented[]) => admitAll({ db: inTime(), clock }, presented), BATCH),
 
-      findSubscription: gather(async (ids: string[]) => {
+      findSubscription: batch(async (ids: string[]) => {
         const rows = await findSubscriptions(inTime(), ids);
         const byId = new Map(rows.map((row) => [row.id, row]));
         return ids.map((id) => byId.get(id) ?? null);
       }, BATCH),
 
-      findOrganization: gather(
+      findOrganization: batch(
         async (names: OrganizationName[]) => findOrganizations(inTime(), names),
         BATCH,
       ),

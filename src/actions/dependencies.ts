@@ -62,7 +62,7 @@ export interface Dependencies extends Parts {
   activity: ActivityLog;
   ownProblems: () => Promise<Problem[]>;
   /** Look-ups and writes of single requests, batched into one statement a tick. */
-  gathered: {
+  batched: {
     /** Null if the key is not valid. */
     admit: (presented: Presented) => Promise<Admitted | null>;
     findSubscription: (id: SubscriptionId) => Promise<SealedSubscriptionRow | null>;

@@ -13,7 +13,7 @@ const ATTEMPT_ID = new RegExp(`^${UUID}$`);
  * `organizationId` is null, the subscription may be any organization's.
  */
 export async function pageOfFailures(
-  deps: Pick<Dependencies, "db" | "gathered">,
+  deps: Pick<Dependencies, "db" | "batched">,
   organizationId: OrganizationId | null,
   { id, ...request }: PageRequest & { id: SubscriptionId | null },
 ): Promise<Page<AttemptView>> {

@@ -23,7 +23,7 @@ export interface PublishedView {
   duplicate: boolean;
 }
 
-type Deps = Pick<Dependencies, "clock" | "eventTypes" | "retentionMs" | "gathered">;
+type Deps = Pick<Dependencies, "clock" | "eventTypes" | "retentionMs" | "batched">;
 
 /**
  * Publishes the event or the batch of events in `body`: all of them, or none if there is any fault. Resolves when they are
@@ -54,7 +54,7 @@ export async function publishEvents(
   const organizations = await findOrganizations(deps, events, faults);
   requireNone(faults);
 
-  const published = await deps.gathered.publishAll(
+  const published = await deps.batched.publishAll(
     [...read.values()].map(({ organization, ...event }) => ({
       ...event,
       ...origin,
@@ -68,14 +68,14 @@ export async function publishEvents(
 
 /** Returns the ids by name. Adds a fault for each event whose organization does not exist. */
 async function findOrganizations(
-  { gathered }: Deps,
+  { batched }: Deps,
   events: Map<string, unknown>,
   faults: Fault[],
 ): Promise<Map<string, OrganizationId>> {
   const names = [...new Set([...events.values()].flatMap((given) => organizationOf(given) ?? []))];
   const rows = await Promise.all(
     names.map((name) =>
-      gathered.findOrganization({
+      batched.findOrganization({
         id: parseId("org", name),
         slug: SLUG.test(name) ? name : null,
       }),

@@ -1,6 +1,6 @@
 import { isDeadlock, isInUse } from "../postgres/database.ts";
 import type { Parts } from "./dependencies.ts";
-import { gather, type GatherOptions } from "./gather.ts";
+import { batch, type BatchOptions } from "./batch.ts";
 import { publishAtOnce } from "./publish.ts";
 import { NO_SLOTS } from "./reservation.ts";
 import type { NewEvent, Published } from "./new-event.ts";
@@ -24,17 +24,17 @@ export interface Publishing {
  */
 export function createPublishing(
   parts: Parts,
-  options: GatherOptions & { patienceMs: number },
+  options: BatchOptions & { patienceMs: number },
 ): Publishing {
   const { noteWrite = <Result>(write: Promise<Result>) => write } = parts;
   const alone = { ...options, max: 1 };
 
-  const publish = gather((events: NewEvent[]) => write(events, null), options);
-  const publishKeyed = gather((events: NewEvent[]) => write(events, KEY_WAIT_MS), options);
+  const publish = batch((events: NewEvent[]) => write(events, null), options);
+  const publishKeyed = batch((events: NewEvent[]) => write(events, KEY_WAIT_MS), options);
   const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
-    gather(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
+    batch(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
   );
-  const waitForKeys = gather(
+  const waitForKeys = batch(
     async ([events = []]: NewEvent[][]) => [await untilNoDeadlock(events)],
     alone,
   );

@@ -101,11 +101,11 @@ export async function listSubscriptions(
 
 /** Returns a subscription. Another organization's counts as absent. `organizationId` null: any organization's. */
 export async function getSubscription(
-  { gathered }: Pick<Dependencies, "gathered">,
+  { batched }: Pick<Dependencies, "batched">,
   organizationId: OrganizationId | null,
   id: SubscriptionId | null,
 ): Promise<SealedSubscriptionRow> {
-  const subscription = id === null ? null : await gathered.findSubscription(id);
+  const subscription = id === null ? null : await batched.findSubscription(id);
   if (!subscription) throw noSuchSubscription();
   if (organizationId !== null && subscription.organization_id !== organizationId) {
     throw noSuchSubscription();

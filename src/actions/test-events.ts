@@ -34,7 +34,7 @@ export async function sendTestEvent(
 
   const { eventId, subscriptionIds } = keep
     ? await publishAndKeep(deps, event, keep)
-    : await deps.gathered.publish(event);
+    : await deps.batched.publish(event);
   if (subscriptionIds.length === 0) {
     await getSubscription(deps, organizationId, call.id); // Throws if the subscription was deleted meanwhile.
     throw inactive();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { gather } from "../actions/gather.ts";
+import { batch } from "../actions/batch.ts";
 
 /** Attempts that one statement records. */
 const BATCH_MAX = 500;
@@ -29,13 +29,13 @@ export function createRecorder<Item>(
     giveUpAfterMs: number;
   },
 ): (item: Item) => Promise<void> {
-  const gathered = gather<Item, Unwritten | null>(persist, {
+  const batched = batch<Item, Unwritten | null>(persist, {
     max: BATCH_MAX,
     paceMs: PACE_MS,
     waitingMax: Infinity, // The dispatcher bounds it. A refused outcome would mean a second attempt.
   });
   return async (item) => {
-    const unwritten = await gathered(item);
+    const unwritten = await batched(item);
     if (unwritten) throw unwritten.error;
   };
 

@@ -48,11 +48,11 @@ export function standardOutput(): DestinationStream {
   output.flushSync = () => {
     if (!fails) flushSync(); // It retries until it succeeds and blocks everything else.
   };
-  return gatherLines(output);
+  return batchLines(output);
 }
 
 /** Hands lines to `output` together, because for each write it measures everything that it holds. */
-function gatherLines(output: ReturnType<typeof pino.destination>): DestinationStream {
+function batchLines(output: ReturnType<typeof pino.destination>): DestinationStream {
   const [write, flush, flushSync] = [
     output.write.bind(output),
     output.flush.bind(output),

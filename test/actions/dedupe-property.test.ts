@@ -50,7 +50,7 @@ test("any publishes at the same time, from two processes, end with one event for
           const one = processes[process] ?? deps;
           // A transaction of the caller's takes its keys in one call, and so in one order.
           const events = toEvents(keys);
-          if (way === "service") return { keys, published: await one.gathered.publishAll(events) };
+          if (way === "service") return { keys, published: await one.batched.publishAll(events) };
           let published: Published[] = [];
           await one.db
             .begin(async (tx) => {
@@ -103,7 +103,7 @@ test("a publisher that dies in its transaction frees its keys", async () => {
     await tx`select 1`;
   });
   await assert.rejects(dies);
-  const [published] = await deps.gathered.publishAll([event]);
+  const [published] = await deps.batched.publishAll([event]);
   assert.equal(published?.isDuplicate, false);
 });
 
@@ -111,8 +111,8 @@ test("a commit whose answer was lost is repeated with its key, and there is one 
   const { deps } = await createEngine(db);
   const organizationId = await anOrganization(deps);
   const event = { organizationId, type: "vc.test.ping", data: "{}", dedupeKey: "k" };
-  const [lost] = await deps.gathered.publishAll([event]);
-  const [again] = await createDependencies({ ...deps, db: other }).gathered.publishAll([event]);
+  const [lost] = await deps.batched.publishAll([event]);
+  const [again] = await createDependencies({ ...deps, db: other }).batched.publishAll([event]);
   assert.deepEqual(again, { eventId: lost?.eventId, isDuplicate: true, subscriptionIds: [] });
   const rows = await db`select from events where organization_id = ${organizationId}`;
   assert.equal(rows.length, 1);

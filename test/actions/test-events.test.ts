@@ -21,7 +21,7 @@ async function aProvenSubscription() {
 
 test("who has shown the secret once is not looked up again", async () => {
   const { deps, organization, id, secret } = await aProvenSubscription();
-  deps.gathered.findSubscription = () => Promise.reject(new Error("looked up"));
+  deps.batched.findSubscription = () => Promise.reject(new Error("looked up"));
   await sendTestEvent(deps, organization, { id, secret });
 });
 

@@ -38,7 +38,7 @@ test("what a process without a dispatcher publishes nudges the dispatcher of ano
   const { nudged } = await aDispatcher(t);
   const { deps, due } = await aPublisher(t);
   const { organization_id: organizationId } = due;
-  await deps.gathered.publish({ organizationId, type: "vc.test.ping", data: "{}" });
+  await deps.batched.publish({ organizationId, type: "vc.test.ping", data: "{}" });
   assert.deepEqual(await nudged.until(([first]) => first), due);
 });
 

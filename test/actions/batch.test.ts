@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PartnerError } from "../../src/domain/errors.ts";
-import { gather } from "../../src/actions/gather.ts";
+import { batch } from "../../src/actions/batch.ts";
 
 test("calls of one tick become one batch, and each gets its own result", async () => {
   const batches: number[][] = [];
-  const double = gather(
+  const double = batch(
     (items: number[]) => {
       batches.push(items);
       return Promise.resolve(items.map((item) => item * 2));
@@ -18,7 +18,7 @@ test("calls of one tick become one batch, and each gets its own result", async (
 
 test("a batch holds no more than its maximum, and the rest follows in order", async () => {
   const sizes: number[] = [];
-  const same = gather(
+  const same = batch(
     (items: number[]) => {
       sizes.push(items.length);
       return Promise.resolve(items);
@@ -32,7 +32,7 @@ test("a batch holds no more than its maximum, and the rest follows in order", as
 
 test("enough calls go at once, and what the tick still brings goes with the next batch", async () => {
   const batches: number[][] = [];
-  const same = gather(
+  const same = batch(
     (items: number[]) => {
       batches.push(items);
       return Promise.resolve(items);
@@ -48,7 +48,7 @@ test("enough calls go at once, and what the tick still brings goes with the next
 test("what waits for a batch is on its way before the callers of that batch go on", async () => {
   const seen: string[] = [];
   const asked: Promise<number>[] = [];
-  const call = gather(
+  const call = batch(
     (items: string[]) => {
       seen.push(`batch of ${items.join()}`);
       if (items.includes("a")) ask("b");
@@ -67,7 +67,7 @@ test("what waits for a batch is on its way before the callers of that batch go o
 test("one batch at a time: what comes meanwhile waits and goes together", async () => {
   let underWay = 0;
   let most = 0;
-  const call = gather(
+  const call = batch(
     async (items: number[]) => {
       most = Math.max(most, ++underWay);
       await new Promise(setImmediate);
@@ -81,7 +81,7 @@ test("one batch at a time: what comes meanwhile waits and goes together", async 
 });
 
 test("a batch that fails fails its own calls and no later ones", async () => {
-  const picky = gather(
+  const picky = batch(
     (items: string[]) =>
       items.includes("bad") ? Promise.reject(new Error("no")) : Promise.resolve(items),
     { max: 10 },
@@ -92,7 +92,7 @@ test("a batch that fails fails its own calls and no later ones", async () => {
 });
 
 test("a batch that throws before it has begun fails its own calls and no later ones", async () => {
-  const picky = gather(
+  const picky = batch(
     (items: string[]) => {
       if (items.includes("bad")) throw new Error("no");
       return Promise.resolve(items);
@@ -104,7 +104,7 @@ test("a batch that throws before it has begun fails its own calls and no later o
 });
 
 test("when nothing comes back, calls beyond ten thousand that wait are refused instead of piling up", async () => {
-  const stuck = gather(() => new Promise<never[]>(() => undefined), { max: 1 });
+  const stuck = batch(() => new Promise<never[]>(() => undefined), { max: 1 });
   const underWay = 1;
   const calls = Array.from({ length: underWay + 10_001 }, () => stuck(0));
   await assert.rejects(
@@ -118,7 +118,7 @@ test("callers of a batch that takes too long are told so, and later ones at once
     error instanceof PartnerError && error.code === "unavailable" && error.retryAfter === 5;
   let batches = 0;
   let end: (() => void) | undefined;
-  const call = gather(
+  const call = batch(
     async (items: string[]) => {
       if (++batches === 1) await new Promise<void>((resolve) => (end = resolve));
       return items;
@@ -140,7 +140,7 @@ test("callers of a batch that takes too long are told so, and later ones at once
 test("after a halt callers wait but briefly, until something comes back again", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const ends: ((results: string[] | Promise<never>) => void)[] = [];
-  const call = gather(() => new Promise<string[]>((end) => ends.push(end)), {
+  const call = batch(() => new Promise<string[]>((end) => ends.push(end)), {
     max: 1,
     patienceMs: 5_000,
   });

@@ -1,6 +1,6 @@
 import { Busy } from "../domain/errors.ts";
 
-export interface GatherOptions {
+export interface BatchOptions {
   /** The most calls in one batch. */
   max: number;
   /** A batch of this many calls starts at once. Default: `max`. */
@@ -28,9 +28,9 @@ const SHARE_AFTER_HALT = 1 / 10;
  * than `patienceMs`, its calls, the waiting ones and all new ones until it ends throw at once, so that no backlog grows. The
  * next batches get less patience until one succeeds.
  */
-export function gather<Item, Result>(
+export function batch<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { max, enough = max, paceMs = 0, waitingMax = WAITING_MAX, patienceMs }: GatherOptions,
+  { max, enough = max, paceMs = 0, waitingMax = WAITING_MAX, patienceMs }: BatchOptions,
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
