@@ -4,7 +4,7 @@ import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/res
 import type { SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Attempted } from "./deliver.ts";
-import { Doorbell } from "./doorbell.ts";
+import { WakeSignal } from "./wake-signal.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { Slots } from "./slots.ts";
 
@@ -45,7 +45,7 @@ export class Dispatcher {
   readonly #slots: Slots;
   /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
-  readonly #bell = new Doorbell();
+  readonly #wakeUp = new WakeSignal();
   readonly #due: Due;
   #running: Promise<void> | undefined;
   #scanning: Promise<void> | undefined;
@@ -95,7 +95,7 @@ export class Dispatcher {
 
   nudge(due: DueSubscription[]): void {
     this.#due.add(due);
-    this.#bell.ring();
+    this.#wakeUp.set();
   }
 
   /**
@@ -132,7 +132,7 @@ export class Dispatcher {
   /** Stops claiming. Resolves when every outcome is recorded. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#bell.ring();
+    this.#wakeUp.set();
     await this.#running;
   }
 
@@ -146,7 +146,7 @@ export class Dispatcher {
       } catch (error) {
         this.#options.onError(error); // The database is unavailable. The next poll retries.
       }
-      await this.#bell.wait(Math.min(pollIntervalMs, this.#due.resumeAtMs - elapsedMs()));
+      await this.#wakeUp.wait(Math.min(pollIntervalMs, this.#due.resumeAtMs - elapsedMs()));
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
     await this.#scanning;
@@ -157,7 +157,7 @@ export class Dispatcher {
     this.#scanning ??= this.#due
       .scan(this.#hasEnough)
       .then((hasFound) => {
-        if (hasFound) this.#bell.ring();
+        if (hasFound) this.#wakeUp.set();
       }, this.#options.onError)
       .finally(() => (this.#scanning = undefined));
   }
@@ -176,7 +176,7 @@ export class Dispatcher {
     } finally {
       free();
     }
-    this.#bell.ring();
+    this.#wakeUp.set();
   }
 
   async #claim(wanted: Wanted): Promise<void> {
@@ -218,7 +218,7 @@ export class Dispatcher {
   }
 
   #ringForMore(): void {
-    if (this.#due.size > 0 || this.#stopping) this.#bell.ring();
+    if (this.#due.size > 0 || this.#stopping) this.#wakeUp.set();
   }
 }
 

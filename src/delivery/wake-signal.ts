@@ -1,15 +1,15 @@
-/** Lets one loop sleep until a ring or a timeout. A ring while the loop is awake ends the next wait. */
-export class Doorbell {
-  #rung = false;
+/** Lets one loop sleep until it is set or a timeout passes. Setting it while the loop is awake ends the next wait. */
+export class WakeSignal {
+  #isSet = false;
   #wake: (() => void) | undefined;
 
-  ring(): void {
-    this.#rung = true;
+  set(): void {
+    this.#isSet = true;
     this.#wake?.();
   }
 
   async wait(timeoutMs: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#isSet) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         this.#wake = () => {
@@ -19,6 +19,6 @@ export class Doorbell {
       });
     }
     this.#wake = undefined;
-    this.#rung = false;
+    this.#isSet = false;
   }
 }
