@@ -139,7 +139,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
           },
           onError: orElse("dispatching failed"),
         });
-  metrics.watchAttempts(dispatcher ?? { underWay: 0 });
+  metrics.watchAttempts(dispatcher ?? { inFlight: 0 });
   metrics.watchDeliveries({ db, clock: clock.now, activity });
   const activityWriter = startActivityWriter(db, activity, {
     processId: identity.id,

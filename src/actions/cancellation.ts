@@ -30,7 +30,7 @@ export function createCancelling(
   { db, clock }: { db: Database; clock: Clock },
   { max = SUBSCRIPTIONS_MAX, onCancelFailed, onCancelled }: CancellingOptions = {},
 ): Cancelling {
-  const underWay = new Map<string, Promise<void>>();
+  const inFlight = new Map<string, Promise<void>>();
   let isStopping = false;
   const cancelAll = batch(
     async (ids: string[]) => {
@@ -50,17 +50,17 @@ export function createCancelling(
   );
   return {
     cancelRest: (id) => {
-      if (underWay.has(id)) return;
-      const done = cancelAll(id).finally(() => underWay.delete(id));
+      if (inFlight.has(id)) return;
+      const done = cancelAll(id).finally(() => inFlight.delete(id));
       done.catch(() => undefined); // The error went to `onCancelFailed`, and `restCancelled` rejects with it.
-      underWay.set(id, done);
+      inFlight.set(id, done);
     },
     restCancelled: async () => {
-      await Promise.all(underWay.values());
+      await Promise.all(inFlight.values());
     },
     stopCancelling: async () => {
       isStopping = true;
-      await Promise.allSettled(underWay.values());
+      await Promise.allSettled(inFlight.values());
     },
   };
 }

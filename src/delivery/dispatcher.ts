@@ -60,7 +60,7 @@ export class Dispatcher {
   }
 
   /** The number of running attempts. */
-  get underWay(): number {
+  get inFlight(): number {
     return this.#slots.busy;
   }
 

@@ -59,7 +59,7 @@ export class Receivers {
   note(
     { id, host }: { id: SubscriptionId; host: string },
     signal: Signal,
-    at: { underWay: number; beganMs: number; nowMs: number },
+    at: { inFlight: number; beganMs: number; nowMs: number },
   ): void {
     if (signal === "none") return;
     const isFailing = signal === "unanswered";
@@ -70,7 +70,7 @@ export class Receivers {
     const limit = this.#limits.get(id) ?? INITIAL_LIMIT;
     const next = isFailing
       ? afterSilence(limit, at)
-      : afterAnswer(limit, { underWay: at.underWay, max: this.#max });
+      : afterAnswer(limit, { inFlight: at.inFlight, max: this.#max });
     if (next !== limit) this.#limits.set(id, next);
   }
 }

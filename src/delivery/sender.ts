@@ -60,14 +60,14 @@ export function createSender(options: {
 }): Sender {
   const { check, clock, timeoutMs, userAgent, extraCa, maxConnections, source } = options;
   const connections = new Connections(trustedRoots(extraCa), maxConnections, source);
-  const underWay = new LinkedList<Deadline>();
+  const inFlight = new LinkedList<Deadline>();
   let isClosed = false;
 
   return { send, close };
 
   async function send(post: Post): Promise<Outcome> {
     const deadline = new Deadline(timeoutMs);
-    const link = underWay.append(deadline);
+    const link = inFlight.append(deadline);
     try {
       if (isClosed) throw CLOSED;
       return await attempt(post, deadline);
@@ -76,7 +76,7 @@ export function createSender(options: {
       if (error instanceof AttemptFailed) return error.outcome;
       return { kind: "internal-fault", fault: "unexpected", error };
     } finally {
-      underWay.remove(link);
+      inFlight.remove(link);
     }
   }
 
@@ -116,7 +116,7 @@ export function createSender(options: {
 
   async function close(): Promise<void> {
     isClosed = true;
-    for (const deadline of underWay) deadline.end(CLOSED);
+    for (const deadline of inFlight) deadline.end(CLOSED);
     await connections.close();
   }
 }

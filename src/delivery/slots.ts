@@ -113,8 +113,8 @@ export class Slots {
     beganMs: number,
     nowMs: number,
   ): void {
-    const underWay = this.#bySubscription.of(id);
-    this.#receivers.note({ id, host: hostOf(url) }, signal, { underWay, beganMs, nowMs });
+    const inFlight = this.#bySubscription.of(id);
+    this.#receivers.note({ id, host: hostOf(url) }, signal, { inFlight, beganMs, nowMs });
   }
 
   /**

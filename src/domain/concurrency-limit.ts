@@ -44,9 +44,9 @@ export function signalOf(outcome: Outcome): Signal {
 /** Returns the limit after an answer. It grows only while at least half of it is used. */
 export function afterAnswer(
   limit: ConcurrencyLimit,
-  { underWay, max }: { underWay: number; max: number },
+  { inFlight, max }: { inFlight: number; max: number },
 ): ConcurrencyLimit {
-  const isUsed = 2 * underWay >= Math.floor(limit.attempts);
+  const isUsed = 2 * inFlight >= Math.floor(limit.attempts);
   if (!isUsed || limit.attempts >= max)
     return limit.isAnswered ? limit : { ...limit, isAnswered: true };
   const step = limit.isSlowStart ? 1 : 1 / limit.attempts;

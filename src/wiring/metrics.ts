@@ -13,7 +13,7 @@ import { within } from "./within.ts";
 
 export interface Metrics {
   /** Exposes the number of running attempts. */
-  watchAttempts(dispatcher: { readonly underWay: number }): void;
+  watchAttempts(dispatcher: { readonly inFlight: number }): void;
   /** Exposes the state of the machine. */
   watchMachine(machine: Machine): void;
   /** Exposes the backlog and published events. */
@@ -95,7 +95,7 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
         help: "Attempts in flight in this process",
         registers,
         collect() {
-          this.set(dispatcher.underWay);
+          this.set(dispatcher.inFlight);
         },
       });
     },

@@ -65,13 +65,13 @@ test("what waits for a batch is on its way before the callers of that batch go o
 });
 
 test("one batch at a time: what comes meanwhile waits and goes together", async () => {
-  let underWay = 0;
+  let inFlight = 0;
   let most = 0;
   const call = batch(
     async (items: number[]) => {
-      most = Math.max(most, ++underWay);
+      most = Math.max(most, ++inFlight);
       await new Promise(setImmediate);
-      underWay--;
+      inFlight--;
       return items;
     },
     { max: 3 },
@@ -105,8 +105,8 @@ test("a batch that throws before it has begun fails its own calls and no later o
 
 test("when nothing comes back, calls beyond ten thousand that wait are refused instead of piling up", async () => {
   const stuck = batch(() => new Promise<never[]>(() => undefined), { max: 1 });
-  const underWay = 1;
-  const calls = Array.from({ length: underWay + 10_001 }, () => stuck(0));
+  const inFlight = 1;
+  const calls = Array.from({ length: inFlight + 10_001 }, () => stuck(0));
   await assert.rejects(
     Promise.race(calls),
     (error) => error instanceof PartnerError && error.code === "unavailable",

@@ -11,7 +11,7 @@ test("a receiver that did not answer gets one attempt at a time", async (t) => {
   for (let n = 0; n < 10; n++) d.endOne("silent");
   await d.reaches(1);
   for (let n = 0; n < 5; n++) await new Promise(setImmediate);
-  assert.equal(d.underWay.length, 1);
+  assert.equal(d.inFlight.length, 1);
 });
 
 test("attempts at a host that does not answer are put off beyond the room of one organization", async (t) => {
@@ -29,7 +29,7 @@ test("attempts at a host that does not answer are put off beyond the room of one
   d.dispatcher.nudge(dueOf(...names));
   await d.reaches(1);
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
-  assert.ok(d.underWay.length <= 18, `${d.underWay.length} of 20 slots`);
+  assert.ok(d.inFlight.length <= 18, `${d.inFlight.length} of 20 slots`);
   assert.ok(d.deferred.length > 0, "the host of a new subscription is known after its claim");
 });
 
@@ -48,7 +48,7 @@ test("a subscription that has used up its ceiling is left alone until its time",
     d.dispatcher.nudge(dueOf("limited"));
     await new Promise(setImmediate);
   }
-  assert.deepEqual([claims, d.underWay.length], [1, 0]);
+  assert.deepEqual([claims, d.inFlight.length], [1, 0]);
   nowMs = 1_000;
   d.dispatcher.nudge([]);
   await d.reaches(1);

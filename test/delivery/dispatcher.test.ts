@@ -11,13 +11,13 @@ test("a receiver that hangs holds its own share of the hands, and the others go 
   );
   d.dispatcher.start();
   await d.reaches(6);
-  assert.equal(d.underWay.filter((a) => a.subscription === "hanging").length, 3);
+  assert.equal(d.inFlight.filter((a) => a.subscription === "hanging").length, 3);
 
   d.endOne("healthy");
   d.endOne("healthy");
   await d.reaches(6);
-  assert.equal(d.underWay.filter((a) => a.subscription === "hanging").length, 3);
-  assert.equal(d.underWay.filter((a) => a.subscription === "healthy").length, 3);
+  assert.equal(d.inFlight.filter((a) => a.subscription === "hanging").length, 3);
+  assert.equal(d.inFlight.filter((a) => a.subscription === "healthy").length, 3);
 });
 
 test(
@@ -27,7 +27,7 @@ test(
     const d = aDispatcher(t, { gone: 1000, healthy: 4 }, { inactive: "gone" });
     d.dispatcher.start();
     await d.reaches(4);
-    assert.ok(d.underWay.every((a) => a.subscription === "healthy"));
+    assert.ok(d.inFlight.every((a) => a.subscription === "healthy"));
   },
 );
 
@@ -36,9 +36,9 @@ test("never more attempts under way than hands", async (t) => {
   d.dispatcher.start();
   await d.reaches(7);
   for (let i = 0; i < 20; i++) {
-    d.endOne(d.underWay[0]?.subscription ?? "");
+    d.endOne(d.inFlight[0]?.subscription ?? "");
     await d.reaches(7);
-    assert.equal(d.dispatcher.underWay, 7);
+    assert.equal(d.dispatcher.inFlight, 7);
   }
 });
 
@@ -92,7 +92,7 @@ test("stopping claims nothing more and waits for what is under way", async (t) =
   assert.equal(stopped, false);
   d.endOne("a");
   await stop;
-  assert.equal(d.underWay.length, 0);
+  assert.equal(d.inFlight.length, 0);
 });
 
 test("while outcomes wait to be recorded, nothing more is claimed, though hands are free", async (t) => {
@@ -107,7 +107,7 @@ test("while outcomes wait to be recorded, nothing more is claimed, though hands 
     d.endOne("a");
   }
   await new Promise(setImmediate);
-  assert.deepEqual(d.underWay, [], "four outcomes of two hands are not recorded yet");
+  assert.deepEqual(d.inFlight, [], "four outcomes of two hands are not recorded yet");
   record();
   await d.reaches(2);
 });
@@ -116,7 +116,7 @@ test("no more subscriptions are kept in mind than a process has room for, and no
   let now = 0;
   t.mock.method(performance, "now", () => now); // No scan before the nudged ones are served.
   const ids = Array.from({ length: 12_000 }, (_, i) => `s${String(i).padStart(5, "0")}`);
-  const { dispatcher, underWay, add, reaches } = aDispatcher(
+  const { dispatcher, inFlight, add, reaches } = aDispatcher(
     t,
     {},
     { concurrency: 20_000, pollIntervalMs: 1_000 },
@@ -126,7 +126,7 @@ test("no more subscriptions are kept in mind than a process has room for, and no
   for (const id of ids) add(id, 1);
   dispatcher.nudge(dueOf(...ids));
   await reaches(10_000);
-  assert.equal(underWay.length, 10_000);
+  assert.equal(inFlight.length, 10_000);
   now = 1_000;
   dispatcher.nudge([]);
   await reaches(12_000);

@@ -33,7 +33,7 @@ const hostile = fc.record<Hostile>({
 function waitOf(total: number, organizations: Hostile[], arrivesMs: number): number {
   const slots = new Slots(total, Math.ceil(total / 2));
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
-  const underWay: { attempt: Attempt; beganMs: number; endsMs: number; answers: boolean }[] = [];
+  const inFlight: { attempt: Attempt; beganMs: number; endsMs: number; answers: boolean }[] = [];
   const newcomer = { subscription_id: "new", organization_id: "new", url: "https://new.test/" };
 
   for (let nowMs = 0; nowMs <= LIMIT_MS; nowMs += STEP_MS) {
@@ -44,8 +44,8 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
     });
     if (nowMs === arrivesMs) due.add([newcomer]);
 
-    for (const ended of underWay.filter(({ endsMs }) => endsMs <= nowMs)) {
-      underWay.splice(underWay.indexOf(ended), 1);
+    for (const ended of inFlight.filter(({ endsMs }) => endsMs <= nowMs)) {
+      inFlight.splice(inFlight.indexOf(ended), 1);
       slots.note(ended.attempt, ended.answers ? "answered" : "unanswered", ended.beganMs, nowMs);
       slots.give(ended.attempt);
     }
@@ -65,7 +65,7 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
         const attempt = { subscription_id: id, organization_id, url: `https://${id}.test/` };
         for (let n = 0; n < taken; n++) {
           slots.take(attempt);
-          underWay.push({ attempt, beganMs: nowMs, endsMs: nowMs + holdsMs, answers });
+          inFlight.push({ attempt, beganMs: nowMs, endsMs: nowMs + holdsMs, answers });
         }
         begun += taken;
         left -= taken;

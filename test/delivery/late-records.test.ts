@@ -44,13 +44,13 @@ test("an attempt under way is in the audit, though it began after the failure th
   const { deps, clock, first, another } = await anEngine();
   const failure = failedAt(first, clock());
   clock.advance(25_000);
-  const underWay = await another();
+  const inFlight = await another();
 
   const { disabled } = await recordEnded(deps, [failure]);
   assert.equal(disabled.length, 1);
   clock.advance(20_000);
-  await recordEnded(deps, [failedAt(underWay, clock())]);
-  const attempts = await listAttempts(db, underWay.id);
+  await recordEnded(deps, [failedAt(inFlight, clock())]);
+  const attempts = await listAttempts(db, inFlight.id);
   assert.deepEqual(
     attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
     [[1, "http_503", null]],
@@ -58,12 +58,12 @@ test("an attempt under way is in the audit, though it began after the failure th
 });
 
 test("so is one that began at the end of its lease, by a clock far ahead of the one that deleted", async () => {
-  const { deps, clock, first: underWay } = await anEngine();
+  const { deps, clock, first: inFlight } = await anEngine();
   const behind = createClock(after(clock(), -2 * SKEW_MAX_MS));
-  await deleteSubscription({ ...deps, clock: behind }, null, underWay.subscription_id);
+  await deleteSubscription({ ...deps, clock: behind }, null, inFlight.subscription_id);
   clock.advance(deps.rules.leaseMs);
-  await recordEnded(deps, [deliveredAt(underWay, clock())]);
-  const attempts = await listAttempts(db, underWay.id);
+  await recordEnded(deps, [deliveredAt(inFlight, clock())]);
+  const attempts = await listAttempts(db, inFlight.id);
   assert.deepEqual(
     attempts.map(({ attempt, http_status }) => [attempt, http_status]),
     [[1, 200]],

@@ -13,7 +13,7 @@ function aDispatcher(
   claim: (wanted: Wanted) => Promise<Taken> = () => Promise.resolve(NOTHING),
   concurrency = 4,
 ) {
-  const underWay: { subscription: string; end: () => void }[] = [];
+  const inFlight: { subscription: string; end: () => void }[] = [];
   const recorded: (() => void)[] = [];
   const wanted: Wanted[] = [];
   const dispatcher = new Dispatcher({
@@ -23,7 +23,7 @@ function aDispatcher(
       return claim(asked);
     },
     deliver: async ({ subscription_id: subscription }) => {
-      await new Promise<void>((end) => underWay.push({ subscription, end }));
+      await new Promise<void>((end) => inFlight.push({ subscription, end }));
       return { signal: "none", recorded: new Promise<void>((done) => recorded.push(done)) };
     },
     defer: () => Promise.resolve(),
@@ -36,7 +36,7 @@ function aDispatcher(
     },
   });
   t.after(() => dispatcher.stop());
-  return { dispatcher, underWay, recorded, wanted };
+  return { dispatcher, inFlight, recorded, wanted };
 }
 
 const claimOf = (subscription_id: string) =>
@@ -60,15 +60,15 @@ function spare(dispatcher: Dispatcher): number {
 const turn = () => new Promise(setImmediate);
 
 test("a delivery that is published with its lease is attempted without a claim", async (t) => {
-  const { dispatcher, underWay, recorded } = aDispatcher(t);
+  const { dispatcher, inFlight, recorded } = aDispatcher(t);
   dispatcher.start();
   publish(dispatcher, ["a", "b"]);
   assert.deepEqual(
-    underWay.map(({ subscription }) => subscription),
+    inFlight.map(({ subscription }) => subscription),
     ["a", "b"],
   );
-  assert.equal(dispatcher.underWay, 2);
-  for (const { end } of underWay) end();
+  assert.equal(dispatcher.inFlight, 2);
+  for (const { end } of inFlight) end();
   await turn();
   for (const done of recorded) done();
 });
@@ -77,18 +77,18 @@ test("reserved slots come back when they were not used", (t) => {
   const { dispatcher } = aDispatcher(t);
   dispatcher.start();
   assert.deepEqual([spare(dispatcher), spare(dispatcher)], [2, 2]);
-  assert.equal(dispatcher.underWay, 0);
+  assert.equal(dispatcher.inFlight, 0);
 });
 
 test("a subscription that has something due, or no slot left, gets none", async (t) => {
-  const { dispatcher, underWay, recorded } = aDispatcher(t, undefined, 256);
+  const { dispatcher, inFlight, recorded } = aDispatcher(t, undefined, 256);
   dispatcher.nudge(dueOf("due"));
   dispatcher.start();
   publish(dispatcher, ["saturated"]);
   const { except, end } = dispatcher.reserve();
   end([]);
   assert.deepEqual(except, ["due", "saturated"]);
-  underWay[0]?.end();
+  inFlight[0]?.end();
   await turn();
   recorded[0]?.();
 });
@@ -110,7 +110,7 @@ test("a dispatcher that has not started, or is stopping, reserves nothing", asyn
 });
 
 test("stopping waits for reservations, and for the attempts that fill them", async (t) => {
-  const { dispatcher, underWay, recorded } = aDispatcher(t);
+  const { dispatcher, inFlight, recorded } = aDispatcher(t);
   dispatcher.start();
   const { end } = dispatcher.reserve();
   let isStopped = false;
@@ -121,7 +121,7 @@ test("stopping waits for reservations, and for the attempts that fill them", asy
   end([claimOf("a")]);
   await turn();
   assert.equal(isStopped, false, "it waits for the attempt");
-  underWay[0]?.end();
+  inFlight[0]?.end();
   await turn();
   assert.equal(isStopped, false, "it waits for the record");
   recorded[0]?.();
@@ -129,20 +129,20 @@ test("stopping waits for reservations, and for the attempts that fill them", asy
 });
 
 test("while outcomes wait to be recorded, no slots are reserved", async (t) => {
-  const { dispatcher, underWay, recorded } = aDispatcher(t);
+  const { dispatcher, inFlight, recorded } = aDispatcher(t);
   dispatcher.start();
   for (let i = 0; i < 8; i++) {
     publish(dispatcher, [`s${i}`]);
-    underWay.pop()?.end();
+    inFlight.pop()?.end();
     await turn();
   }
-  assert.deepEqual([dispatcher.underWay, recorded.length], [0, 8]);
+  assert.deepEqual([dispatcher.inFlight, recorded.length], [0, 8]);
   assert.equal(spare(dispatcher), 0);
   for (const done of recorded) done();
 });
 
 test("a reserved slot is not free to a claim before its attempt has begun", async (t) => {
-  const { dispatcher, underWay, recorded, wanted } = aDispatcher(t);
+  const { dispatcher, inFlight, recorded, wanted } = aDispatcher(t);
   dispatcher.start();
   await turn();
   const { end } = dispatcher.reserve();
@@ -150,7 +150,7 @@ test("a reserved slot is not free to a claim before its attempt has begun", asyn
   end([claimOf("a")]);
   await turn();
   assert.deepEqual(wanted, []);
-  underWay[0]?.end();
+  inFlight[0]?.end();
   await turn();
   recorded[0]?.();
 });

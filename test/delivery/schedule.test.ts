@@ -190,16 +190,16 @@ test("deleting a subscription cancels what is queued; its attempt under way is r
   const organization = await anOrganization(deps);
   const { id } = await aSubscription(deps, organization);
   await publish(deps, organization, 3);
-  const [underWay] = (await claim()).slice(0, 1);
-  assert.ok(underWay);
+  const [inFlight] = (await claim()).slice(0, 1);
+  assert.ok(inFlight);
 
   await deleteSubscription(deps, organization, id);
   assert.deepEqual(await states(id), { cancelled: 3 });
-  await attemptAll(deps, [underWay], () => refused);
-  await attemptAll(deps, [underWay], () => refused);
+  await attemptAll(deps, [inFlight], () => refused);
+  await attemptAll(deps, [inFlight], () => refused);
 
   assert.deepEqual(await states(id), { cancelled: 3 });
-  const attempts = await listAttempts(db, underWay.id);
+  const attempts = await listAttempts(db, inFlight.id);
   assert.equal(attempts.length, 1);
   assert.equal(attempts[0]?.next_attempt_at, null);
   clock.advance(86_400_000);

@@ -273,12 +273,12 @@ test("closing ends attempts under way and every connection", async (t) => {
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));
   receiver.answer(scripts.hang);
-  const underWay = [sender.send(aPost(receiver.url())), sender.send(aPost(receiver.url()))];
+  const inFlight = [sender.send(aPost(receiver.url())), sender.send(aPost(receiver.url()))];
   while (receiver.requests.length < 3) await receiver.next();
 
   const closed = receiver.connections.map((socket) => once(socket, "close"));
   await sender.close();
-  for (const attempt of underWay) assert.equal((await attempt).kind, "internal-fault");
+  for (const attempt of inFlight) assert.equal((await attempt).kind, "internal-fault");
   await Promise.all(closed);
   assert.equal((await sender.send(aPost(receiver.url()))).kind, "internal-fault");
   assert.equal(receiver.requests.length, 3);

@@ -24,12 +24,12 @@ interface Course {
 function* attemptsAt({ answersAfterMs, perSecond, hangsUntilMs = 0, untilMs }: Course) {
   const slots = new Slots(SLOTS, SLOTS / 2);
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
-  const underWay: { beganMs: number; endsMs: number; answers: boolean }[] = [];
+  const inFlight: { beganMs: number; endsMs: number; answers: boolean }[] = [];
   let begun = 0;
 
   for (let nowMs = 0; nowMs <= untilMs; nowMs += STEP_MS) {
-    while ((underWay[0]?.endsMs ?? Infinity) <= nowMs) {
-      const { beganMs, answers } = underWay.shift() ?? assert.fail();
+    while ((inFlight[0]?.endsMs ?? Infinity) <= nowMs) {
+      const { beganMs, answers } = inFlight.shift() ?? assert.fail();
       slots.note(SLOW, answers ? "answered" : "unanswered", beganMs, nowMs);
       slots.give(SLOW);
     }
@@ -43,8 +43,8 @@ function* attemptsAt({ answersAfterMs, perSecond, hangsUntilMs = 0, untilMs }: C
         const answers = nowMs >= hangsUntilMs;
         slots.take(SLOW);
         const endsMs = nowMs + (answers ? answersAfterMs : TIMEOUT_MS);
-        underWay.push({ beganMs: nowMs, endsMs, answers });
-        yield { nowMs, lagMs: nowMs - (++begun * 1_000) / perSecond, underWay: underWay.length };
+        inFlight.push({ beganMs: nowMs, endsMs, answers });
+        yield { nowMs, lagMs: nowMs - (++begun * 1_000) / perSecond, inFlight: inFlight.length };
       }
       due.settle("slow", true);
     }
@@ -70,11 +70,11 @@ test("a receiver that recovers after an hour of timeouts is at full speed within
   const attempts = [...attemptsAt({ ...course, untilMs: hangsUntilMs + 60_000 })];
   const hung = attempts.filter(({ nowMs }) => nowMs > 60_000 && nowMs < hangsUntilMs);
   assert.ok(
-    hung.every(({ underWay }) => underWay === 1),
+    hung.every(({ inFlight }) => inFlight === 1),
     "one attempt at a time",
   );
   assert.ok(
-    attempts.some(({ underWay }) => underWay >= 200),
+    attempts.some(({ inFlight }) => inFlight >= 200),
     "twice what its events need",
   );
 });

@@ -12,9 +12,9 @@ const MAX = 128;
 
 /** One answer time with as many attempts under way as the limit allows. */
 function round(limit: ConcurrencyLimit): ConcurrencyLimit {
-  const underWay = Math.floor(limit.attempts);
+  const inFlight = Math.floor(limit.attempts);
   let next = limit;
-  for (let n = 0; n < underWay; n++) next = afterAnswer(next, { underWay, max: MAX });
+  for (let n = 0; n < inFlight; n++) next = afterAnswer(next, { inFlight, max: MAX });
   return next;
 }
 
@@ -41,9 +41,9 @@ test("after the first timeout the limit grows by about one with each answer time
 });
 
 test("a limit that is not used does not grow", () => {
-  const limit = afterAnswer(INITIAL_LIMIT, { underWay: 1, max: MAX });
+  const limit = afterAnswer(INITIAL_LIMIT, { inFlight: 1, max: MAX });
   assert.equal(limit.attempts, 16);
-  assert.equal(afterAnswer(limit, { underWay: 1, max: MAX }), limit);
+  assert.equal(afterAnswer(limit, { inFlight: 1, max: MAX }), limit);
 });
 
 test("a receiver that answers nothing is at one attempt after one timeout", () => {
@@ -52,7 +52,7 @@ test("a receiver that answers nothing is at one attempt after one timeout", () =
 
 test("timeouts of attempts that began before the last halving count once if others were answered", () => {
   const halved = afterSilence({ ...INITIAL_LIMIT, attempts: 100 }, { beganMs: 0, nowMs: 10_000 });
-  const answered = afterAnswer(halved, { underWay: 1, max: MAX });
+  const answered = afterAnswer(halved, { inFlight: 1, max: MAX });
   assert.equal(afterSilence(answered, { beganMs: 5, nowMs: 10_001 }), answered);
   assert.equal(afterSilence(answered, { beganMs: 10_000, nowMs: 20_000 }).attempts, 25);
 });

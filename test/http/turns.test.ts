@@ -22,14 +22,14 @@ test("requests that are sent ahead are answered one after the other, in their or
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const key = `Authorization: ${authorization}`;
-  let underWay = 0;
+  let inFlight = 0;
   let atOnce = 0;
   api.app.addHook("preHandler", (_request, _reply, done) => {
-    atOnce = Math.max(atOnce, ++underWay);
+    atOnce = Math.max(atOnce, ++inFlight);
     done();
   });
   api.app.addHook("onSend", (_request, _reply, payload, done) => {
-    underWay--;
+    inFlight--;
     done(null, payload);
   });
   const base = await api.listen();

@@ -4,7 +4,7 @@ import { SingleFlight } from "../../src/lib/single-flight.ts";
 
 function anOracle(sharing?: { forMs: number; nowMs: () => number }) {
   const asked: { question: string; answer: (text: string) => void; fail: () => void }[] = [];
-  const underWay = new SingleFlight<string>(
+  const inFlight = new SingleFlight<string>(
     (question) =>
       new Promise((answer, reject) => {
         const fail = () => {
@@ -15,7 +15,7 @@ function anOracle(sharing?: { forMs: number; nowMs: () => number }) {
     { max: 2, beyond: "too many" },
     sharing,
   );
-  return { asked, ask: (question: string) => underWay.ask(question) };
+  return { asked, ask: (question: string) => inFlight.ask(question) };
 }
 
 test("calls with the same key share a pending result", async () => {

@@ -21,7 +21,7 @@ interface Outside {
 /** The memory of one process of the service, which a crash clears. */
 export class Process {
   readonly clock: Clock;
-  underWay: SingleFlight[] = [];
+  inFlight: SingleFlight[] = [];
   /** Attempts that ended and are not recorded yet, in order. */
   ended: Ended[] = [];
   /** Claims that were not attempted because of an internal fault. */
@@ -38,7 +38,7 @@ export class Process {
   }
 
   crash(): void {
-    this.underWay = [];
+    this.inFlight = [];
     this.ended = [];
     this.kept = [];
   }
@@ -51,11 +51,11 @@ export class Process {
   /** Ends up to `count` attempts whose outcome is known by now, in order. */
   async end(count: number, outcomeOf: (claim: Claim, ms: number) => Outcome | null): Promise<void> {
     let left = count;
-    for (const attempt of [...this.underWay]) {
+    for (const attempt of [...this.inFlight]) {
       if (left === 0) return;
       const outcome = outcomeOf(attempt.claim, this.now - attempt.startedAt);
       if (outcome === null) continue;
-      this.underWay.splice(this.underWay.indexOf(attempt), 1);
+      this.inFlight.splice(this.inFlight.indexOf(attempt), 1);
       await attempt.end(outcome);
       left--;
     }
@@ -92,6 +92,6 @@ export class Process {
         await delivered
       ).recorded;
     };
-    this.underWay.push({ claim, startedAt: this.now, end });
+    this.inFlight.push({ claim, startedAt: this.now, end });
   }
 }

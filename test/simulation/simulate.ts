@@ -60,7 +60,7 @@ async function take(world: World, step: Step): Promise<void> {
   } else if ("wait" in step) {
     world.wait(step.wait);
   } else if ("answer" in step) {
-    const busy = world.processes.filter(({ underWay }) => underWay.length > 0);
+    const busy = world.processes.filter(({ inFlight }) => inFlight.length > 0);
     if (busy.length > 0) await world.answer(pick(busy, step.answer), step.count);
   } else if ("attempt" in step) {
     await attempt(world, pick(world.processes, step.attempt), step.share);
@@ -88,7 +88,7 @@ async function attempt(world: World, process: Process, share: number): Promise<v
   await world.do(process, claiming(process, share, bounds));
   await world.answer(process, Infinity);
   for (const ms of [9_900, 100]) {
-    if (process.underWay.length === 0) break;
+    if (process.inFlight.length === 0) break;
     world.wait(ms);
     await world.answer(process, Infinity);
   }

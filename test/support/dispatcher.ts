@@ -42,7 +42,7 @@ export function aDispatcher(
     const page = due.slice(0, limit);
     return { due: dueOf(...page), upTo: due.length > limit ? (page.at(-1) ?? null) : null };
   };
-  const underWay: { subscription: string; end: () => void }[] = [];
+  const inFlight: { subscription: string; end: () => void }[] = [];
   const deferred: string[] = [];
   let begun: () => void = () => undefined;
 
@@ -65,7 +65,7 @@ export function aDispatcher(
     },
     deliver: async ({ subscription_id: subscription }) => {
       await new Promise<void>((end) => {
-        underWay.push({ subscription, end });
+        inFlight.push({ subscription, end });
         begun();
       });
       return { signal: but.signal ?? "answered", recorded: but.recorded ?? Promise.resolve() };
@@ -87,22 +87,22 @@ export function aDispatcher(
   });
   t.after(async () => {
     const stopped = dispatcher.stop();
-    while (underWay.length > 0) underWay.pop()?.end();
+    while (inFlight.length > 0) inFlight.pop()?.end();
     await stopped;
   });
 
   return {
     dispatcher,
-    underWay,
+    inFlight,
     deferred,
     add: (id: string, count: number) => waiting.set(id, (waiting.get(id) ?? 0) + count),
     /** Resolves once `count` attempts are under way. */
     reaches: async (count: number) => {
-      while (underWay.length < count) await new Promise<void>((resolve) => (begun = resolve));
+      while (inFlight.length < count) await new Promise<void>((resolve) => (begun = resolve));
     },
     endOne: (subscription: string) => {
-      const index = underWay.findIndex((a) => a.subscription === subscription);
-      underWay.splice(index, 1)[0]?.end();
+      const index = inFlight.findIndex((a) => a.subscription === subscription);
+      inFlight.splice(index, 1)[0]?.end();
     },
   };
 }

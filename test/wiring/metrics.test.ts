@@ -20,7 +20,7 @@ const { deps, clock } = await createEngine(db);
 
 function exposed(behind = db, databaseMs?: number) {
   const metrics = createMetrics(behind, clock, databaseMs);
-  metrics.watchAttempts({ underWay: 3 });
+  metrics.watchAttempts({ inFlight: 3 });
   const read = async () => (await metrics.expose()).body.split("\n");
   return { metrics, read };
 }
