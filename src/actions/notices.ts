@@ -87,7 +87,7 @@ export function noteLimited(
 }
 
 /** Tells the platform of the organizations that `noteLimited` remembers, each once a minute, over all processes. */
-export async function tellOfLimited(deps: Dependencies): Promise<void> {
+export async function publishLimitNotices(deps: Dependencies): Promise<void> {
   const { db, clock, activity, limited, nudge } = deps;
   if (limited.waiting.size === 0) return;
   const waiting = new Map(limited.waiting);

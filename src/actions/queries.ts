@@ -8,24 +8,24 @@ import { listed } from "../domain/violation.ts";
 import type { DeliveryFilter } from "../postgres/delivery-search.ts";
 
 /** The text of one field of a filter. Undefined: any value. */
-type Said = string | undefined;
+type QueryText = string | undefined;
 
 /** A filter of deliveries, as an operator writes it. `organization` is always an id or a slug. */
 export interface DeliveryQuery {
-  organization?: Said;
+  organization?: QueryText;
   /** `wh_<uuid>`. */
-  subscription?: Said;
+  subscription?: QueryText;
   /** The receiver's host. */
-  host?: Said;
+  host?: QueryText;
   /** `evt_<uuid>`, or an event type. */
-  event?: Said;
-  state?: Said;
+  event?: QueryText;
+  state?: QueryText;
   /** The reason of the last failed attempt. */
-  reason?: Said;
+  reason?: QueryText;
   /** Created at or after, ISO 8601. */
-  since?: Said;
+  since?: QueryText;
   /** Created before, ISO 8601. */
-  until?: Said;
+  until?: QueryText;
 }
 
 const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
@@ -78,7 +78,7 @@ export function readDeliveryQuery(
 }
 
 /** Returns null if the field is absent or unreadable. */
-export function readBoolean(pointer: string, text: Said, faults: Fault[]): boolean | null {
+export function readBoolean(pointer: string, text: QueryText, faults: Fault[]): boolean | null {
   return read(faults, pointer, text, {
     parse: (word) => (word === "true" || word === "false" ? word === "true" : null),
     wanted: "must be true or false",
@@ -88,7 +88,7 @@ export function readBoolean(pointer: string, text: Said, faults: Fault[]): boole
 /** Returns null if the field is absent or none of `choices`. */
 export function readChoice<Choice extends string>(
   pointer: string,
-  text: Said,
+  text: QueryText,
   choices: readonly Choice[],
   faults: Fault[],
 ): Choice | null {
@@ -99,14 +99,14 @@ export function readChoice<Choice extends string>(
 }
 
 /** Returns null if the field is absent or unreadable. */
-export function readTime(pointer: string, text: Said, faults: Fault[]): Date | null {
+export function readTime(pointer: string, text: QueryText, faults: Fault[]): Date | null {
   return read(faults, pointer, text, { parse: readTimestamp, wanted: TIME_WANTED });
 }
 
 function read<Value>(
   faults: Fault[],
   pointer: string,
-  text: Said,
+  text: QueryText,
   { parse, wanted }: { parse: (text: string) => Value | null; wanted: string },
 ): Value | null {
   if (text === undefined) return null;

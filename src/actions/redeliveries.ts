@@ -2,7 +2,7 @@ import { type Fault, PartnerError } from "../domain/errors.ts";
 import { requireNoFaults } from "../domain/faults.ts";
 import { parseId, type RedeliveryId, timeOrderedId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
-import { RATE, type RedeliveryWish, UNFINISHED_MAX } from "../domain/redelivery.ts";
+import { RATE, type RequestedState, UNFINISHED_MAX } from "../domain/redelivery.ts";
 import type { Database } from "../postgres/database.ts";
 import {
   countUnfinishedJobs,
@@ -111,7 +111,7 @@ export async function getRedelivery(
 export async function setRedeliveryState(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   id: RedeliveryId | null,
-  wish: RedeliveryWish,
+  requested: RequestedState,
 ): Promise<RedeliveryView> {
   const job = await db.begin(async (tx) => {
     if (id === null) return null;
@@ -121,9 +121,9 @@ export async function setRedeliveryState(
     if (found.finished_at !== null) {
       throw new PartnerError("redelivery_finished", `The redelivery is already ${found.state}.`);
     }
-    const isBlocked = wish === "running" && (await isJobBlocked(tx, id));
-    const finishedAt = wish === "cancelled" ? clock() : null;
-    return updateJobState(tx, id, { state: isBlocked ? "queued" : wish, finishedAt });
+    const isBlocked = requested === "running" && (await isJobBlocked(tx, id));
+    const finishedAt = requested === "cancelled" ? clock() : null;
+    return updateJobState(tx, id, { state: isBlocked ? "queued" : requested, finishedAt });
   });
   if (!job) throw noSuchRedelivery();
   return viewRedelivery(job);

@@ -14,17 +14,17 @@ export function noteUnread(error: NodeJS.ErrnoException): void {
 /** Runs `show` until a signal, or until the reader of our output has ended. The latter is no error. */
 export async function whileRead(show: (stop: AbortSignal) => Promise<void>): Promise<void> {
   try {
-    await show(AbortSignal.any([stopWish(), unread.signal]));
+    await show(AbortSignal.any([stopSignal(), unread.signal]));
   } catch (error) {
     if (!unread.signal.aborted) throw error;
   }
 }
 
 /** Aborts at the first signal. The listeners of the signal clean up. */
-function stopWish(): AbortSignal {
-  const wish = new AbortController();
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => wish.abort(new Error(`ended by ${signal}`)));
+    process.on(signal, () => stop.abort(new Error(`ended by ${signal}`)));
   }
-  return wish.signal;
+  return stop.signal;
 }

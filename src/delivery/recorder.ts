@@ -41,7 +41,7 @@ export function createRecorder<Item>(
 
   /** If the database refuses the items, tries each half by itself, down to single items. */
   async function persist(items: Item[]): Promise<(Unwritten | null)[]> {
-    const unwritten = await insist(items);
+    const unwritten = await writeWithRetries(items);
     if (unwritten === null || isTransient(unwritten.error) || items.length === 1) {
       return items.map(() => unwritten);
     }
@@ -50,7 +50,7 @@ export function createRecorder<Item>(
     return [...first, ...(await persist(items.slice(half)))];
   }
 
-  async function insist(items: Item[]): Promise<Unwritten | null> {
+  async function writeWithRetries(items: Item[]): Promise<Unwritten | null> {
     const began = performance.now();
     for (;;) {
       try {

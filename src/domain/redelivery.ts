@@ -4,8 +4,8 @@ export const REDELIVERY_STATES = ["queued", "running", "paused", "cancelled", "f
 export type RedeliveryState = (typeof REDELIVERY_STATES)[number];
 
 /** The states that operators can request. */
-export const REDELIVERY_WISHES = ["paused", "running", "cancelled"] as const;
-export type RedeliveryWish = (typeof REDELIVERY_WISHES)[number];
+export const REQUESTED_STATES = ["paused", "running", "cancelled"] as const;
+export type RequestedState = (typeof REQUESTED_STATES)[number];
 
 /** The states of deliveries that a job can send again. Delivered ones are sent again only if the filter names that state. */
 export const REDELIVERABLE_STATES = ["dead_lettered", "cancelled", "delivered"] as const;

@@ -15,6 +15,9 @@ export async function sendNotice(db: Queryable, notice: string): Promise<void> {
 }
 
 /** Receives the notices of all processes. Returns null if a pooler makes that impossible. */
-export function hearNotices(db: Database, onNotice: (notice: string) => void): Listener | null {
+export function listenForNotices(
+  db: Database,
+  onNotice: (notice: string) => void,
+): Listener | null {
   return db.listen({ channel: `select ${CHANNEL} as name`, onNotice });
 }

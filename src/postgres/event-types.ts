@@ -1,7 +1,7 @@
 import type { Queryable } from "./database.ts";
 import { arrayText } from "./array-text.ts";
 
-export interface EventTypeNode {
+export interface TypeAnnouncement {
   id: string;
   /** The platform's types that this process knows. */
   names: readonly string[];
@@ -15,7 +15,7 @@ export async function lockEventTypes(tx: Queryable): Promise<void> {
 /** Records the types that a process knows now. */
 export async function recordNode(
   tx: Queryable,
-  { id, names }: EventTypeNode,
+  { id, names }: TypeAnnouncement,
   now: Date,
 ): Promise<void> {
   await tx`

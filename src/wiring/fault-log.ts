@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import type { InternalFault } from "../domain/outcome.ts";
 
 /** The public ids of what an internal fault prevents. */
-export type Hindered = Record<string, string>;
+export type Affected = Record<string, string>;
 
 /** `error`: the exception, if the fault is one. Its stack is logged. */
 export type NoteFault = (
   fault: InternalFault,
-  hindered: Hindered,
+  affected: Affected,
   consequence: string,
   error?: unknown,
 ) => void;
@@ -29,12 +29,12 @@ export class FaultLog {
     this.#log = log;
   }
 
-  note(fault: InternalFault, hindered: Hindered, consequence: string, err?: unknown): void {
+  note(fault: InternalFault, affected: Affected, consequence: string, err?: unknown): void {
     if (this.#counts.size === 0) setTimeout(() => this.#account(), PERIOD_MS).unref();
     this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + 1);
     if (this.#lines >= LINES_MAX) return;
     this.#lines++;
-    this.#log.error({ fault, ...hindered, err }, `internal fault: ${consequence}`);
+    this.#log.error({ fault, ...affected, err }, `internal fault: ${consequence}`);
   }
 
   #account(): void {

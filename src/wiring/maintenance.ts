@@ -1,7 +1,7 @@
 import { recordKeysUsed } from "../actions/admission.ts";
 import { rollUpActivity } from "../actions/activity-rollup.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
-import { tellOfLimited } from "../actions/notices.ts";
+import { publishLimitNotices } from "../actions/notices.ts";
 import { forgetEndedSessions } from "../actions/sessions.ts";
 import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
@@ -58,7 +58,7 @@ export function startMaintenance(
     every(SESSIONS_MS, () => forgetEndedSessions(deps, stopping.signal)),
     every(EXPIRED_KEYS_MS, () => deleteExpiredKeys(deps, stopping.signal)),
     every(turnMs, () => rollUpActivity(deps, stopping.signal)),
-    every(LIMITED_MS, () => tellOfLimited(deps)),
+    every(LIMITED_MS, () => publishLimitNotices(deps)),
     every(CLOCK_MS, () => clock.measure()),
     every(standstillMs / 2, async () => {
       const sessions = await endStalled(deps.db, standstillMs);
@@ -70,7 +70,7 @@ export function startMaintenance(
       stopping.abort();
       await Promise.all(repeated.map((stop) => stop()));
       await recordKeysUsed(deps).catch(onError);
-      await tellOfLimited(deps).catch(onError);
+      await publishLimitNotices(deps).catch(onError);
     },
   };
 

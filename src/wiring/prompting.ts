@@ -4,7 +4,7 @@ import { NO_SLOTS } from "../actions/reservation.ts";
 import type { Dispatcher } from "../delivery/dispatcher.ts";
 import { Hearing } from "../delivery/hearing.ts";
 import type { Database } from "../postgres/database.ts";
-import { hearNotices, sendNotice } from "../postgres/due-notices.ts";
+import { listenForNotices, sendNotice } from "../postgres/due-notices.ts";
 
 type Nudged = Pick<Dispatcher, "nudge" | "reserve" | "isFull" | "isHearing">;
 
@@ -24,7 +24,7 @@ export interface Prompting extends Pick<Dependencies, "nudge" | "reserve"> {
 export function startPrompting(db: Database, dispatcher: Nudged | null): Prompting {
   const announcements = new Announcements((notice) => sendNotice(db.within(NOTICE_MS), notice));
   const hearing = dispatcher && new Hearing(dispatcher);
-  const heard = hearing && hearNotices(db, (notice) => hearing.hear(notice));
+  const heard = hearing && listenForNotices(db, (notice) => hearing.hear(notice));
   return {
     nudge: (due) => {
       dispatcher?.nudge(due);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { countRecorded } from "../../src/actions/counted-activity.ts";
-import { dueOf, noteLimited, tellOfLimited } from "../../src/actions/notices.ts";
+import { dueOf, noteLimited, publishLimitNotices } from "../../src/actions/notices.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { NOTICE_TYPES } from "../../src/domain/notices.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -187,7 +187,7 @@ test("a limited organization is told of once a minute, over all processes, and a
   assert.deepEqual(await notices(), [], "not in the request");
   other.limited.waiting.set(organization.id, clock());
   const published = deps.activity.published;
-  await Promise.all([tellOfLimited(deps), tellOfLimited(other)]);
+  await Promise.all([publishLimitNotices(deps), publishLimitNotices(other)]);
   assert.equal(deps.activity.published, published + 1, "it counts as published");
   const told = await notices();
   assert.deepEqual(
@@ -210,11 +210,11 @@ test("a limited organization is told of once a minute, over all processes, and a
   await ask();
   assert.equal(deps.limited.waiting.size, 0, "a process asks the database once a minute");
   deps.limited.waiting.set(organization.id, clock());
-  await tellOfLimited(deps);
+  await publishLimitNotices(deps);
   assert.equal((await notices()).length, 1);
   clock.advance(1);
   deps.limited.waiting.set(organization.id, clock());
-  await tellOfLimited(deps);
+  await publishLimitNotices(deps);
   assert.equal((await notices()).length, 2);
   noteLimited(deps, { organizationId: randomUUID(), slug: PLATFORM });
   assert.equal(deps.limited.waiting.size, 0, "the platform itself causes none");

@@ -5,7 +5,7 @@ import { publishAtOnce } from "../../src/actions/publish.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { connect, type Queryable } from "../../src/postgres/database.ts";
-import { hearNotices, sendNotice } from "../../src/postgres/due-notices.ts";
+import { listenForNotices, sendNotice } from "../../src/postgres/due-notices.ts";
 import { grantPublisher, PUBLISHER_ROLE } from "../../src/postgres/publisher-role.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { Arrivals } from "../support/arrivals.ts";
@@ -236,7 +236,7 @@ test("no table of the publisher's own leads the function astray", async () => {
 test("the function notifies nobody: its caller's commit waits behind no other", async (t) => {
   const { slug } = await anOrganization();
   const heard = new Arrivals<string>();
-  const listener = hearNotices(db, (notice) => heard.add(notice));
+  const listener = listenForNotices(db, (notice) => heard.add(notice));
   t.after(() => listener?.stop());
   await listener?.listening;
   await call(publisher, { organization: slug });

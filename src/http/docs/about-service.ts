@@ -8,7 +8,7 @@ export interface AboutService {
   egressShown: readonly string[];
 }
 
-export const NOTHING_SAID: AboutService = { contact: null, egressShown: [] };
+export const NO_ABOUT: AboutService = { contact: null, egressShown: [] };
 
 /** The placeholders in the built pages. */
 export const ABOUT = {

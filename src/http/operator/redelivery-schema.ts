@@ -3,7 +3,7 @@ import {
   RATE,
   REDELIVERABLE_STATES,
   REDELIVERY_STATES,
-  REDELIVERY_WISHES,
+  REQUESTED_STATES,
 } from "../../domain/redelivery.ts";
 import { pageOf } from "../page-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
@@ -91,7 +91,7 @@ export const RedeliveryBody = Type.Object(
 );
 
 export const RedeliveryPatch = Type.Object(
-  { state: Type.String({ enum: [...REDELIVERY_WISHES] }) },
+  { state: Type.String({ enum: [...REQUESTED_STATES] }) },
   { examples: [{ state: "paused" }] },
 );
 

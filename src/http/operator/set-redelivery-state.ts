@@ -1,13 +1,13 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import { setRedeliveryState } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
-import type { RedeliveryWish } from "../../domain/redelivery.ts";
+import type { RequestedState } from "../../domain/redelivery.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Redelivery, RedeliveryParams, RedeliveryPatch } from "./redelivery-schema.ts";
 
-const ACTIONS: Record<RedeliveryWish, string> = {
+const ACTIONS: Record<RequestedState, string> = {
   paused: "pause_redelivery",
   running: "resume_redelivery",
   cancelled: "cancel_redelivery",
@@ -31,7 +31,7 @@ export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request) => {
-      const state = request.body.state as RedeliveryWish;
+      const state = request.body.state as RequestedState;
       const changed = await setRedeliveryState(deps, parseId("rdl", request.params.id), state);
       logChange(request, ACTIONS[state], changed.id);
       return changed;

@@ -1,7 +1,7 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
-import { type AboutService, NOTHING_SAID } from "../docs/about-service.ts";
+import { type AboutService, NO_ABOUT } from "../docs/about-service.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
@@ -27,7 +27,7 @@ export interface PartnerAppOptions extends AppOptions {
 /** Builds the partners' listener. Until it listens, more routes may be added. */
 export function buildPartnerApp(
   deps: Dependencies,
-  { health, docs = BUILT_SITE, about = NOTHING_SAID, ...options }: PartnerAppOptions,
+  { health, docs = BUILT_SITE, about = NO_ABOUT, ...options }: PartnerAppOptions,
 ): App {
   const app = buildApp(options);
   healthRoutes(app, health);
