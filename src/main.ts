@@ -29,7 +29,7 @@ import { createMetrics, measure } from "./wiring/metrics.ts";
 import { datedProblems, identify, startReporting } from "./wiring/process-reports.ts";
 import { Opened } from "./wiring/opened.ts";
 import { Outage } from "./wiring/outage.ts";
-import { startPrompting } from "./wiring/prompting.ts";
+import { startNudging } from "./wiring/nudging.ts";
 import { USER_AGENT } from "./wiring/product.ts";
 import { startRedelivering } from "./wiring/redeliveries.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
@@ -152,13 +152,13 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   });
   opened.add(() => reporting.stop());
 
-  const prompting = startPrompting(db, dispatcher);
-  opened.add(() => prompting.stop());
+  const nudging = startNudging(db, dispatcher);
+  opened.add(() => nudging.stop());
   const deps = createDependencies({
     ...foundations,
     ownProblems,
-    nudge: prompting.nudge,
-    reserve: prompting.reserve,
+    nudge: nudging.nudge,
+    reserve: nudging.reserve,
     eventTypes,
     retentionMs: config.retentionMs,
     checkDestination: destinations.forRequests,

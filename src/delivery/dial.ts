@@ -5,8 +5,8 @@ import { parseAddress } from "../domain/ip-address.ts";
 import type { FailureReason } from "../domain/outcome.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
-import { codeOf, type DialError, outcomeOfDial, type OwnSide } from "./outcome-of-error.ts";
-import { createOwnSide } from "./own-side.ts";
+import { codeOf, type DialError, outcomeOfDial, type LocalChecks } from "./outcome-of-error.ts";
+import { createLocalChecks } from "./local-checks.ts";
 
 /** If an address has not connected after this time, the next one is tried as well. */
 const HEAD_START_MS = 250;
@@ -34,8 +34,8 @@ export async function dial(
   {
     room = ANY_ROOM,
     source = ANY_SOURCE,
-    ownSide = createOwnSide(source),
-  }: { room?: Room; source?: EgressSource; ownSide?: OwnSide } = {},
+    localChecks = createLocalChecks(source),
+  }: { room?: Room; source?: EgressSource; localChecks?: LocalChecks } = {},
 ): Promise<{ socket: Socket; address: string }> {
   return new Promise((resolve, reject) => {
     const waiting = inTurn(addresses);
@@ -54,7 +54,7 @@ export async function dial(
         race(address);
         if (waiting.length > 0) timer = setTimeout(next, HEAD_START_MS);
       } else if (racing.size === 0) {
-        void outcomeOfDial(errors, ownSide).then((outcome) => fail(new AttemptFailed(outcome)));
+        void outcomeOfDial(errors, localChecks).then((outcome) => fail(new AttemptFailed(outcome)));
       }
     }
 

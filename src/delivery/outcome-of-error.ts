@@ -26,7 +26,7 @@ export interface DialError {
 }
 
 /** What this machine knows of itself. It is asked if an error may have its cause here or at the destination. */
-export interface OwnSide {
+export interface LocalChecks {
   hasLostIpv4: () => Promise<boolean>;
   /** Returns true if connections to other destinations get a port. */
   hasPorts: () => Promise<boolean>;
@@ -35,8 +35,11 @@ export interface OwnSide {
 }
 
 /** Returns the outcome if we could not connect to any address of a host. */
-export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Promise<Outcome> {
-  const outcomes = await Promise.all(errors.map((error) => outcomeOf(error, ownSide)));
+export async function outcomeOfDial(
+  errors: DialError[],
+  localChecks: LocalChecks,
+): Promise<Outcome> {
+  const outcomes = await Promise.all(errors.map((error) => outcomeOf(error, localChecks)));
   return (
     outcomes.find(({ kind }) => kind === "internal-fault") ??
     outcomes.find(({ kind }) => kind === "deferred") ??
@@ -47,17 +50,17 @@ export async function outcomeOfDial(errors: DialError[], ownSide: OwnSide): Prom
 
 /**
  * An unreachable IPv6 address is no internal fault, because machines without IPv6 are common. The exception is a lost source
- * address. For IPv4, `ownSide` must confirm the fault, since both codes are ambiguous. Routers report a receiver's network as a
+ * address. For IPv4, `localChecks` must confirm the fault, since both codes are ambiguous. Routers report a receiver's network as a
  * lost route (ENETUNREACH). Linux reports one destination without free ports as if no port were left (EADDRNOTAVAIL).
  */
-async function outcomeOf({ code, family }: DialError, ownSide: OwnSide): Promise<Outcome> {
-  if (family === 4 && code === "ENETUNREACH" && (await ownSide.hasLostIpv4())) {
+async function outcomeOf({ code, family }: DialError, localChecks: LocalChecks): Promise<Outcome> {
+  if (family === 4 && code === "ENETUNREACH" && (await localChecks.hasLostIpv4())) {
     return internalFault("no_route");
   }
   if (family === 4 && code === "EADDRNOTAVAIL") {
-    return (await ownSide.hasPorts()) ? DEFERRED : internalFault("no_ports");
+    return (await localChecks.hasPorts()) ? DEFERRED : internalFault("no_ports");
   }
-  if (family === 6 && code === "EADDRNOTAVAIL" && (await ownSide.hasLostIpv6Source())) {
+  if (family === 6 && code === "EADDRNOTAVAIL" && (await localChecks.hasLostIpv6Source())) {
     return internalFault("no_ports");
   }
   return BY_CODE.get(code) ?? NETWORK_ERROR;

@@ -29,7 +29,7 @@ export type Outcome =
  * Internal faults: the conditions on our side that stop an attempt.
  *
  * Partners must not be able to cause one by a URL, name, address, certificate, answer or number of requests. If an error has
- * two possible causes, our own side must confirm the fault (`OwnSide`, the resolver's probe). `unexpected` is an unforeseen
+ * two possible causes, our own side must confirm the fault (`LocalChecks`, the resolver's probe). `unexpected` is an unforeseen
  * exception. Only a defect in our code raises it.
  */
 export const INTERNAL_FAULTS = [

@@ -37,7 +37,7 @@ export async function putMark(folder: string): Promise<Mark> {
 /** The names of the marks of living processes. What a dead one left behind is swept away. */
 export async function listMarks(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => NAME.test(name));
-  const faults = await Promise.all(names.map((name) => knock(join(folder, name))));
+  const faults = await Promise.all(names.map((name) => tryConnect(join(folder, name))));
   const dead = names.filter((_, i) => isProofOfDeath(faults[i]));
   await Promise.all(dead.map((name) => rm(join(folder, name), { force: true })));
   return names.filter((name) => !dead.includes(name));
@@ -49,7 +49,7 @@ export function sharesPids(markName: string): boolean {
 }
 
 /** Null when somebody listens at a Unix socket, else the code of the error that says why nobody can be reached. */
-export async function knock(path: string): Promise<string | null> {
+export async function tryConnect(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const end = (fault: string | null) => {

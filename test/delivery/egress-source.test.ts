@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createOwnSide } from "../../src/delivery/own-side.ts";
+import { createLocalChecks } from "../../src/delivery/local-checks.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aPost, startSender } from "../support/sender.ts";
 
@@ -29,6 +29,6 @@ test("an address to send from that is gone is an internal fault, and no failure 
   const sender = await startSender(t, { source: NOBODYS });
   const outcome = await sender.send(aPost(receiver.url()));
   assert.deepEqual(outcome, { kind: "internal-fault", fault: "no_ports" });
-  assert.equal(await createOwnSide(NOBODYS).hasLostIpv6Source(), true);
-  assert.equal(await createOwnSide({ ipv4: null, ipv6: null }).hasLostIpv6Source(), false);
+  assert.equal(await createLocalChecks(NOBODYS).hasLostIpv6Source(), true);
+  assert.equal(await createLocalChecks({ ipv4: null, ipv6: null }).hasLostIpv6Source(), false);
 });

@@ -6,12 +6,12 @@ import {
   outcomeOfDial,
   outcomeOfExchange,
   outcomeOfHandshake,
-  type OwnSide,
+  type LocalChecks,
 } from "../../src/delivery/outcome-of-error.ts";
 
 const failed = (code: string, family: 4 | 6 = 4): DialError => ({ code, family });
 
-const sound: OwnSide = {
+const sound: LocalChecks = {
   hasLostIpv4: () => Promise.resolve(false),
   hasPorts: () => Promise.resolve(true),
   hasLostIpv6Source: () => Promise.resolve(false),
@@ -21,65 +21,66 @@ const withoutPorts = { ...sound, hasPorts: () => Promise.resolve(false) };
 
 const withoutSource = { ...sound, hasLostIpv6Source: () => Promise.resolve(true) };
 
-const OUTCOMES: [what: string, errors: DialError[], outcome: string, ownSide?: OwnSide][] = [
-  ["a refusal", [failed("ECONNREFUSED")], "connection_refused"],
-  ["a reset", [failed("ECONNRESET")], "connection_reset"],
-  ["silence that the system gave up on", [failed("ETIMEDOUT")], "timeout"],
-  ["a host that is not reachable", [failed("EHOSTUNREACH")], "network_error"],
-  ["an error that nobody thought of", [failed("EWHATEVER")], "network_error"],
+const OUTCOMES: [what: string, errors: DialError[], outcome: string, localChecks?: LocalChecks][] =
   [
-    "no IPv6 route, for a host that has only IPv6",
-    [failed("ENETUNREACH", 6)],
-    "network_error",
-    withoutRoute,
-  ],
-  [
-    "no IPv6 route, for a host whose IPv4 refuses",
-    [failed("ENETUNREACH", 6), failed("ECONNREFUSED")],
-    "connection_refused",
-    withoutRoute,
-  ],
-  [
-    "no IPv6 address of ours, for a host that has only IPv6",
-    [failed("EADDRNOTAVAIL", 6)],
-    "network_error",
-    withoutPorts,
-  ],
-  [
-    "the IPv6 address that we are to send from is gone",
-    [failed("EADDRNOTAVAIL", 6)],
-    "no_ports",
-    withoutSource,
-  ],
-  [
-    "no IPv6 address of ours, for a host whose IPv4 refuses",
-    [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL", 6)],
-    "connection_refused",
-    withoutPorts,
-  ],
-  ["a network that a router cannot reach", [failed("ENETUNREACH")], "network_error"],
-  ["no IPv4 route of ours", [failed("ENETUNREACH")], "no_route", withoutRoute],
-  [
-    "no IPv4 route of ours, though IPv6 refuses",
-    [failed("ENETUNREACH"), failed("ECONNREFUSED", 6)],
-    "no_route",
-    withoutRoute,
-  ],
-  ["no descriptors", [failed("EMFILE")], "no_descriptors"],
-  ["no descriptors in the whole system", [failed("ENFILE")], "no_descriptors"],
-  ["no ports", [failed("EADDRNOTAVAIL")], "no_ports", withoutPorts],
-  [
-    "no ports for the second address",
-    [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL")],
-    "no_ports",
-    withoutPorts,
-  ],
-  ["no ports for this address alone", [failed("EADDRNOTAVAIL")], "deferred"],
-];
+    ["a refusal", [failed("ECONNREFUSED")], "connection_refused"],
+    ["a reset", [failed("ECONNRESET")], "connection_reset"],
+    ["silence that the system gave up on", [failed("ETIMEDOUT")], "timeout"],
+    ["a host that is not reachable", [failed("EHOSTUNREACH")], "network_error"],
+    ["an error that nobody thought of", [failed("EWHATEVER")], "network_error"],
+    [
+      "no IPv6 route, for a host that has only IPv6",
+      [failed("ENETUNREACH", 6)],
+      "network_error",
+      withoutRoute,
+    ],
+    [
+      "no IPv6 route, for a host whose IPv4 refuses",
+      [failed("ENETUNREACH", 6), failed("ECONNREFUSED")],
+      "connection_refused",
+      withoutRoute,
+    ],
+    [
+      "no IPv6 address of ours, for a host that has only IPv6",
+      [failed("EADDRNOTAVAIL", 6)],
+      "network_error",
+      withoutPorts,
+    ],
+    [
+      "the IPv6 address that we are to send from is gone",
+      [failed("EADDRNOTAVAIL", 6)],
+      "no_ports",
+      withoutSource,
+    ],
+    [
+      "no IPv6 address of ours, for a host whose IPv4 refuses",
+      [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL", 6)],
+      "connection_refused",
+      withoutPorts,
+    ],
+    ["a network that a router cannot reach", [failed("ENETUNREACH")], "network_error"],
+    ["no IPv4 route of ours", [failed("ENETUNREACH")], "no_route", withoutRoute],
+    [
+      "no IPv4 route of ours, though IPv6 refuses",
+      [failed("ENETUNREACH"), failed("ECONNREFUSED", 6)],
+      "no_route",
+      withoutRoute,
+    ],
+    ["no descriptors", [failed("EMFILE")], "no_descriptors"],
+    ["no descriptors in the whole system", [failed("ENFILE")], "no_descriptors"],
+    ["no ports", [failed("EADDRNOTAVAIL")], "no_ports", withoutPorts],
+    [
+      "no ports for the second address",
+      [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL")],
+      "no_ports",
+      withoutPorts,
+    ],
+    ["no ports for this address alone", [failed("EADDRNOTAVAIL")], "deferred"],
+  ];
 
-for (const [what, errors, expected, ownSide = sound] of OUTCOMES) {
+for (const [what, errors, expected, localChecks = sound] of OUTCOMES) {
   test(`failing to connect by ${what} counts as ${expected}`, async () => {
-    const outcome = await outcomeOfDial(errors, ownSide);
+    const outcome = await outcomeOfDial(errors, localChecks);
     const said = "fault" in outcome ? outcome.fault : "reason" in outcome && outcome.reason;
     assert.equal(said || outcome.kind, expected);
     const isOurs = ["no_route", "no_descriptors", "no_ports"].includes(expected);

@@ -95,7 +95,7 @@ const SOUND = {
 test("without any route for IPv4 no attempt is made", async (t) => {
   refuseLocally(t, "ENETUNREACH");
   const lost = { ...SOUND, hasLostIpv4: () => Promise.resolve(true) };
-  const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), { ownSide: lost });
+  const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), { localChecks: lost });
   await assert.rejects(dialling, { outcome: { kind: "internal-fault", fault: "no_route" } });
 });
 

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { homeFolder, removeEmbedded, startEmbedded } from "../../src/embedded-postgres/index.ts";
-import { knock } from "../../src/embedded-postgres/marks.ts";
+import { tryConnect } from "../../src/embedded-postgres/marks.ts";
 import { readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
-import { look } from "../../src/embedded-postgres/keeper/sight.ts";
+import { observe } from "../../src/embedded-postgres/keeper/server-state.ts";
 import { attachFrom, visit } from "../support/embedded-child.ts";
 import { keepersIn, lives } from "../support/processes.ts";
 import { requireProgram } from "../support/required.ts";
@@ -47,7 +47,7 @@ test("a socket that was unlinked is back within seconds, and so is the server's 
   const before = serverPid();
   await rm(socket);
   const since = performance.now();
-  while ((await knock(socket)) !== null) await sleep(20);
+  while ((await tryConnect(socket)) !== null) await sleep(20);
   assert.notEqual(serverPid(), before);
   assert.ok(performance.now() - since < 20_000);
   await server.stop();
@@ -77,7 +77,7 @@ test("a server whose socket is gone, and that nobody uses, is replaced by whoeve
   await once(killed.child, "exit");
   await rm(socket);
   const server = await startEmbedded({ dataDir, log, settings });
-  assert.equal(await knock(socket), null);
+  assert.equal(await tryConnect(socket), null);
   assert.notEqual(serverPid(), left);
   await server.stop();
 });
@@ -108,7 +108,7 @@ for (const [what, through] of [
     if (!(await requireProgram(t, "unshare", [...through.slice(1), "true"]))) return;
     const service = await attachFrom(t, dataDir, [...through]);
     assert.match((await visit(dataDir)).said, /^serves$/m);
-    assert.equal(await knock(socket), null);
+    assert.equal(await tryConnect(socket), null);
     await service.stop();
   });
 }
@@ -131,9 +131,9 @@ test("where somebody uses a server that we might not see, a command starts no se
 test("whoever listens is alive, whatever the pid file says", async (t) => {
   const folder = join(scratch, "listening");
   await mkdir(folder);
-  assert.deepEqual(await look(folder, join(folder, "socket")), { kind: "dead", pid: null });
+  assert.deepEqual(await observe(folder, join(folder, "socket")), { kind: "dead", pid: null });
   const listener = createServer().listen(join(folder, "socket"));
   t.after(() => listener.close());
   await once(listener, "listening");
-  assert.deepEqual(await look(folder, join(folder, "socket")), { kind: "starting" });
+  assert.deepEqual(await observe(folder, join(folder, "socket")), { kind: "starting" });
 });

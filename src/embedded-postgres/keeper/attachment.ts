@@ -8,7 +8,7 @@ import { dataOf, makeFolder } from "./folders.ts";
 import type { Server } from "./launch.ts";
 import { ensureRunning, stopServer } from "./server.ts";
 import { trimServerLog } from "./server-log.ts";
-import { isServing } from "./sight.ts";
+import { isServing } from "./server-state.ts";
 import { dropSocketFolder, prepareSocketFolder, socketIn } from "./socket-folder.ts";
 
 const TRIM_INTERVAL_MS = 60_000;

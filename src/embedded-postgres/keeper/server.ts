@@ -5,7 +5,7 @@ import { endOrphans } from "./orphans.ts";
 import { isRunning, readPostmaster } from "./postmaster.ts";
 import { sendSignal } from "./processes.ts";
 import { logOf } from "./server-log.ts";
-import { look, type Sight } from "./sight.ts";
+import { observe, type ServerState } from "./server-state.ts";
 import { socketIn } from "./socket-folder.ts";
 
 const POLL_MS = 20;
@@ -40,22 +40,22 @@ export async function ensureRunning(
   let launched: Launched | null = null;
 
   for (;;) {
-    const sight = await look(data, socket);
+    const state = await observe(data, socket);
     // A new server can be stopped only after it has written its pid.
-    if (launched === null || sight.kind !== "dead") signal?.throwIfAborted();
-    const isLost = sight.kind === "deaf" || (sight.kind === "dead" && !may.start);
+    if (launched === null || state.kind !== "dead") signal?.throwIfAborted();
+    const isLost = state.kind === "deaf" || (state.kind === "dead" && !may.start);
     if (!isLost) reachable = performance.now();
 
-    if (sight.kind === "serving") return;
+    if (state.kind === "serving") return;
     // After a SIGTERM from outside, a server waits for all sessions, ours included, and accepts no new ones.
-    if (sight.kind === "stopping") sendSignal(sight.pid, "SIGINT");
+    if (state.kind === "stopping") sendSignal(state.pid, "SIGINT");
     if (isLost && performance.now() - reachable > DEAF_MS) {
-      if (sight.kind === "dead" || !may.stop) throw new Error(describe(sight, socket));
+      if (state.kind === "dead" || !may.stop) throw new Error(describe(state, socket));
       await stopServer(data);
     }
-    if (sight.kind === "dead" && may.start) {
+    if (state.kind === "dead" && may.start) {
       if (launched?.hasEnded()) launched = await clearUp(launched, data);
-      launched ??= await launch(server, sight.pid);
+      launched ??= await launch(server, state.pid);
     }
     if (performance.now() - since > PATIENCE_MS) {
       throw new Error(`PostgreSQL does not answer: see ${logOf(server.home)}`);
@@ -73,9 +73,9 @@ async function clearUp(launched: Launched, data: string): Promise<null> {
   return null;
 }
 
-function describe(sight: Sight, socket: string): string {
+function describe(state: ServerState, socket: string): string {
   const runs =
-    sight.kind === "deaf" ? `runs as process ${sight.pid}` : "is used in another container";
+    state.kind === "deaf" ? `runs as process ${state.pid}` : "is used in another container";
   return `PostgreSQL ${runs}, but nothing listens on ${socket}`;
 }
 

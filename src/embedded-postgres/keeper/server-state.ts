@@ -1,10 +1,10 @@
 import { lstatSync } from "node:fs";
-import { knock } from "../marks.ts";
+import { tryConnect } from "../marks.ts";
 import { isRunning, readPostmaster } from "./postmaster.ts";
 import { isAbsent } from "./regular-file.ts";
 
 /** What we see of a server. A server that listens is alive, even if we do not see its process. */
-export type Sight =
+export type ServerState =
   | { kind: "serving" | "starting" }
   | { kind: "stopping"; pid: number }
   /** The pid file says ready, but nothing listens on the socket. `why` is the error's code. */
@@ -12,8 +12,8 @@ export type Sight =
   /** The pid in the file that it left, if any. */
   | { kind: "dead"; pid: number | null };
 
-export async function look(data: string, socket: string): Promise<Sight> {
-  const why = await knock(socket);
+export async function observe(data: string, socket: string): Promise<ServerState> {
+  const why = await tryConnect(socket);
   const seen = readPostmaster(data);
   const isReady = seen?.state === "ready";
 
@@ -26,11 +26,11 @@ export async function look(data: string, socket: string): Promise<Sight> {
   return why === null ? { kind: "serving" } : { kind: "deaf", pid, why };
 }
 
-/** Returns true if the server runs and does not stop. Cheaper than `look`: does not connect. */
+/** Returns true if the server runs and does not stop. Cheaper than `observe`: does not connect. */
 export async function isServing(data: string, socket: string): Promise<boolean> {
   const seen = readPostmaster(data);
   if (seen === null || seen.state === "stopping" || !isSocket(socket)) return false;
-  return isRunning(seen, data) || (await knock(socket)) === null;
+  return isRunning(seen, data) || (await tryConnect(socket)) === null;
 }
 
 function isSocket(path: string): boolean {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { NO_SLOTS, type DueSubscription } from "../../src/actions/reservation.ts";
 import { randomId } from "../../src/domain/ids.ts";
-import { startPrompting } from "../../src/wiring/prompting.ts";
+import { startNudging } from "../../src/wiring/nudging.ts";
 import { Arrivals } from "../support/arrivals.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
@@ -14,24 +14,24 @@ const dueNow = () => ({ subscription_id: randomId(), organization_id: randomId()
 /** A process with a dispatcher, and what that is nudged for. */
 async function aDispatcher(t: TestContext, { isFull = false } = {}) {
   const nudged = new Arrivals<DueSubscription>();
-  const prompting = startPrompting(db, {
+  const nudging = startNudging(db, {
     nudge: (due) => due.forEach((one) => nudged.add(one)),
     reserve: () => NO_SLOTS,
     isFull,
     isHearing: true,
   });
-  t.after(() => prompting.stop());
-  await prompting.listening;
-  return { ...prompting, nudged };
+  t.after(() => nudging.stop());
+  await nudging.listening;
+  return { ...nudging, nudged };
 }
 
 /** A process that publishes, and has no dispatcher. */
 async function aPublisher(t: TestContext) {
-  const prompting = startPrompting(db, null);
-  t.after(() => prompting.stop());
-  const { deps } = await createEngine(db, { nudge: prompting.nudge, reserve: prompting.reserve });
+  const nudging = startNudging(db, null);
+  t.after(() => nudging.stop());
+  const { deps } = await createEngine(db, { nudge: nudging.nudge, reserve: nudging.reserve });
   const { id, organization_id } = await aSubscription(deps);
-  return { deps, prompting, due: { subscription_id: id, organization_id } };
+  return { deps, nudging, due: { subscription_id: id, organization_id } };
 }
 
 test("what a process without a dispatcher publishes nudges the dispatcher of another one", async (t) => {

@@ -1,10 +1,10 @@
 import { connect } from "node:net";
 import type { EgressSource } from "../domain/egress-source.ts";
-import { codeOf, type OwnSide } from "./outcome-of-error.ts";
+import { codeOf, type LocalChecks } from "./outcome-of-error.ts";
 import { hasLostIpv4, readOwnNetwork } from "./routes.ts";
 
 /** Examines this machine through the source addresses of deliveries. */
-export function createOwnSide({ ipv4, ipv6 }: EgressSource): OwnSide {
+export function createLocalChecks({ ipv4, ipv6 }: EgressSource): LocalChecks {
   return {
     hasLostIpv4: async () => hasLostIpv4(await readOwnNetwork()),
     hasPorts: () => hasPorts("127.0.0.1", ipv4),

@@ -11,7 +11,7 @@ type Nudged = Pick<Dispatcher, "nudge" | "reserve" | "isFull" | "isHearing">;
 /** A slower notice is abandoned. */
 const NOTICE_MS = 1_000;
 
-export interface Prompting extends Pick<Dependencies, "nudge" | "reserve"> {
+export interface Nudging extends Pick<Dependencies, "nudge" | "reserve"> {
   /** Resolves when notices are received. */
   listening: Promise<void>;
   stop: () => Promise<void>;
@@ -21,7 +21,7 @@ export interface Prompting extends Pick<Dependencies, "nudge" | "reserve"> {
  * Makes published deliveries start within milliseconds instead of at the next poll. Nudges the dispatcher of this process. If
  * there is none or it is full, sends a notice, which nudges those of the other processes.
  */
-export function startPrompting(db: Database, dispatcher: Nudged | null): Prompting {
+export function startNudging(db: Database, dispatcher: Nudged | null): Nudging {
   const announcements = new Announcements((notice) => sendNotice(db.within(NOTICE_MS), notice));
   const hearing = dispatcher && new Hearing(dispatcher);
   const heard = hearing && listenForNotices(db, (notice) => hearing.hear(notice));
