@@ -23,18 +23,18 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-test("without any variable the defaults hold", () => {
+test("without variables the defaults apply", () => {
   assert.deepEqual(loadConfig({}), defaults);
 });
 
-test("an empty or blank variable counts as unset, and variables of others are ignored", () => {
+test("an empty or blank variable counts as unset, and foreign variables are ignored", () => {
   const names = configurationNames();
   assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, ""]))), defaults);
   assert.deepEqual(loadConfig(Object.fromEntries(names.map((name) => [name, " "]))), defaults);
   assert.deepEqual({ ...loadConfig({ PORTS: "x", port: "x" }), misspelt: [] }, defaults);
 });
 
-test("the names of all variables can be asked for", () => {
+test("the names of all variables can be listed", () => {
   assert.deepEqual(configurationNames().sort(), [...new Set(GOOD.map(([name]) => name))].sort());
 });
 
@@ -244,7 +244,7 @@ for (const [name, values, mustBe] of BAD) {
   });
 }
 
-test("all faults are told at once, each entry of a list being one", () => {
+test("all faults are reported at once, one for each entry of a list", () => {
   assert.deepEqual(
     faultsOf({
       PORT: "x",
@@ -262,7 +262,7 @@ test("all faults are told at once, each entry of a list being one", () => {
   );
 });
 
-test("a fault never quotes what may be secret", () => {
+test("a fault never quotes a possible secret", () => {
   const secret = "hunter2hunter2";
   const faults = faultsOf({
     DATABASE_URL: `mysql://u:${secret}@db/x`,
@@ -276,7 +276,7 @@ test("a fault never quotes what may be secret", () => {
   assert.ok(!faults.join().includes(secret));
 });
 
-test("partners and operators have a listener each", () => {
+test("partners and operators have separate listeners", () => {
   const clash = (env: NodeJS.ProcessEnv) =>
     faultsOf({ PORT: "9000", OPERATOR_PORT: "9000", ...env });
   const fault =

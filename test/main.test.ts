@@ -21,7 +21,7 @@ async function aConfig(): Promise<Config> {
   });
 }
 
-test("a start that fails at its last step closes all that it has opened", async (t) => {
+test("a start that fails at its last step closes everything", async (t) => {
   const config = await aConfig();
   const other = new Server().listen(config.port, config.host);
   t.after(() => other.close());
@@ -40,7 +40,7 @@ test("a start that fails at its last step closes all that it has opened", async 
   assert.equal(sessions?.["count"], 0);
 });
 
-test("a listener answers while the other one is not open yet", async (t) => {
+test("a listener responds while the other is not open yet", async (t) => {
   const config = await aConfig();
   const { operatorHost, operatorPort } = config;
   let type: unknown;

@@ -32,7 +32,7 @@ function aSender(t: TestContext, { isSlow = false } = {}) {
   return { announcements, sent, pass, answer: () => answer() };
 }
 
-test("the first publish of a burst is told at once, the rest of it together", async (t) => {
+test("the first publish of a burst sends a notice at once, the rest share one", async (t) => {
   const { announcements, sent, pass } = aSender(t);
   announcements.add(some(1));
   await pass(1);
@@ -63,7 +63,7 @@ test("one notice is sent at a time", async (t) => {
   assert.deepEqual(sent, [1, 2]);
 });
 
-test("a subscription is named once, and what does not fit goes with the next notice", async (t) => {
+test("a notice names a subscription once, and those that do not fit go with the next notice", async (t) => {
   const { announcements, sent, pass } = aSender(t);
   const due = some(NOTICE_MAX + 1);
   announcements.add(due);
@@ -82,14 +82,14 @@ test("at most 10,000 subscriptions wait for a notice", async (t) => {
   );
 });
 
-test("a stop sends what waits", async (t) => {
+test("a stop sends the waiting subscriptions", async (t) => {
   const { announcements, sent } = aSender(t);
   announcements.add(some(3));
   await announcements.stop();
   assert.deepEqual(sent, [3]);
 });
 
-test("a notice that fails is left to the poll, and the next one is sent", async (t) => {
+test("a failed notice is not repeated, and the next one is sent", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let sent = 0;
   const announcements = new Announcements(() => {

@@ -16,7 +16,7 @@ test("calls of one tick become one batch, and each gets its own result", async (
   assert.deepEqual(batches, [[1, 2, 3]]);
 });
 
-test("a batch holds no more than its maximum, and the rest follows in order", async () => {
+test("a batch has at most its maximum of calls, and the rest follows in order", async () => {
   const sizes: number[] = [];
   const same = batch(
     (items: number[]) => {
@@ -30,7 +30,7 @@ test("a batch holds no more than its maximum, and the rest follows in order", as
   assert.deepEqual(sizes, [4, 4, 2]);
 });
 
-test("enough calls go at once, and what the tick still brings goes with the next batch", async () => {
+test("a batch of enough calls starts at once, and later calls of the tick go with the next", async () => {
   const batches: number[][] = [];
   const same = batch(
     (items: number[]) => {
@@ -45,7 +45,7 @@ test("enough calls go at once, and what the tick still brings goes with the next
   assert.deepEqual(batches.slice(1), [[4, 5]]);
 });
 
-test("what waits for a batch is on its way before the callers of that batch go on", async () => {
+test("the next batch starts before the callers of the last one continue", async () => {
   const seen: string[] = [];
   const asked: Promise<number>[] = [];
   const call = batch(
@@ -64,7 +64,7 @@ test("what waits for a batch is on its way before the callers of that batch go o
   assert.deepEqual(seen, ["batch of a", "batch of b", "answer to a", "answer to b"]);
 });
 
-test("one batch at a time: what comes meanwhile waits and goes together", async () => {
+test("one batch runs at a time, and calls that arrive meanwhile share the next", async () => {
   let inFlight = 0;
   let most = 0;
   const call = batch(
@@ -103,7 +103,7 @@ test("a batch that throws before it has begun fails its own calls and no later o
   assert.deepEqual([first.status, second.status], ["rejected", "fulfilled"]);
 });
 
-test("when nothing comes back, calls beyond ten thousand that wait are refused instead of piling up", async () => {
+test("if no batch ends, calls beyond ten thousand waiting ones are refused", async () => {
   const stuck = batch(() => new Promise<never[]>(() => undefined), { max: 1 });
   const inFlight = 1;
   const calls = Array.from({ length: inFlight + 10_001 }, () => stuck(0));
@@ -113,7 +113,7 @@ test("when nothing comes back, calls beyond ten thousand that wait are refused i
   );
 });
 
-test("callers of a batch that takes too long are told so, and later ones at once, until it is over", async () => {
+test("callers of a batch that takes too long get an error, and later ones at once until it ends", async () => {
   const isRefused = (error: unknown) =>
     error instanceof PartnerError && error.code === "unavailable" && error.retryAfter === 5;
   let batches = 0;
@@ -137,7 +137,7 @@ test("callers of a batch that takes too long are told so, and later ones at once
   assert.equal(await call("afterwards"), "afterwards");
 });
 
-test("after a halt callers wait but briefly, until something comes back again", async (t) => {
+test("after a timeout callers wait briefly until a batch succeeds", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const ends: ((results: string[] | Promise<never>) => void)[] = [];
   const call = batch(() => new Promise<string[]>((end) => ends.push(end)), {

@@ -18,7 +18,7 @@ async function aQueue() {
   return { id, clock, another, waiting };
 }
 
-test("what slips in after a subscription's rest was cancelled is cancelled, too, when it is asked for again", async () => {
+test("a delivery that arrives after the rest was cancelled is cancelled by the next request", async () => {
   const { id, clock, another, waiting } = await aQueue();
   const { cancelRest, restCancelled } = createCancelling({ db, clock }, { max: 10 });
   cancelRest(id);
@@ -31,7 +31,7 @@ test("what slips in after a subscription's rest was cancelled is cancelled, too,
   assert.equal(await waiting(), 0);
 });
 
-test("a stop waits for the statement under way alone, and leaves the rest to claims", async () => {
+test("a stop waits only for the running statement, and leaves the rest to claims", async () => {
   const { id, clock, waiting } = await aQueue();
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
@@ -47,7 +47,7 @@ test("a stop waits for the statement under way alone, and leaves the rest to cla
   assert.equal(await waiting(), 6_001);
 });
 
-test("cancelling that breaks off is told of, though nobody waits for it", async () => {
+test("a failed cancellation is reported even if nobody waits for it", async () => {
   const { id } = await aQueue();
   const away = new Error("no time to be had");
   const clock = () => {
@@ -59,7 +59,7 @@ test("cancelling that breaks off is told of, though nobody waits for it", async 
   assert.equal(told, away);
 });
 
-test("cancelling that broke off is heard of once, and begins anew when it is asked for again", async () => {
+test("a failed cancellation is reported once, and starts again on request", async () => {
   const { id, clock, waiting } = await aQueue();
   const away = new Error("no time to be had");
   let isAway = true;

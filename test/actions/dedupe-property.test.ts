@@ -31,7 +31,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   way: fc.constantFrom("service", "service", "commit", "rollback"),
 });
 
-test("any publishes at the same time, from two processes, end with one event for each key", async () => {
+test("simultaneous publishes from two processes write one event for each key", async () => {
   const { deps } = await createEngine(db);
   const processes = [deps, createDependencies({ ...deps, db: other })];
 
@@ -107,7 +107,7 @@ test("a publisher that dies in its transaction frees its keys", async () => {
   assert.equal(published?.isDuplicate, false);
 });
 
-test("a commit whose answer was lost is repeated with its key, and there is one event", async () => {
+test("repeating a commit whose response was lost writes no second event", async () => {
   const { deps } = await createEngine(db);
   const organizationId = await anOrganization(deps);
   const event = { organizationId, type: "vc.test.ping", data: "{}", dedupeKey: "k" };

@@ -29,7 +29,7 @@ async function countOf(organizationId: string) {
   return { ...row };
 }
 
-test("a second event with a key is a duplicate: the first one's id, and nothing is written", async () => {
+test("a second event with a key is a duplicate: it returns the first id and writes nothing", async () => {
   const { event, send, organization } = await aPublisher();
   const [first] = await send(event("order-1"));
   assert.ok(first);
@@ -40,7 +40,7 @@ test("a second event with a key is a duplicate: the first one's id, and nothing 
   assert.deepEqual(await countOf(organization), { events: 1, deliveries: 1 });
 });
 
-test("a key is one organization's own, and an event without one is never a duplicate", async () => {
+test("a key belongs to one organization, and an event without a key is never a duplicate", async () => {
   const { deps, event, send } = await aPublisher();
   const other = await anOrganization(deps);
   const published = await send(event("k"), event("k", other), event(), event());
@@ -50,7 +50,7 @@ test("a key is one organization's own, and an event without one is never a dupli
   );
 });
 
-test("within one batch the first event has the key, and the others in their order know its id", async () => {
+test("in one batch the first event takes the key, and the others return its id in order", async () => {
   const { event, send, organization } = await aPublisher();
   const published = await send(event("b"), event("a"), event("b"), event(), event("a"), event("b"));
   const [b, a] = published;
@@ -65,7 +65,7 @@ test("within one batch the first event has the key, and the others in their orde
   assert.deepEqual(await countOf(organization), { events: 3, deliveries: 3 });
 });
 
-test("a key is new after exactly 24 hours, and stands for the new event from then on", async () => {
+test("a key expires after exactly 24 hours, and then identifies the new event", async () => {
   const { clock, event, send } = await aPublisher();
   const [first] = await send(event("daily"));
   clock.advance(24 * HOUR_MS - 1);
@@ -79,7 +79,7 @@ test("a key is new after exactly 24 hours, and stands for the new event from the
   ]);
 });
 
-test("whoever takes an expired key at the same time as another gets the other's event", async () => {
+test("of two publishers that take an expired key at once, the second gets the first's event", async () => {
   const { clock, event, send } = await aPublisher();
   await send(event("race"));
   clock.advance(24 * HOUR_MS);
@@ -109,7 +109,7 @@ for (const end of ["commits", "rolls back"] as const) {
   });
 }
 
-test("whoever waits for a key with a limit holds nobody's slots for longer, and has written nothing", async () => {
+test("a publisher that waits for a key gives up its slots at the limit, and has written nothing", async () => {
   const { deps, event, organization } = await aPublisher();
   await db.begin(async (tx) => {
     await publish(deps, tx, [event("k")]);
@@ -120,7 +120,7 @@ test("whoever waits for a key with a limit holds nobody's slots for longer, and 
   assert.equal((await publishAtOnce(deps, [event("other")], 20))[0]?.isDuplicate, false);
 });
 
-test("batches take their keys in one order, however they were given", async () => {
+test("batches lock their keys in one order", async () => {
   const { event, send } = await aPublisher();
   const names = Array.from({ length: 200 }, (_, i) => `key-${i}`);
   for (let round = 0; round < 5; round++) {

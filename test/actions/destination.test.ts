@@ -48,12 +48,12 @@ for (const addresses of [
   });
 }
 
-test("a name without addresses is its own fault, a missing resolver is ours", async () => {
+test("a name without addresses is refused, and a missing resolver is an internal fault", async () => {
   assert.equal(refusal(await check({ kind: "none" })), "dns_error");
   assert.equal(refusal(await check({ kind: "no-resolver" })), "no_resolver");
 });
 
-test("what the operator denies is not contacted, though it is public", async () => {
+test("a public address that the operator denies is not contacted", async () => {
   const deny = [cidr("93.184.215.0/24")];
   assert.equal(
     refusal(await check(["93.184.215.14"], undefined, { allow: [], deny })),
@@ -73,7 +73,7 @@ test("a URL that breaks the rules is refused without a look-up", async () => {
   }
 });
 
-test("an address in the URL is taken as it is, without a look-up", async () => {
+test("an address in the URL needs no look-up", async () => {
   const lookup = () => Promise.reject(new Error("looked up"));
   for (const [url, address] of [
     ["https://93.184.215.14/", "93.184.215.14"],
@@ -87,7 +87,7 @@ test("an address in the URL is taken as it is, without a look-up", async () => {
   }
 });
 
-test("localhost means those loopback addresses that the operator allows", async () => {
+test("localhost resolves to the loopback addresses that the operator allows", async () => {
   const loopback = ["127.0.0.1", "::1"];
   const egress = { allow: [cidr("127.0.0.0/8")], deny: [] };
   const vetted = await check(loopback, "https://localhost:8443/", egress);
@@ -101,7 +101,7 @@ test("localhost means those loopback addresses that the operator allows", async 
   assert.equal(refusal(await check(loopback, "https://local.test/", egress)), "address_not_public");
 });
 
-test("the verdict on a URL follows the policy that it is asked under", async () => {
+test("the verdict on a URL depends on the policy in use", async () => {
   const url = "https://127.0.0.1/";
   const allowing = { allow: [cidr("127.0.0.1/32")], deny: [] };
   assert.equal(refusal(await check([], url, PUBLIC)), "url");
@@ -109,7 +109,7 @@ test("the verdict on a URL follows the policy that it is asked under", async () 
   assert.equal(refusal(await check([], url, PUBLIC)), "url");
 });
 
-test("no refusal tells an address or repeats the URL", async () => {
+test("no refusal contains an address or the URL", async () => {
   for (const found of [["10.1.2.3"], { kind: "none" }, { kind: "no-resolver" }] as const) {
     const vetted = await check(Array.isArray(found) ? [...found] : (found as LookupResult));
     assert.ok(!vetted.ok);
@@ -123,7 +123,7 @@ function cidr(block: string) {
   return parsed;
 }
 
-test("the verdict on a URL is remembered, but for one that is long", async () => {
+test("the verdict on a URL is cached unless the URL is long", async () => {
   const destinationOf = async (url: string) => {
     const vetted = await check(["93.184.215.14"], url);
     assert.ok(vetted.ok);
@@ -135,7 +135,7 @@ test("the verdict on a URL is remembered, but for one that is long", async () =>
   assert.notEqual(await destinationOf(long), await destinationOf(long));
 });
 
-test("no more verdicts are remembered than a process has room for", async () => {
+test("the cache of verdicts is bounded", async () => {
   const egress: AddressPolicy = { allow: [], deny: [] };
   const destinationOf = async (path: number) => {
     const vetted = await check(["93.184.215.14"], `https://${HOST}/${path}`, egress);

@@ -44,7 +44,7 @@ beforeEach(async () => {
   await ownerOf(db)`delete from event_types`;
 });
 
-test("nodes with different folders leave each other's types alone", async () => {
+test("nodes with different folders keep each other's types", async () => {
   const [old, fresh] = [aNode("a.b", "a.c"), aNode("a.b", "a.d")];
   await old.announce();
   await fresh.announce();
@@ -94,7 +94,7 @@ test("nodes that announce at once do not fail", async () => {
   assert.equal((await publishable("a.b", "a.n0", "a.n7")).length, 3);
 });
 
-test("nodes announce one after the other, so that none ends another's transaction", async () => {
+test("nodes announce one after the other, so that no transaction conflicts with another", async () => {
   let later: Promise<unknown> | undefined;
   await db.begin(async (tx) => {
     // What a node that announces has done first.
@@ -107,7 +107,7 @@ test("nodes announce one after the other, so that none ends another's transactio
   await later;
 });
 
-test("a node that announces does not retire what another one is announcing meanwhile", async () => {
+test("a node does not retire types that another one announces at the same time", async () => {
   const [ending, last] = [aNode("a.b"), aNode("a.z")];
   await ending.announce();
   let later: Promise<unknown> | undefined;
@@ -121,7 +121,7 @@ test("a node that announces does not retire what another one is announcing meanw
   assert.deepEqual(await publishable("a.b", "a.z"), ["a.b", "a.z"]);
 });
 
-test("what active subscriptions list and nobody knows is named", async () => {
+test("unknown types of active subscriptions are listed", async () => {
   const { deps } = await createEngine(db, { eventTypes: knowing("a.b") });
   const organizationId = await anOrganization(deps);
   for (const events of [["a.b", "gone.by"], ["vc.test.ping"], ["gone.disabled"]]) {

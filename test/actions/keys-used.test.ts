@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { recordKeysUsed } from "../../src/actions/admission.ts";
 import type { Database } from "../../src/postgres/database.ts";
 
-test("uses of keys that could not be written are kept, but for those that came since", async () => {
+test("uses of keys that could not be written are kept, unless newer ones exist", async () => {
   const [before, since] = [new Date(1), new Date(2)];
   const keysUsed = new Map([
     ["b", before],
@@ -21,7 +21,7 @@ test("uses of keys that could not be written are kept, but for those that came s
   ]);
 });
 
-test("keys are written in one order, so that no two processes wait for each other", async () => {
+test("uses of keys are written in one order, so that processes cannot deadlock", async () => {
   const at = new Date();
   const keysUsed = new Map(["c", "a", "b"].map((keyId) => [keyId, at]));
   let written: unknown;

@@ -107,7 +107,7 @@ test("without a platform's organization nobody can subscribe to notices, and non
   assert.deepEqual(await notices(), []);
 });
 
-test("a dead letter and a disabled subscription are told of in the transaction that records them", async (t) => {
+test("notices of dead letters and disabled subscriptions are published in the recording transaction", async (t) => {
   const service = await aService(t);
   const { subscribe, platform, deps, clock, failOnce, organization, notices, subscription } =
     service;
@@ -137,7 +137,7 @@ test("a dead letter and a disabled subscription are told of in the transaction t
   });
 });
 
-test("a notice that cannot be published leaves the cause unrecorded, and it is recorded with it later", async (t) => {
+test("if a notice cannot be published, its cause is not recorded either, and both succeed later", async (t) => {
   const { subscribe, platform, deps, clock, failOnce, organization, notices } = await aService(t);
   await subscribe(platform, TYPES);
   await publish(deps, organization.id);
@@ -158,7 +158,7 @@ test("a notice that cannot be published leaves the cause unrecorded, and it is r
   assert.deepEqual([(await finished()).length, (await notices()).length], [1, 1]);
 });
 
-test("a notice about a notice is not published: nothing loops", async (t) => {
+test("no notice is published about a notice", async (t) => {
   const { subscribe, platform, deps, clock, failOnce, organization, notices } = await aService(t);
   await subscribe(platform, TYPES);
   await publish(deps, organization.id);
@@ -173,7 +173,7 @@ test("a notice about a notice is not published: nothing loops", async (t) => {
   assert.equal((await db`select from waiting_deliveries`).length, 0);
 });
 
-test("a limited organization is told of once a minute, over all processes, and after the request", async (t) => {
+test("a limited organization causes one notice a minute, over all processes, after the request", async (t) => {
   const service = await aService(t);
   const { subscribe, platform, deps, clock, notices } = service;
   await subscribe(platform, TYPES);

@@ -7,14 +7,14 @@ import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 const ring: KeyRing = [{ id: "new", key: randomBytes(32) }];
 const lost: KeyRing = [{ id: "lost", key: randomBytes(32) }];
 
-test("a secret opens again and again, and another one for the same subscription replaces it", () => {
+test("a secret can be opened repeatedly, and another one for the same subscription replaces it", () => {
   const first = seal(ring, "one", "whsec_first");
   assert.equal(openOnce(ring, "one", first), "whsec_first");
   assert.equal(openOnce(ring, "one", Buffer.from(first)), "whsec_first");
   assert.equal(openOnce(ring, "one", seal(ring, "one", "whsec_second")), "whsec_second");
 });
 
-test("what was opened once opens for no other subscription, no other ring and no other bytes", () => {
+test("a cached secret opens for no other subscription, ring or bytes", () => {
   const sealed = seal(ring, "two", "whsec_two");
   assert.equal(openOnce(ring, "two", sealed), "whsec_two");
   assert.equal(openOnce(ring, "three", sealed), null);

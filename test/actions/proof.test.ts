@@ -7,7 +7,7 @@ import type { SealedSubscriptionRow } from "../../src/postgres/subscriptions.ts"
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { comparesOf } from "../support/compares.ts";
 
-test("a signing secret that a caller shows is compared in constant time", (t) => {
+test("a presented signing secret is compared in constant time", (t) => {
   const ring: KeyRing = [{ id: "2026", key: randomBytes(32) }];
   const id = "01990000-0000-7000-8000-000000000001";
   const secret = mintSigningSecret();

@@ -19,13 +19,13 @@ async function aProvenSubscription() {
   return { deps, organization, id, secret, disable };
 }
 
-test("who has shown the secret once is not looked up again", async () => {
+test("a second proof of the same secret needs no look-up", async () => {
   const { deps, organization, id, secret } = await aProvenSubscription();
   deps.batched.findSubscription = () => Promise.reject(new Error("looked up"));
   await sendTestEvent(deps, organization, { id, secret });
 });
 
-test("a proof that held says nothing for another secret, another organization or another subscription", async () => {
+test("a proof does not cover another secret, organization or subscription", async () => {
   const { deps, organization, id, secret } = await aProvenSubscription();
   const other = await aSubscription(deps, organization);
   const stranger = await anOrganization(deps);
@@ -48,7 +48,7 @@ test("a secret that was refused is refused again", async () => {
   }
 });
 
-test("after a proof that held, the end of the subscription is told as before it", async () => {
+test("after a proof, a deleted or disabled subscription is still reported", async () => {
   const deleted = await aProvenSubscription();
   await deleteSubscription(deleted.deps, deleted.organization, deleted.id);
   await assert.rejects(sendTestEvent(deleted.deps, deleted.organization, deleted), {
@@ -65,7 +65,7 @@ test("after a proof that held, the end of the subscription is told as before it"
   }
 });
 
-test("no more proofs are kept than a process has room for", () => {
+test("the cache of proofs is bounded", () => {
   const proofs = new Proofs();
   const proof = (n: number) => ({ organizationId: "o", subscriptionId: `s${n}`, secret: "x" });
   for (let n = 0; n <= 10_000; n++) proofs.add(proof(n));

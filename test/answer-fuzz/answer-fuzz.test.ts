@@ -19,7 +19,7 @@ const SEED = Number(ANSWER_SEED ?? (ANSWER_RUNS === undefined ? 1 : randomInt(2 
 /** An older one ends answers at the wrong place, for example behind a 204. */
 const LLHTTP_MIN = 9;
 
-test("we read every answer as Node's client does, but for the known differences", async (t) => {
+test("every answer is read as Node's client reads it, except for the known differences", async (t) => {
   if (parseInt(process.versions["llhttp"] ?? "") < LLHTTP_MIN) {
     t.skip("Node.js 20.19.2 and later have a parser to compare with");
     return;

@@ -23,7 +23,7 @@ interface Accepted {
   at: number;
 }
 
-test("after a restore to a moment in mid-load nothing accepted before it is lost, and the ledger says what is sent twice", async (t) => {
+test("after a restore to a moment under load no accepted event is lost, and the ledger explains duplicates", async (t) => {
   if (!(await requireProgram(t, "pgbackrest", ["version"]))) return;
   const rig = await withBackups(t);
   const { original, env, receiver, program, partner, subscription } = await aService(t, rig);

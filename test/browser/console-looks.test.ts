@@ -82,7 +82,7 @@ describe("how the console looks and is used", { skip }, async () => {
     });
   }
 
-  test("everything is reached by keyboard alone", async (t) => {
+  test("everything can be reached with the keyboard alone", async (t) => {
     const { page, deps, deliverDue } = await open(t, DESKTOP);
     const { failedEvent } = await aBusyPartner({ deps, deliverDue });
     const keys = page.keyboard;
@@ -126,7 +126,7 @@ describe("how the console looks and is used", { skip }, async () => {
     assert.equal(await focused(), "Search");
   });
 
-  test("motion is only for those who do not mind it", async (t) => {
+  test("there is no motion if the reader prefers none", async (t) => {
     const { page } = await open(t, { ...DESKTOP, reducedMotion: "reduce" });
     await signIn(page);
     await page.getByRole("heading", { name: "Overview" }).waitFor();

@@ -134,7 +134,7 @@ describe("the console in a browser", { skip }, async () => {
     assert.equal(await button(page, "Redeliver").count(), 0, "it is waiting");
   });
 
-  test("filters are in the address, with a span as people say it", async (t) => {
+  test("filters are in the address, with readable spans", async (t) => {
     const { page } = await open(t);
     await signIn(page, "#/deliveries");
     await page.getByLabel("State").selectOption("dead_lettered");
@@ -218,7 +218,7 @@ describe("the console in a browser", { skip }, async () => {
     assert.equal(await ceiling(), null);
   });
 
-  test("a change names who made it, through what and from where, and a key leads to its organization", async (t) => {
+  test("a change shows who made it, how and from where, and a key links to its organization", async (t) => {
     const { page, ask, organization } = await open(t);
     const { body } = await ask({ method: "POST", url: "keys", body: { organization } });
     const { key_id: keyId } = body as { key_id: string };
@@ -263,7 +263,7 @@ describe("the console in a browser", { skip }, async () => {
     assert.match(text, /"scopes":\["identity:read","webhooks:manage"\]/);
   });
 
-  test("a payload is read after a click alone, and erased after confirmation", async (t) => {
+  test("a payload is shown only after a click, and erased after confirmation", async (t) => {
     const { page, deps, deliverDue } = await open(t);
     const { failedEvent: event } = await aBusyPartner({ deps, deliverDue });
     const asked: string[] = [];

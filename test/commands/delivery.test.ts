@@ -156,7 +156,7 @@ test("pages continue where the previous one ended while deliveries are added and
   assert.deepEqual(read, before);
 });
 
-test("a dead-lettered delivery is sent again as a new delivery of the same event", async () => {
+test("a dead-lettered delivery is redelivered as a new delivery of the same event", async () => {
   const dead = await aDelivery(...sevenTimes);
   const again = await json<DeliveryView>("delivery", "redeliver", dead.id);
   assert.notEqual(again.id, dead.id);

@@ -56,14 +56,14 @@ test("a token whose role does not permit a command gets a plain error", async (t
   );
 });
 
-test("ids that somebody typed stay within their part of the path", async (t) => {
+test("typed ids cannot change the path of a request", async (t) => {
   const { run } = await through(t, OPERATORS[0]?.token ?? "");
   const { status, stderr } = await run("delivery", "show", "../organizations?x=1#");
   assert.equal(status, 1);
   assert.match(stderr, /^error: There is no such delivery/);
 });
 
-test("a server that is away, silent, another one or redirects is named, and gets no token by a redirect", async (t) => {
+test("an error names a server that is down, silent, foreign or redirecting, and no redirect gets the token", async (t) => {
   assert.match(
     (await lineTo(`http://127.0.0.1:${await freePort()}`).run("org", "list")).stderr,
     /^error: PARTNER_API_URL http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/,

@@ -115,7 +115,7 @@ for (const [what, argv, stderr] of refusals) {
   });
 }
 
-test("closing an organization asks nothing, and may be repeated", async () => {
+test("closing an organization needs no confirmation and can be repeated", async () => {
   const { id } = await json<OrganizationView>("org", "create", "closing");
   await json("key", "create", "--organization", "closing");
   await aSubscription(deps, id.slice("org_".length));

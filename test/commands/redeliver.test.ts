@@ -54,7 +54,7 @@ test("deliveries of the last hour are listed", async () => {
   assert.equal((await run("delivery", "list", "--since", "yesterday")).status, 1);
 });
 
-test("a dry run says how many match, and shows the newest", async () => {
+test("a dry run counts the matches and shows the newest", async () => {
   const subscription = await deadLetters(3);
   const options = ["--subscription", wh(subscription), "--dry-run"];
   const { stdout } = await run("delivery", "redeliver", ...options);
@@ -65,7 +65,7 @@ test("a dry run says how many match, and shows the newest", async () => {
   assert.equal(await deliverDue(() => acknowledged), 0);
 });
 
-test("many are sent again by filters, at once or until all are sent", async () => {
+test("many deliveries are redelivered by filters, with or without waiting", async () => {
   const subscription = await deadLetters(4);
   const filters = ["--subscription", wh(subscription), "--state", "dead_lettered", "--since", "1h"];
   const job = await json<RedeliveryView>("delivery", "redeliver", ...filters, "--rate", "1000");
@@ -78,7 +78,7 @@ test("many are sent again by filters, at once or until all are sent", async () =
   assert.deepEqual([(await waiting).state, (await waiting).skipped], ["finished", 4]);
 });
 
-test("a terminal shows how far it is", async () => {
+test("a terminal shows the progress", async () => {
   const subscription = await deadLetters(2);
   const terminal = createCommandLine(deps, { clock, isTerminal: true });
   const shown = terminal.run("delivery", "redeliver", "--subscription", wh(subscription));
@@ -89,7 +89,7 @@ test("a terminal shows how far it is", async () => {
   assert.match(stdout, /\nRedelivery rdl_\S+ is finished: 2 of 2 sent, 0 skipped, 0 failed\.\n$/);
 });
 
-test("a bar is as full as the job is far", () => {
+test("the bar shows the progress of the job", () => {
   const job = { state: "running", total: 200, done: 80, skipped: 15, failed: 5 } as const;
   assert.match(
     progressLine(job),
@@ -99,7 +99,7 @@ test("a bar is as full as the job is far", () => {
   assert.match(progressLine({ ...job, state: "queued", total: 0 }), / 0%/);
 });
 
-test("one delivery or filters, not both, and never all deliveries of everybody", async () => {
+test("the command needs one delivery or filters, not both", async () => {
   const both = await run("delivery", "redeliver", "dlv_x", "--state", "cancelled");
   assert.deepEqual(both.stderr, "error: specify the id of one delivery, or filters\n");
   const { status, stderr } = await run("delivery", "redeliver", "--state", "cancelled");

@@ -51,7 +51,7 @@ test("every secret is resealed under the newest key and stays the same", async (
   });
 });
 
-test("kept answers are resealed, too, and stay the same", async () => {
+test("stored responses are resealed, too, and stay the same", async () => {
   const organizationId = await anOrganization(deps);
   const ask = { organizationId, route: "createSubscription", hash: randomBytes(32) } as const;
   const keys = Array.from({ length: 101 }, (_, i) => `key-${i}`);

@@ -15,7 +15,7 @@ const { run, json } = createCommandLine(deps);
 
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
-test("status says how the service is in 120 columns, and --json as the API does", async () => {
+test("status shows the state of the service in 120 columns, and --json is the API's response", async () => {
   const { organization_id } = await aSubscription(deps, undefined, "https://slow.example/hooks");
   await publish(deps, organization_id);
   await attempt(() => refused);

@@ -86,7 +86,7 @@ test("a deleted subscription is gone and its queued deliveries are cancelled", a
   assert.equal(await deliverDue(() => refused), 0);
 });
 
-test("a ceiling is set and taken away, in words and as JSON", async () => {
+test("a ceiling is set and removed, as text and as JSON", async () => {
   const made = await aSubscription(deps);
   const id = publicId("wh", made.id);
   const set = (...argv: string[]) => run("subscription", "set-ceiling", id, ...argv);

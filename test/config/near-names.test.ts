@@ -6,7 +6,7 @@ import { configurationNames } from "../../src/config.ts";
 const meantBy = (...given: string[]) =>
   findMisspelt(given, configurationNames()).map(({ name, meant }) => `${name} ${meant}`);
 
-test("a variable that is a letter or two off one of ours is found", () => {
+test("a variable one or two letters from a setting is found", () => {
   assert.deepEqual(meantBy("RETRY_DELAY", "ATTEMPT_TIMOUT", "retention", "EGRESS-ALLOW", "PORTS"), [
     "RETRY_DELAY RETRY_DELAYS",
     "ATTEMPT_TIMOUT ATTEMPT_TIMEOUT",
@@ -16,7 +16,7 @@ test("a variable that is a letter or two off one of ours is found", () => {
   ]);
 });
 
-test("what every shell sets is no misspelling of ours, nor is a name beside the right one", () => {
+test("common shell variables are not reported as misspelt, nor is a name beside the correct one", () => {
   const usual = ["HOME", "PATH", "USER", "TERM", "LANG", "SHELL", "PWD", "HOSTNAME", "LOGNAME"];
   assert.deepEqual(meantBy(...usual, "PGHOST", "PGPORT", "NODE_ENV", "TZ", "EDITOR"), []);
   assert.deepEqual(meantBy("RETRY_DELAY", "RETRY_DELAYS"), []);

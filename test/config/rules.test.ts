@@ -13,13 +13,13 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-test("a migration URL alone is a mistake: the schema would be that of another database", () => {
+test("a migration URL alone is refused, because the schema would belong to another database", () => {
   assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [
     "MIGRATION_DATABASE_URL requires DATABASE_URL",
   ]);
 });
 
-test("rules about several variables are not judged by a fallback", () => {
+test("rules about several variables do not apply to defaults", () => {
   assert.equal(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL, DATABASE_URL: "x" }).length, 1);
   assert.equal(faultsOf({ SUBSCRIPTION_CONCURRENCY: "600", DISPATCH_CONCURRENCY: "x" }).length, 1);
 });

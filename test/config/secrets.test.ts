@@ -8,7 +8,7 @@ const b = "b".repeat(32);
 const key = (byte: number) => Buffer.alloc(32, byte);
 const base64 = (byte: number) => key(byte).toString("base64");
 
-test("a token that is alone needs no name, and several need one each", () => {
+test("a single token needs no name, and several need one each", () => {
   const env = new Environment({ ADMIN_TOKEN: a });
   assert.deepEqual(readAdminTokens(env), [{ name: "operator", role: "operate", token: a }]);
 
@@ -19,7 +19,7 @@ test("a token that is alone needs no name, and several need one each", () => {
   }
 });
 
-test("no two operators share a name or a token", () => {
+test("two operators cannot share a name or a token", () => {
   const [sameName, sameToken] = [`ann:${a},ann:${b}`, `ann:${a},bob:${a}`].map((tokens) => {
     const env = new Environment({ ADMIN_TOKEN: tokens });
     readAdminTokens(env);
@@ -29,7 +29,7 @@ test("no two operators share a name or a token", () => {
   assert.deepEqual(sameToken, ["ADMIN_TOKEN must not use a token twice"]);
 });
 
-test("a token's role is one of those that exist, and needs a name", () => {
+test("a token's role must exist, and needs a name", () => {
   for (const tokens of [`ann/admin:${a}`, `/read:${a}`, `ann/:${a}`, `ann/READ:${a}`]) {
     const env = new Environment({ ADMIN_TOKEN: tokens });
     readAdminTokens(env);
@@ -37,13 +37,13 @@ test("a token's role is one of those that exist, and needs a name", () => {
   }
 });
 
-test("a key id stands for one sealing key", () => {
+test("a key id identifies one sealing key", () => {
   const env = new Environment({ SEALING_KEYS: `a:${base64(1)},a:${base64(2)}` });
   readSealingKeys(env);
   assert.deepEqual(env.faults, ["SEALING_KEYS must not use an id twice"]);
 });
 
-test("a kept key ring reads like the variable, and a damaged one is none", () => {
+test("a key ring file reads like the variable, and a damaged one is refused", () => {
   assert.deepEqual(parseSealingKeys(`b:${base64(2)},a:${base64(1)}\n`), [
     { id: "b", key: key(2) },
     { id: "a", key: key(1) },

@@ -199,14 +199,14 @@ for (const [value, seconds] of [
   });
 }
 
-test("an answer in more pieces than any need be is not read on, and its status stands", () => {
+test("an answer in too many pieces is not read further, and its status counts", () => {
   const head = `${OK}content-length: ${PIECES_MAX}\r\n\r\n`;
   const letters = Array<string>(PIECES_MAX - 1).fill("x");
   assert.deepEqual(outcomeOf([head, ...letters]), GOES_ON);
   assert.deepEqual(outcomeOf([head, ...letters, "x"]), STATUS_AND_NO_MORE);
 });
 
-test("whatever comes, it is read to an end, and without an error", () => {
+test("any input is read to its end without an exception", () => {
   const bytes = fc.oneof(
     fc.string({ unit: "binary" }),
     fc

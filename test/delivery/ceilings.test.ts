@@ -76,7 +76,7 @@ test("two dispatchers never make more attempts in a second than the ceiling and 
   await fc.assert(property, { numRuns: 12 });
 });
 
-test("claims at one moment share one bucket, and it fills with time", async () => {
+test("simultaneous claims share one bucket, which fills with time", async () => {
   const id = await aLimited(100, 60);
   const wanted = { shares: [{ subscription_id: id, share: 16 }], limit: 64 };
   const claimAtOnce = async () => {
@@ -91,7 +91,7 @@ test("claims at one moment share one bucket, and it fills with time", async () =
   assert.equal(await claimAtOnce(), 10, "a bucket holds one burst");
 });
 
-test("a claim says how long a used-up ceiling is to be left alone, and takes from others as usual", async () => {
+test("a claim returns the pause for a used-up ceiling, and claims other subscriptions as usual", async () => {
   const limited = await aLimited(10, 5);
   const other = await aSubscription(deps);
   await publish(deps, other.organization_id, 5);
@@ -108,7 +108,7 @@ test("a claim says how long a used-up ceiling is to be left alone, and takes fro
   assert.equal(row.waiting, 4, "what waits for its turn holds no lease and has no attempt");
 });
 
-test("what is published is not leased at once under a ceiling", async () => {
+test("under a ceiling, deliveries are not published with a lease", async () => {
   const { id, organization_id } = await aSubscription(deps);
   let begun = 0;
   const reserve = () => ({

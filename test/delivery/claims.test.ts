@@ -26,11 +26,11 @@ async function claimed(
   return ids.map((id) => claims.filter((c) => c.subscription_id === id).length);
 }
 
-test("of each subscription no more than its share is claimed", async () => {
+test("a claim takes at most the share of each subscription", async () => {
   assert.deepEqual(await claimed(await threeOf(3), 100), [2, 2, 2]);
 });
 
-test("in all no more than the limit is claimed, and those named first go first", async () => {
+test("a claim takes at most its limit, and subscriptions named first come first", async () => {
   const three = await threeOf(3);
   three.ids.sort().reverse();
   assert.deepEqual(await claimed(three, 3), [2, 1, 0]);
@@ -38,7 +38,7 @@ test("in all no more than the limit is claimed, and those named first go first",
 });
 
 test(
-  "what is leased to healthy subscriptions does not wait for what is cancelled beside it",
+  "leases of healthy subscriptions do not wait for cancellations in the same claim",
   { timeout: 60_000 },
   async () => {
     const { deps, ids } = await threeOf(2);
@@ -54,7 +54,7 @@ test(
   },
 );
 
-test("a delivery that is cancelled in place of an attempt counts as taken", async () => {
+test("a delivery that is cancelled instead of attempted counts as taken", async () => {
   const { deps, ids } = await threeOf(1);
   const [gone = "", ...active] = ids;
   await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
@@ -65,6 +65,6 @@ test("a delivery that is cancelled in place of an attempt counts as taken", asyn
   await deps.cancelling.restCancelled();
 });
 
-test("those named later step in where the first have less due than their share", async () => {
+test("later subscriptions fill the claim if the first have less due than their share", async () => {
   assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);
 });

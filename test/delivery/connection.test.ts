@@ -37,7 +37,7 @@ function aConnection(keeper: ConnectionKeeper = KEEPER) {
   return { connection, socket, raw, post, say };
 }
 
-test("a receiver that sends tickets without end loses its connection", () => {
+test("a receiver that sends endless session tickets loses its connection", () => {
   const { socket } = aConnection();
 
   for (let n = 0; n < 16; n++) socket.emit("session", Buffer.alloc(0));
@@ -46,7 +46,7 @@ test("a receiver that sends tickets without end loses its connection", () => {
   assert.ok(socket.destroyed);
 });
 
-test("so does one that sends records without data, more than any answer has, be it asked or not", async () => {
+test("a receiver that sends too many records without data loses its connection, idle or not", async () => {
   const { connection, socket, raw } = aConnection();
   const deadline = new Deadline(60_000);
   const posted = connection.post(Buffer.from("a request"), deadline);
@@ -62,7 +62,7 @@ test("so does one that sends records without data, more than any answer has, be 
   deadline.lift();
 });
 
-test("a connection that was used since the last look is not ended for what had come before", async () => {
+test("a connection that was used since the last check is not closed for earlier data", async () => {
   const { connection, socket, raw, post, say } = aConnection();
   connection.breakFlood();
   raw.bytesRead += 256 * 1024 + 1;
@@ -76,7 +76,7 @@ test("a connection that was used since the last look is not ended for what had c
   assert.ok(socket.destroyed);
 });
 
-test("a connection that keeps silent for long is ended while it is idle, not while a request is out", async () => {
+test("a silent connection is closed while it is idle, not during a request", async () => {
   const { socket, post, say } = aConnection();
   const posted = post();
   socket.emit("timeout");
@@ -88,7 +88,7 @@ test("a connection that keeps silent for long is ended while it is idle, not whi
   assert.ok(socket.destroyed, "it is idle");
 });
 
-test("a receiver that speaks while nobody asks loses its connection at once", async () => {
+test("a receiver that sends data without a request loses its connection at once", async () => {
   const { socket, say } = aConnection();
   await say(ANSWER);
   assert.ok(socket.destroyed, "it is still open");
@@ -108,7 +108,7 @@ function slowConnections(t: TestContext) {
   };
 }
 
-test("a connection whose answer has come to its end is not given up for those whose answers do not", async (t) => {
+test("a connection whose answer is complete is not closed in favour of incomplete ones", async (t) => {
   const aSlowOne = slowConnections(t);
   const healthy = await aSlowOne();
   await healthy.say("ok");
@@ -116,7 +116,7 @@ test("a connection whose answer has come to its end is not given up for those wh
   assert.ok(!healthy.socket.destroyed, "it has been idle since its answer ended");
 });
 
-test("each slow answer beyond what is borne costs the oldest that is left", async (t) => {
+test("each slow answer above the maximum closes the oldest connection", async (t) => {
   const aSlowOne = slowConnections(t);
   const all = [];
   for (let n = 0; n < 131; n++) all.push(await aSlowOne());

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Deadline } from "../../src/delivery/deadline.ts";
 import { standStill } from "../support/stand-still.ts";
 
-test("an answer that came while we stood still beyond the limit is in time", async (t) => {
+test("an answer that arrived during a pause of the process is in time", async (t) => {
   const server = createServer().listen(0, "127.0.0.1");
   t.after(() => server.close());
   await once(server, "listening");
@@ -25,7 +25,7 @@ test("an answer that came while we stood still beyond the limit is in time", asy
   assert.deepEqual(events, ["answered"]);
 });
 
-test("what has not come by then is ended", async () => {
+test("an answer that has not arrived by the deadline is a timeout", async () => {
   const deadline = new Deadline(1);
   await assert.rejects(deadline.bound(new Promise(() => undefined)), {
     outcome: { kind: "unreachable", reason: "timeout" },

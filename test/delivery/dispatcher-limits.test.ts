@@ -14,7 +14,7 @@ test("a receiver that did not answer gets one attempt at a time", async (t) => {
   assert.equal(d.inFlight.length, 1);
 });
 
-test("attempts at a host that does not answer are put off beyond the room of one organization", async (t) => {
+test("attempts at a host that does not answer are postponed above the share of one organization", async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
   const queue = Object.fromEntries(names.map((name) => [name, 0]));
   const d = aDispatcher(t, queue, { concurrency: 20, host: "dead", signal: "unanswered" });
@@ -33,7 +33,7 @@ test("attempts at a host that does not answer are put off beyond the room of one
   assert.ok(d.deferred.length > 0, "the host of a new subscription is known after its claim");
 });
 
-test("a subscription that has used up its ceiling is left alone until its time", async (t) => {
+test("a subscription that has used up its ceiling is not claimed before its time", async (t) => {
   let claims = 0;
   let nowMs = 0;
   const throttled = () => (claims++ === 0 ? [{ subscription_id: "limited", forMs: 1_000 }] : []);
@@ -74,7 +74,7 @@ test(
   },
 );
 
-test("while only the reserve is free, the holders are told", { timeout: 10_000 }, async (t) => {
+test("while only the reserve is free, the holders are reported", { timeout: 10_000 }, async (t) => {
   let told: Holders | undefined;
   const onContended = (holders: Holders) => (told ??= holders);
   const d = aDispatcher(t, { greedy: 100 }, { concurrency: 10, onContended });

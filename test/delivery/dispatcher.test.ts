@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aDispatcher } from "../support/dispatcher.ts";
 import { dueOf } from "../support/due.ts";
 
-test("a receiver that hangs holds its own share of the hands, and the others go on", async (t) => {
+test("a receiver that hangs holds only its own share of the slots", async (t) => {
   const d = aDispatcher(
     t,
     { hanging: 1000, healthy: 5 },
@@ -21,7 +21,7 @@ test("a receiver that hangs holds its own share of the hands, and the others go 
 });
 
 test(
-  "a subscription behind one whose deliveries are cancelled does not wait for the next look",
+  "a subscription behind one whose deliveries are cancelled does not wait for the next scan",
   { timeout: 10_000 },
   async (t) => {
     const d = aDispatcher(t, { gone: 1000, healthy: 4 }, { inactive: "gone" });
@@ -31,7 +31,7 @@ test(
   },
 );
 
-test("never more attempts under way than hands", async (t) => {
+test("there are never more attempts in flight than slots", async (t) => {
   const d = aDispatcher(t, { a: 50, b: 50, c: 50 }, { concurrency: 7 });
   d.dispatcher.start();
   await d.reaches(7);
@@ -42,7 +42,7 @@ test("never more attempts under way than hands", async (t) => {
   }
 });
 
-test("a nudge starts what was accepted just now, long before the next poll", async (t) => {
+test("a nudge starts a new delivery before the next poll", async (t) => {
   const d = aDispatcher(t, {});
   d.dispatcher.start();
   d.add("new", 1);
@@ -50,28 +50,28 @@ test("a nudge starts what was accepted just now, long before the next poll", asy
   await d.reaches(1);
 });
 
-test("without any nudge the poll finds it", async (t) => {
+test("without a nudge the poll finds the delivery", async (t) => {
   const d = aDispatcher(t, {}, { pollIntervalMs: 5 });
   d.dispatcher.start();
   d.add("elsewhere", 1);
   await d.reaches(1);
 });
 
-test("more subscriptions than one look brings to mind are all served, without waiting for a poll", async (t) => {
+test("more subscriptions than one scan returns are all served without waiting for a poll", async (t) => {
   const many = Object.fromEntries(Array.from({ length: 2500 }, (_, i) => [`s${i + 1000}`, 1]));
   const d = aDispatcher(t, many, { concurrency: 4000 });
   d.dispatcher.start();
   await d.reaches(2500);
 });
 
-test("subscriptions with little due each fill all hands, and none is forgotten", async (t) => {
+test("many subscriptions with few due deliveries fill all slots, and none is forgotten", async (t) => {
   const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`s${i + 1000}`, 3]));
   const d = aDispatcher(t, many, { concurrency: 1000 });
   d.dispatcher.start();
   await d.reaches(900);
 });
 
-test("a claim that finds nothing is followed by the next: others are in mind", async (t) => {
+test("an empty claim is followed by the next if other subscriptions are known to be due", async (t) => {
   const d = aDispatcher(t, {});
   d.dispatcher.start();
   await new Promise(setImmediate); // It has looked, and found nothing.
@@ -82,7 +82,7 @@ test("a claim that finds nothing is followed by the next: others are in mind", a
   await d.reaches(1);
 });
 
-test("stopping claims nothing more and waits for what is under way", async (t) => {
+test("a stopping dispatcher claims nothing more and waits for the attempts in flight", async (t) => {
   const d = aDispatcher(t, { a: 3 }, { concurrency: 1 });
   d.dispatcher.start();
   await d.reaches(1);
@@ -95,7 +95,7 @@ test("stopping claims nothing more and waits for what is under way", async (t) =
   assert.equal(d.inFlight.length, 0);
 });
 
-test("while outcomes wait to be recorded, nothing more is claimed, though hands are free", async (t) => {
+test("while too many outcomes wait to be recorded, nothing is claimed, even if slots are free", async (t) => {
   let record: () => void = () => undefined;
   const recorded = new Promise<void>((resolve) => (record = resolve));
   t.after(() => record());
@@ -112,7 +112,7 @@ test("while outcomes wait to be recorded, nothing more is claimed, though hands 
   await d.reaches(2);
 });
 
-test("no more subscriptions are kept in mind than a process has room for, and none is lost for that", async (t) => {
+test("the number of remembered due subscriptions is bounded, and none is lost", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now); // No scan before the nudged ones are served.
   const ids = Array.from({ length: 12_000 }, (_, i) => `s${String(i).padStart(5, "0")}`);
@@ -132,7 +132,7 @@ test("no more subscriptions are kept in mind than a process has room for, and no
   await reaches(12_000);
 });
 
-test("what is in mind is claimed while a look takes its time, and what the look finds comes after", async (t) => {
+test("known subscriptions are claimed during a slow scan, and those that it finds follow", async (t) => {
   let answer: (ids: string[]) => void = () => undefined;
   const looking = new Promise<string[]>((resolve) => (answer = resolve));
   const d = aDispatcher(t, { found: 1 }, { look: () => looking });
@@ -144,7 +144,7 @@ test("what is in mind is claimed while a look takes its time, and what the look 
   await d.reaches(2);
 });
 
-test("a look that fails keeps nothing in mind from being claimed", async (t) => {
+test("a failed scan does not stop claims of known subscriptions", async (t) => {
   const failures: unknown[] = [];
   const away = new Error("it took too long");
   const d = aDispatcher(

@@ -12,7 +12,7 @@ function aDue(found: string[] = []) {
   return { due: new Due({ listDue, pollIntervalMs: 0 }), looks: () => looks };
 }
 
-test("what a claim did not come to keeps its place", () => {
+test("a subscription that a claim did not reach keeps its place", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b", "c"));
   due.ask(["a", "b"]);
@@ -20,7 +20,7 @@ test("what a claim did not come to keeps its place", () => {
   assert.deepEqual([...due.subscriptions], ["b", "c", "a"]);
 });
 
-test("what a claim found nothing more of is forgotten", () => {
+test("a subscription without more due deliveries is forgotten", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b"));
   due.ask(["a"]);
@@ -28,7 +28,7 @@ test("what a claim found nothing more of is forgotten", () => {
   assert.deepEqual([...due.subscriptions], ["b"]);
 });
 
-test("what is added while it is claimed from stays in mind: the claim may not have seen it", () => {
+test("a subscription that is added during its claim is remembered, because the claim may have missed it", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b"));
   due.ask(["a"]);
@@ -37,7 +37,7 @@ test("what is added while it is claimed from stays in mind: the claim may not ha
   assert.deepEqual([...due.subscriptions], ["b", "a"]);
 });
 
-test("that holds as well where no more than that can be kept in mind", () => {
+test("the same holds if the list of due subscriptions is full", () => {
   const { due } = aDue();
   const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
   due.add(dueOf(...ids));
@@ -64,7 +64,7 @@ test("while enough is due for all free slots, one scan a second suffices", async
   assert.equal(await scansAt(1_001, false), 3, "more slots are free");
 });
 
-test("a scan that finds only what is known has found nothing", async (t) => {
+test("a scan that returns only known subscriptions counts as empty", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => (now += 10_000));
   const { due, looks } = aDue(["a"]);
@@ -72,7 +72,7 @@ test("a scan that finds only what is known has found nothing", async (t) => {
   assert.equal(looks(), 2);
 });
 
-test("a scan that is cut short goes on at once if it found anything new, else after twice its time", async (t) => {
+test("a scan that reaches its bound continues at once if it found something new, else after twice its duration", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   let scans = 0;
@@ -94,7 +94,7 @@ test("a scan that is cut short goes on at once if it found anything new, else af
   assert.equal(scans, 3);
 });
 
-test("organizations take turns, whatever each has due", () => {
+test("organizations take turns regardless of how much each has due", () => {
   const { due } = aDue();
   const of = (organization_id: string, ...ids: string[]) =>
     ids.map((subscription_id) => ({ subscription_id, organization_id }));

@@ -24,7 +24,7 @@ for (const [address, source, seen] of [
   });
 }
 
-test("an address to send from that is gone is an internal fault, and no failure of the receiver", async (t) => {
+test("a lost source address is an internal fault, not a failure of the receiver", async (t) => {
   const receiver = await startReceiver(t);
   const sender = await startSender(t, { source: NOBODYS });
   const outcome = await sender.send(aPost(receiver.url()));

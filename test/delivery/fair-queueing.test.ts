@@ -78,7 +78,7 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
   return Infinity;
 }
 
-test("an organization waits for a slot no longer than the bound, whatever the others do", () => {
+test("an organization waits for a slot no longer than the bound, regardless of the others", () => {
   const organizations = fc.array(hostile, { maxLength: 12 });
   const arrives = fc.integer({ min: 0, max: 80 }).map((steps) => steps * STEP_MS);
   const property = fc.property(

@@ -77,7 +77,7 @@ for (const state of ["waiting", "delivered", "dead_lettered", "cancelled"] as co
   });
 }
 
-test("a process that slept past its lease cannot put a delivery off", async () => {
+test("a process that slept past its lease cannot postpone a delivery", async () => {
   const { deps, clock, slept, awake } = await aDeliverySleptOver();
   const before = await stateOf(slept);
   await postpone(deps, [slept]);
@@ -88,13 +88,13 @@ test("a process that slept past its lease cannot put a delivery off", async () =
   assert.deepEqual((await stateOf(awake))?.["due_at"], due);
 });
 
-test("a process that slept past its lease holds nothing, and the one that has the lease does", async () => {
+test("only the process with the current lease locks a delivery", async () => {
   const { slept, awake } = await aDeliverySleptOver();
   assert.equal((await lockHeld(db, [slept])).size, 0);
   assert.equal((await lockHeld(db, [awake])).get(awake.id), awake.lease_id);
 });
 
-test("a process that claimed a delivery again over its own sleep records one attempt of the two", async () => {
+test("a process that claims a delivery again after a pause records one of the two attempts", async () => {
   const { deps, slept, awake } = await aDeliverySleptOver();
   await attemptAll(deps, [slept, awake], () => refused);
   assert.equal((await listAttempts(db, awake.id)).length, 1);
@@ -103,7 +103,7 @@ test("a process that claimed a delivery again over its own sleep records one att
   assert.equal(row?.["consecutive_failures"], 1);
 });
 
-test("after its subscription is deleted the attempt under way is recorded, and the one slept over is not", async () => {
+test("after a deletion the attempt in flight is recorded, and one past its lease is not", async () => {
   const { deps, clock, organization, subscription, slept, awake } = await aDeliverySleptOver();
   await deleteSubscription(deps, organization, subscription);
   for (const claim of [slept, awake]) {

@@ -6,7 +6,7 @@ import tls from "node:tls";
 import { generate } from "selfsigned";
 import { trustedRoots } from "../../src/delivery/handshake.ts";
 
-test("no receiver gets to choose the numbers over which keys are exchanged", async (t) => {
+test("a receiver cannot choose the group of a finite-field key exchange", async (t) => {
   const { private: key, cert } = await generate([{ name: "commonName", value: "receiver" }], {
     keyType: "rsa",
     algorithm: "sha256",

@@ -15,34 +15,30 @@ const AMPLE_MS = 20_000;
 /** What the system's own buffers take of a flood before we have said that we want no more of it. */
 const BYTES_MAX = 16 * 1024 * 1024;
 
-test(
-  "whatever a receiver does, it ends its own attempt and no other",
-  { concurrency: true },
-  async (t) => {
-    const ample = await startSender(t, { egress: ONLY_GUARDED, timeoutMs: AMPLE_MS });
-    const short = await startSender(t, { egress: ONLY_GUARDED, timeoutMs: SHORT_MS });
-    const healthy = await startGuardedReceiver(t);
-    const subtests: Promise<void>[] = [];
+test("a hostile receiver affects only its own attempt", { concurrency: true }, async (t) => {
+  const ample = await startSender(t, { egress: ONLY_GUARDED, timeoutMs: AMPLE_MS });
+  const short = await startSender(t, { egress: ONLY_GUARDED, timeoutMs: SHORT_MS });
+  const healthy = await startGuardedReceiver(t);
+  const subtests: Promise<void>[] = [];
 
-    for (const [what, hostile] of Object.entries(HOSTILE_RECEIVERS)) {
-      const receiver = await startGuardedReceiver(t, hostile.receiver);
-      if (hostile.script !== undefined) receiver.answer(hostile.script);
-      const attempt = (hostile.lasts ? short : ample).send(aPost(receiver.url()));
-      // Its time is short, so nothing else goes on until its answer is there.
-      if (hostile.lasts && hostile.outcome.kind === "acknowledged") await attempt;
+  for (const [what, hostile] of Object.entries(HOSTILE_RECEIVERS)) {
+    const receiver = await startGuardedReceiver(t, hostile.receiver);
+    if (hostile.script !== undefined) receiver.answer(hostile.script);
+    const attempt = (hostile.lasts ? short : ample).send(aPost(receiver.url()));
+    // Its time is short, so nothing else goes on until its answer is there.
+    if (hostile.lasts && hostile.outcome.kind === "acknowledged") await attempt;
 
-      const subtest = t.test(`a receiver that ${what}`, async () => {
-        assert.deepEqual(await ample.send(aPost(healthy.url())), DELIVERED, "another receiver's");
-        assert.deepEqual(await attempt, hostile.outcome);
-        await gone(receiver);
-        // Without a script it is its TLS that is hostile, and the request must never get there.
-        if (hostile.script === undefined) assert.equal(receiver.requests.length, 0);
-      });
-      subtests.push(subtest);
-    }
-    await Promise.all(subtests);
-  },
-);
+    const subtest = t.test(`a receiver that ${what}`, async () => {
+      assert.deepEqual(await ample.send(aPost(healthy.url())), DELIVERED, "another receiver's");
+      assert.deepEqual(await attempt, hostile.outcome);
+      await gone(receiver);
+      // Without a script it is its TLS that is hostile, and the request must never get there.
+      if (hostile.script === undefined) assert.equal(receiver.requests.length, 0);
+    });
+    subtests.push(subtest);
+  }
+  await Promise.all(subtests);
+});
 
 /** Waits until the receiver has no connection any more. */
 async function gone({ connections }: Receiver): Promise<void> {

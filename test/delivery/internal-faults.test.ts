@@ -50,7 +50,7 @@ for (const fault of FAULTS) {
   });
 }
 
-test("the exception that kept a delivery from its attempt is told of with its delivery", async () => {
+test("the exception that stopped an attempt is reported with its delivery", async () => {
   const { deps, claim } = await createEngine(db);
   const organization = await anOrganization(deps);
   await aSubscription(deps, organization);

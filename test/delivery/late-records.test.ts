@@ -40,7 +40,7 @@ function deliveredAt(claim: Claim, at: Date): Ended {
   return { claim, outcome: { kind: "acknowledged", httpStatus: 200 }, startedAt: at, endedAt: at };
 }
 
-test("an attempt under way is in the audit, though it began after the failure that disabled its subscription ended", async () => {
+test("an attempt in flight is in the audit, even if it began after the failure that disabled its subscription", async () => {
   const { deps, clock, first, another } = await anEngine();
   const failure = failedAt(first, clock());
   clock.advance(25_000);
@@ -57,7 +57,7 @@ test("an attempt under way is in the audit, though it began after the failure th
   );
 });
 
-test("so is one that began at the end of its lease, by a clock far ahead of the one that deleted", async () => {
+test("an attempt is in the audit, even if its clock was far ahead of the deleting process's", async () => {
   const { deps, clock, first: inFlight } = await anEngine();
   const behind = createClock(after(clock(), -2 * SKEW_MAX_MS));
   await deleteSubscription({ ...deps, clock: behind }, null, inFlight.subscription_id);
@@ -70,7 +70,7 @@ test("so is one that began at the end of its lease, by a clock far ahead of the 
   );
 });
 
-test("so is one that outlived its lease, where nobody had claimed its delivery since", async () => {
+test("an attempt that outlived its lease is in the audit if no other process claimed its delivery", async () => {
   const { deps, clock, first, another } = await anEngine();
   const slow = await another();
   clock.advance(30_000);
@@ -83,7 +83,7 @@ test("so is one that outlived its lease, where nobody had claimed its delivery s
   );
 });
 
-test("one whose delivery another process had claimed since is not", async () => {
+test("an attempt whose delivery another process has claimed is not in the audit", async () => {
   const { deps, clock, first, another } = await anEngine();
   const slow = await another();
   clock.advance(30_000);
@@ -93,7 +93,7 @@ test("one whose delivery another process had claimed since is not", async () => 
   assert.equal((await listAttempts(db, slow.id)).length, 0);
 });
 
-test("what was accepted just as its subscription ended is delivered, whatever is recorded beside it, and the counter stays", async () => {
+test("a delivery accepted as its subscription ends is recorded as delivered, and the counter stays", async () => {
   const { deps, clock, first: alone, another } = await anEngine();
   const [beside, failed] = [await another(), await another()];
   await db`
@@ -113,7 +113,7 @@ test("what was accepted just as its subscription ended is delivered, whatever is
   assert.equal(row?.consecutive_failures, 20);
 });
 
-test("who records hears of the dead letters and of what was disabled, and of nothing else", async () => {
+test("recording returns only dead letters and disabled subscriptions", async () => {
   const { deps, clock, first, another } = await anEngine();
   deps.rules = { ...deps.rules, retryDelaysMs: [] };
   const failed = await another();

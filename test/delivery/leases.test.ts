@@ -53,7 +53,7 @@ test("a delivery whose process died is claimed again when the lease ends, no soo
   assert.equal(again.attempts, 0);
 });
 
-test("what is claimed is overdue for nobody until its lease ends: then it is so since it was due", async () => {
+test("a claimed delivery is not overdue until its lease ends, and then counts from its due time", async () => {
   const { claim, clock } = await aDueDelivery();
   const dueAt = clock();
   assert.deepEqual(await findNextDueOf(db, null, clock()), dueAt);
@@ -83,7 +83,7 @@ test("a process that slept past its lease cannot record, and the one that has th
   assert.equal(delivery.attempts, 1);
 });
 
-test("an attempt during which the clock steps by a month is recorded, with the longest duration there is", async () => {
+test("an attempt during which the clock steps by a month is recorded with the maximum duration", async () => {
   const { deps, clock, claim, subscription } = await aDueDelivery();
   const claims = await claim();
   await attemptAll(deps, claims, () => {
@@ -128,7 +128,7 @@ test("a lease lost now and then is forgotten once an attempt is recorded", async
   assert.equal(next?.lost_leases, 1);
 });
 
-test("a claim that comes when its lease is over is not attempted, and costs nothing", async () => {
+test("a claim whose lease is over is not attempted, and no attempt is counted", async () => {
   const { deps, claim, clock, deliverDue, subscription } = await aDueDelivery();
   const late = await claim();
   clock.advance(30_000);
@@ -146,7 +146,7 @@ test("a claim that comes when its lease is over is not attempted, and costs noth
   assert.equal((await listAttempts(db, again[0]?.id ?? "")).length, 1);
 });
 
-test("a fault of our own is no attempt: the delivery waits a minute and nothing is counted", async () => {
+test("an internal fault is no attempt: the delivery waits a minute and nothing is counted", async () => {
   const { clock, deliverDue, subscription } = await aDueDelivery();
   for (let minute = 0; minute < 60; minute++) {
     assert.equal(await deliverDue(() => ({ kind: "internal-fault", fault: "no_resolver" })), 1);
@@ -159,7 +159,7 @@ test("a fault of our own is no attempt: the delivery waits a minute and nothing 
   assert.equal(await deliverDue(() => acknowledged), 1);
 });
 
-test("an attempt that there is no room for is none: the delivery waits a second and nothing is counted", async () => {
+test("a deferred attempt is no attempt: the delivery waits a second and nothing is counted", async () => {
   const { clock, deliverDue, subscription } = await aDueDelivery();
   for (let second = 0; second < 10; second++) {
     assert.equal(await deliverDue(() => ({ kind: "deferred" })), 1);
@@ -172,7 +172,7 @@ test("an attempt that there is no room for is none: the delivery waits a second 
   assert.equal(await deliverDue(() => acknowledged), 1);
 });
 
-test("a secret that cannot be opened is a fault of our own", async () => {
+test("a secret that cannot be opened is an internal fault", async () => {
   const { deps, clock, subscription } = await aDueDelivery();
   const otherRing = { ...deps, ring: [{ id: "test", key: randomBytes(32) }] as const };
   await attemptAll(otherRing, await claimAll(otherRing), () => assert.fail("sent"));
@@ -181,7 +181,7 @@ test("a secret that cannot be opened is a fault of our own", async () => {
   assert.equal(delivery.due_at?.getTime(), clock().getTime() + 60_000);
 });
 
-test("a delivery that slipped in for a subscription that is not active is cancelled when it is claimed", async () => {
+test("a delivery of an inactive subscription is cancelled when it is claimed", async () => {
   const { clock, claim, subscription } = await aDueDelivery();
   await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${subscription.id}`;
   assert.deepEqual(await claim(), []);
@@ -189,7 +189,7 @@ test("a delivery that slipped in for a subscription that is not active is cancel
   assert.equal(delivery?.state, "cancelled");
 });
 
-test("a success that is recorded while its subscription is being deleted waits for that, and neither fails", async () => {
+test("a success that is recorded during a deletion waits for it, and neither fails", async () => {
   const { deps, claim, clock, organization, subscription } = await aDueDelivery();
   await publish(deps, organization);
   const [first, second] = await claim();

@@ -14,7 +14,7 @@ import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 
-test("a success that resets a counter waits for its subscription with no delivery locked, so that it deadlocks with no deletion", async () => {
+test("a success that resets a counter locks its subscription first, so that it cannot deadlock with a deletion", async () => {
   const { deps, clock, claim } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { id: subscription } = await aSubscription(deps, organization);

@@ -41,13 +41,13 @@ async function aLongQueue() {
   return { db, deps, clock, id, claim, cancelledTogether };
 }
 
-test("deleting a subscription with a long queue cancels all of it, in transactions that are short", async () => {
+test("deleting a subscription with a long queue cancels all of it in short transactions", async () => {
   const { deps, id, cancelledTogether } = await aLongQueue();
   await deleteSubscription(deps, null, id);
   assert.deepEqual(await cancelledTogether(), [2_001, 5_000, 5_000]);
 });
 
-test("so does the failure that disables one, and the attempt that failed is recorded", async () => {
+test("disabling a subscription with a long queue does the same, and the failed attempt is recorded", async () => {
   const { deps, clock, claim, cancelledTogether } = await aLongQueue();
   deps.rules = { ...deps.rules, autoDisableAfter: 1 };
   const outcome = { kind: "refused", httpStatus: 500 } as const;
@@ -59,7 +59,7 @@ test("so does the failure that disables one, and the attempt that failed is reco
 });
 
 test(
-  "what is recorded while a long queue is cancelled does not pass for its end",
+  "an outcome recorded during a long cancellation does not end it",
   { timeout: 60_000 },
   async () => {
     const { db, deps, id, claim, cancelledTogether } = await aLongQueue();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { watchLongTurns } from "../../src/delivery/long-turns.ts";
 import { standStill } from "../support/stand-still.ts";
 
-test("a turn of the event loop that takes long is noticed right after it", async () => {
+test("a long turn of the event loop is noticed right after it", async () => {
   let looks = 0;
   const stop = watchLongTurns(() => looks++);
   standStill(250);

@@ -93,7 +93,7 @@ const OWN_RESOURCES = ["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"];
 
 const CODES = [...Object.keys(constants.errno), "ERR_SSL_WRONG_VERSION_NUMBER", "CERT_HAS_EXPIRED"];
 
-test("no error code but those of our own resources is an internal fault by itself", async () => {
+test("only error codes of local resources are internal faults by themselves", async () => {
   for (const code of CODES) {
     const error = Object.assign(new Error(code), { code });
     const outcomes = [

@@ -5,7 +5,7 @@ import { createRecorder } from "../../src/delivery/recorder.ts";
 
 const onRetry = () => undefined;
 
-test("what cannot be written yet is written a little later, and told of at once", async () => {
+test("a failed write is repeated a little later and reported at once", async () => {
   const away = new Error("the database is away");
   const told: unknown[] = [];
   let writes = 0;
@@ -17,7 +17,7 @@ test("what cannot be written yet is written a little later, and told of at once"
   assert.deepEqual(told, [away, away]);
 });
 
-test("a recorder gives up when its time is over, however much of it the writes took", async () => {
+test("a recorder gives up at its time limit, regardless of how long each write took", async () => {
   let writes = 0;
   const away = new Error("the database is away");
   const record = createRecorder<string>(
@@ -32,7 +32,7 @@ test("a recorder gives up when its time is over, however much of it the writes t
   assert.equal(writes, 1);
 });
 
-test("what the database refuses keeps nothing else from being written, in the order in which it came", async () => {
+test("an outcome that the database refuses does not stop others, and their order stays", async () => {
   const written: string[] = [];
   const refusal = new Error("a value that no column takes");
   const record = createRecorder<string>(
@@ -49,7 +49,7 @@ test("what the database refuses keeps nothing else from being written, in the or
   assert.deepEqual(written, ["a", "b", "c", "d", "e"]);
 });
 
-test("however many outcomes wait to be recorded, none is turned away", async () => {
+test("no outcome is refused, however many wait to be recorded", async () => {
   const many = Array.from({ length: 20_001 }, (_, n) => n);
   const written: number[] = [];
   const record = createRecorder<number>(

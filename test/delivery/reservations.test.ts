@@ -73,7 +73,7 @@ test("a delivery that is published with its lease is attempted without a claim",
   for (const done of recorded) done();
 });
 
-test("reserved slots come back when they were not used", (t) => {
+test("unused reserved slots are returned", (t) => {
   const { dispatcher } = aDispatcher(t);
   dispatcher.start();
   assert.deepEqual([spare(dispatcher), spare(dispatcher)], [2, 2]);
@@ -93,7 +93,7 @@ test("a subscription that has something due, or no slot left, gets none", async 
   recorded[0]?.();
 });
 
-test("where many subscriptions have something due, no slot is spare", (t) => {
+test("if many subscriptions are due, no slot is spare", (t) => {
   const { dispatcher } = aDispatcher(t, undefined, 10_000);
   dispatcher.start();
   dispatcher.nudge(dueOf(...Array.from({ length: 1_001 }, (_, i) => `s${i}`)));
@@ -155,7 +155,7 @@ test("a reserved slot is not free to a claim before its attempt has begun", asyn
   recorded[0]?.();
 });
 
-test("a slot that a claim under way may need is not reserved", async (t) => {
+test("a slot that a running claim may need is not reserved", async (t) => {
   let answer: (taken: Taken) => void = () => undefined;
   const { dispatcher } = aDispatcher(t, () => new Promise((resolve) => (answer = resolve)));
   dispatcher.start();

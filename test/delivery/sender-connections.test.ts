@@ -35,7 +35,7 @@ for (const [what, head] of [
 }
 
 test(
-  "an idle connection is closed sooner than its receiver would",
+  "an idle connection is closed before the receiver closes it",
   { timeout: 15_000 },
   async (t) => {
     const sender = await startSender(t);
@@ -52,7 +52,7 @@ test(
   },
 );
 
-test("an attempt's time is its own: when it would have been over, the next one goes on", async (t) => {
+test("the deadline of an attempt does not end the next one on its connection", async (t) => {
   const sender = await startSender(t, { timeoutMs: 2_500 });
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));
@@ -62,7 +62,7 @@ test("an attempt's time is its own: when it would have been over, the next one g
   assert.equal(receiver.connections.length, 1);
 });
 
-test("however many answers a connection brings, only each one of them is bounded", async (t) => {
+test("the byte limit applies to each answer, not to a connection", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   receiver.answer(scripts.status(200, { body: Buffer.alloc(12 * 1024) }));
@@ -70,7 +70,7 @@ test("however many answers a connection brings, only each one of them is bounded
   assert.deepEqual([receiver.connections.length, receiver.requests.length], [1, 12]);
 });
 
-test("a body of more than 64 KiB costs its connection", { timeout: 15_000 }, async (t) => {
+test("a body over 64 KiB closes its connection", { timeout: 15_000 }, async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   receiver.answer(scripts.status(200, { body: Buffer.alloc(64 * 1024 + 1) }));
@@ -78,7 +78,7 @@ test("a body of more than 64 KiB costs its connection", { timeout: 15_000 }, asy
   for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
 });
 
-test("deliveries that go out at once each have a connection of their own", async (t) => {
+test("simultaneous deliveries use separate connections", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   const posts = ["/a", "/b", "/c"].map((path) => aPost(receiver.url(path)));
@@ -88,7 +88,7 @@ test("deliveries that go out at once each have a connection of their own", async
   assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), ["/a", "/b", "/c"]);
 });
 
-test("a kept connection that resets as we send costs no attempt: a fresh one gets the same request", async (t) => {
+test("if a kept connection resets during sending, a new one gets the same request in the same attempt", async (t) => {
   const times = [1, 2, 3].map((ms) => new Date(ms));
   const sender = await startSender(t, { clock: () => times.shift() ?? new Date(0) });
   const receiver = await startReceiver(t);
@@ -113,7 +113,7 @@ test("a kept connection that the receiver has closed meanwhile is not used", asy
   assert.equal(receiver.requests.length, 2);
 });
 
-test("a kept connection that closes long after the request went out has failed the attempt", async (t) => {
+test("a kept connection that closes long after the request fails the attempt", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));
@@ -133,7 +133,7 @@ test("the retry on a fresh connection is made once", async (t) => {
   assert.equal(receiver.requests.length, 3);
 });
 
-test("a kept connection that has begun to answer is not tried again", async (t) => {
+test("a request is not repeated after the answer has begun", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   receiver.answer(scripts.status(200), scripts.rawAndReset("HTTP/1.1 200 OK\r\nx: "));
@@ -143,7 +143,7 @@ test("a kept connection that has begun to answer is not tried again", async (t) 
   assert.equal(receiver.requests.length, 2);
 });
 
-test("a name is looked up at each attempt, and one that has turned private is not contacted any more", async (t) => {
+test("a name is looked up for each attempt, and is not contacted if it became private", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.2"], ["127.0.0.1"]] });
   const sender = await startSender(t, { lookup });
   const receiver = await startReceiver(t, { host: HOST });
@@ -156,7 +156,7 @@ test("a name is looked up at each attempt, and one that has turned private is no
   assert.equal(canary.connections.length, 0);
 });
 
-test("one address that is not public keeps a host's other addresses from being contacted", async (t) => {
+test("a host with one address that is not public is not contacted", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.2", "10.0.0.1"]] });
   const sender = await startSender(t, { lookup });
   const receiver = await startReceiver(t, { host: HOST });
@@ -175,7 +175,7 @@ test("when a name moves, deliveries move with it", async (t) => {
   assert.deepEqual([old.requests.length, now.requests.length], [1, 1]);
 });
 
-test("the host's name goes into the handshake and Host, wherever the connection leads", async (t) => {
+test("the handshake and the Host header contain the host name", async (t) => {
   const sender = await startSender(t, { lookup: names({ [HOST]: [["127.0.0.2"]] }) });
   const receiver = await startReceiver(t, { host: HOST });
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
@@ -192,7 +192,7 @@ test("IPv4 addresses are tried before IPv6 ones", async (t) => {
   assert.equal(other.connections.length, 0);
 });
 
-test("a host with hundreds of addresses has the first few tried", async (t) => {
+test("of hundreds of addresses of a host only the first few are tried", async (t) => {
   const addresses = [...Array<string>(16).fill("127.0.0.3"), "127.0.0.2"];
   const sender = await startSender(t, { lookup: names({ [HOST]: [addresses] }) });
   const receiver = await startReceiver(t, { host: HOST });
@@ -214,7 +214,7 @@ test("a receiver that has only IPv6 gets its deliveries", async (t) => {
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
 });
 
-test("an IPv6 address as host is connected to as it stands", async (t) => {
+test("an IPv6 literal is contacted without a look-up", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t, { address: "::1" });
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
@@ -230,7 +230,7 @@ test("an operator's exception for an IPv4 block reaches its mapped spelling too"
   assert.deepEqual(await sender.send(aPost(url)), DELIVERED);
 });
 
-test("no more connections are kept open than allowed: the one idle for longest goes", async (t) => {
+test("at most the allowed connections are kept: the longest idle one is closed", async (t) => {
   const sender = await startSender(t, { maxConnections: 2 });
   const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
   for (const receiver of [a, b, c, b, a]) await sender.send(aPost(receiver.url()));
@@ -246,7 +246,7 @@ test("of connections that were opened at once no more are kept than allowed", as
   assert.equal(receiver.connections.length, 8);
 });
 
-test("a connection that was cut off in mid-body takes up no room", async (t) => {
+test("a connection that was cut off during a body takes up no room", async (t) => {
   const sender = await startSender(t, { maxConnections: 1 });
   const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
   a.answer(scripts.flood("HTTP/1.1 200 OK\r\n\r\n", Buffer.alloc(16 * 1024)));
@@ -268,7 +268,7 @@ test("connections in great number are all kept, as long as their answers end", a
   assert.equal(receiver.connections.length, 150);
 });
 
-test("closing ends attempts under way and every connection", async (t) => {
+test("closing ends attempts in flight and every connection", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));

@@ -30,7 +30,7 @@ test("nothing is sent to an address that its certificate does not name", async (
   assert.equal(receiver.requests.length, 0);
 });
 
-test("a receiver that is not there is a refused connection", async (t) => {
+test("an absent receiver is a refused connection", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   await receiver.close();
@@ -50,20 +50,20 @@ test("a look-up that no resolver answers is an internal fault", async (t) => {
   assert.deepEqual(outcome, { kind: "internal-fault", fault: "no_resolver" });
 });
 
-test("a look-up that there is no room for is put off, and is no fault of anybody", async (t) => {
+test("an attempt without room for its look-up is deferred, and is neither a failure nor a fault", async (t) => {
   const sender = await startSender(t, { lookup: () => Promise.resolve({ kind: "too-many" }) });
   const outcome = await sender.send(aPost("https://hooks.partner.test/"));
   assert.deepEqual(outcome, { kind: "deferred" });
 });
 
-test("an exception that nobody foresaw is a fault of its own, and is kept", async (t) => {
+test("an unexpected exception is an internal fault of its own kind", async (t) => {
   const error = new Error("broken");
   const sender = await startSender(t, { lookup: () => Promise.reject(error) });
   const outcome = await sender.send(aPost("https://hooks.partner.test/"));
   assert.deepEqual(outcome, { kind: "internal-fault", fault: "unexpected", error });
 });
 
-test("a URL that the policy has come to refuse is not contacted", async (t) => {
+test("a URL that a changed policy refuses is not contacted", async (t) => {
   const sender = await startSender(t);
   const canary = await startReceiver(t, { address: "127.0.0.1" });
   const outcome = await sender.send(aPost(canary.url()));
@@ -71,7 +71,7 @@ test("a URL that the policy has come to refuse is not contacted", async (t) => {
   assert.equal(canary.connections.length, 0);
 });
 
-test("an IPv4 address to which our system alone has no route is the receiver's", async (t) => {
+test("an IPv4 address without a route, on a machine with other routes, is the receiver's failure", async (t) => {
   // The system itself refuses TCP to the broadcast address, as it does without a route.
   const sender = await startSender(t, {
     lookup: names({ [HOST]: [["255.255.255.255"]] }),
@@ -106,7 +106,7 @@ test("an IPv6 address of a receiver, on a machine that has none, is a network er
   assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
 });
 
-test("an address that has used up the ports to it waits for one, and is no fault of anybody", async (t) => {
+test("an attempt without a free port to its address is deferred, and is neither a failure nor a fault", async (t) => {
   onConnect(t, (socket, options, connect) => {
     if (options.host !== "127.0.0.2") return connect(options);
     return socket.destroy(Object.assign(new Error("no port"), { code: "EADDRNOTAVAIL" }));
@@ -148,7 +148,7 @@ test("look-up, connection and answer share one limit", async (t) => {
   assert.equal(receiver.requests.length, 0);
 });
 
-test("bodies that never come do not pile up: the oldest is given up early", async (t) => {
+test("bodies that never arrive are bounded: the oldest connection is closed early", async (t) => {
   const sender = await startSender(t, { timeoutMs: 60_000 });
   const receiver = await startReceiver(t);
   receiver.answer(scripts.raw("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"));
@@ -159,7 +159,7 @@ test("bodies that never come do not pile up: the oldest is given up early", asyn
   assert.ok(others.every((socket) => !socket.closed));
 });
 
-test("nothing is said to a peer that is not the one connected to", async (t) => {
+test("nothing is sent to a peer with another address than the requested one", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   const other = await startReceiver(t, { address: "127.0.0.3", port: receiver.port });
@@ -173,7 +173,7 @@ test("nothing is said to a peer that is not the one connected to", async (t) => 
   assert.equal(connection.bytesRead, 0);
 });
 
-test("a peer that is gone before it could be looked at is a reset", async (t) => {
+test("a peer that disconnects before the check is a reset", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   onConnect(t, (socket, options, connect) => {
@@ -185,7 +185,7 @@ test("a peer that is gone before it could be looked at is a reset", async (t) =>
   assert.equal(receiver.requests.length, 0);
 });
 
-test("a connected socket that fails before TLS has taken it over ends no more than itself", async (t) => {
+test("a socket that fails before TLS starts ends only its own attempt", async (t) => {
   const receiver = await startReceiver(t);
   const deadline = new Deadline(30_000);
   const { socket } = await dial(["127.0.0.2"], receiver.port, deadline);
@@ -194,13 +194,13 @@ test("a connected socket that fails before TLS has taken it over ends no more th
   await new Promise((resolve) => socket.once("close", resolve));
 });
 
-test("a host whose every address keeps silent is a timeout", async (t) => {
+test("a host with only silent addresses is a timeout", async (t) => {
   const sender = await startSender(t, { timeoutMs: 300 });
   onConnect(t, (socket) => socket);
   assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), TIMED_OUT);
 });
 
-test("a network that a router on the way cannot reach is the receiver's", async (t) => {
+test("a network that a router cannot reach is the receiver's failure", async (t) => {
   const sender = await startSender(t);
   onConnect(t, (socket) => {
     const error = Object.assign(new Error("unreachable"), { code: "ENETUNREACH" });
@@ -211,7 +211,7 @@ test("a network that a router on the way cannot reach is the receiver's", async 
   assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
 });
 
-test("an address that keeps silent does not keep the next from being tried", async (t) => {
+test("a silent address does not stop the next from being tried", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.3", "127.0.0.2"]] });
   const sender = await startSender(t, { lookup });
   const receiver = await startReceiver(t, { host: HOST });

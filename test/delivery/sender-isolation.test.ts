@@ -41,7 +41,7 @@ test("a connection made for one name serves no other, though both lead to the sa
   assert.deepEqual([receiver.connections.length, receiver.requests.length], [3, 1]);
 });
 
-test("nothing of an answer turns up in the next delivery", async (t) => {
+test("no part of an answer reaches the next delivery", async (t) => {
   const clock = createClock();
   const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED, clock });
   const receiver = await startGuardedReceiver(t, { host: HOST });
@@ -59,7 +59,7 @@ test("nothing of an answer turns up in the next delivery", async (t) => {
   assert.deepEqual(second?.headers, first?.headers);
 });
 
-test("a receiver that speaks while nobody asks loses its connection, and its words count for nothing", async (t) => {
+test("a receiver that sends data without a request loses its connection, and the data is ignored", async (t) => {
   const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
   const receiver = await startGuardedReceiver(t, { host: HOST });
   let speak: () => void = () => assert.fail("no request yet");
@@ -105,7 +105,7 @@ test("line ends in a path or a query stay encoded, so that they are part of it",
   assert.equal(receiver.requests.length, 1);
 });
 
-test("an address has no place in the handshake's server name", async (t) => {
+test("the handshake's server name is never an address", async (t) => {
   const sender = await startSender(t, { egress: ONLY_GUARDED });
   const receiver = await startGuardedReceiver(t);
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);

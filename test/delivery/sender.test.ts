@@ -9,7 +9,7 @@ import { aPost, SIGNING_SECRET, startSender } from "../support/sender.ts";
 const OK = "HTTP/1.1 200 OK\r\n";
 const NO_BODY = "connection: close\r\ncontent-length: 0\r\n\r\n";
 
-test("a delivery is one signed POST of the exact bytes, and nothing else is in it", async (t) => {
+test("a delivery is one signed POST of the exact bytes and nothing else", async (t) => {
   const sentAt = new Date();
   const sender = await startSender(t, { clock: () => sentAt });
   const receiver = await startReceiver(t);
@@ -94,7 +94,7 @@ for (const status of [300, 301, 304, 307, 400, 401, 404, 410, 418, 429, 500, 503
   });
 }
 
-test("neither a proxy nor leave to trust anybody is taken from the environment", async (t) => {
+test("the environment can set neither a proxy nor trust in every certificate", async (t) => {
   const sender = await startSender(t);
   const proxy = await startReceiver(t, { address: "127.0.0.1" });
   const receiver = await startReceiver(t, { certificate: "self-signed" });

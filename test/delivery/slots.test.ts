@@ -110,7 +110,7 @@ test("while an organization below its share waits, the others get nothing", () =
   assert.deepEqual(shares(slots, ["a2"]), { a2: 16 }, "it may take what nobody else wants");
 });
 
-test("while few slots are free, a receiver that answers promptly gets sixteen even so", () => {
+test("while few slots are free, a receiver that answers promptly still gets sixteen", () => {
   const slots = new Slots(60, 60);
   for (const id of ["a1", "b1", "c1", "d1", "e1", "f1"]) {
     slots.note(of(id), id === "a1" ? "answered" : "none", 0, 1_000);
@@ -151,7 +151,7 @@ test("a host that does not answer gets no more slots than one organization, howe
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true, "healthy hosts are not limited");
 });
 
-test("subscriptions at a host that does not answer are not named beyond its room", () => {
+test("a claim names no subscriptions of a silent host above its share", () => {
   const slots = new Slots(256, 128);
   hold(slots, 200, "z", "dead.test");
   for (const id of ["a1", "b1"]) slots.hasRoomFor(of(id, "dead.test"));
@@ -163,7 +163,7 @@ test("no more than a burst begins together, however many slots are free", () => 
   assert.equal(new Slots(1_000, 16).share(queueOf(["a"])).limit, 64);
 });
 
-test("no slots, no shares", () => {
+test("without slots there are no shares", () => {
   const slots = new Slots(1, 1);
   hold(slots, 1, "a");
   assert.deepEqual(shares(slots, ["b"]), {});

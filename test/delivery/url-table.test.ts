@@ -11,7 +11,7 @@ const NOBODY_THERE = { kind: "unreachable", reason: "connection_refused" } as co
 /** What every name resolves to here. */
 const ADDRESS = "93.184.215.14";
 
-test("every URL is judged again at delivery, and a connection leads nowhere but to a vetted address", async (t) => {
+test("every URL is checked again at delivery, and connections go only to checked addresses", async (t) => {
   const { send, asked, dialled } = await anObservedSender(t, { allow: [], deny: [] });
   for (const { url, accepted, note } of URLS) {
     asked.length = dialled.length = 0;

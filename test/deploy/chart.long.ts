@@ -82,7 +82,7 @@ test("the chart passes helm's linter and the schemas of Kubernetes, with few and
   await assert.rejects(goRun(KUBECONFORM, "-strict", "-schema-location", schemas, wrong));
 });
 
-test("the chart lets dispatchers out and nobody into the operators' listener", async (t) => {
+test("the chart lets dispatchers send and nobody reach the operators' listener", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
   const closed = await template("--set", SPLIT.join());
   const dispatcher = objectOf(closed, "NetworkPolicy", "partner-api-dispatcher");
@@ -97,7 +97,7 @@ test("the chart lets dispatchers out and nobody into the operators' listener", a
   assert.match(all, /port: operators \}\]\n {6}from: \[\{"namespaceSelector"/);
 });
 
-test("the chart takes secrets from outside, migrates before it installs, and refuses what cannot work", async (t) => {
+test("the chart reads secrets from outside, migrates before it installs, and refuses invalid values", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
   const rendered = await template("--set", "drain=1m,shutdownGraceSeconds=20");
   assert.doesNotMatch(rendered, /^kind: Secret$/m);

@@ -15,7 +15,7 @@ import { buildImage, type Image, runInside } from "./image.ts";
 /** What builds, and what the service does not need. */
 const TOOLS = /^(npm|npx|yarn|corepack|tsc|gcc|cc|g\+\+|make|python3?|git|curl|wget)$/;
 
-test("the image holds what runs and nothing that builds, and serves as its user from a read-only root", async (t) => {
+test("the image contains no build tools, and serves as its user from a read-only root", async (t) => {
   if (!(await requireProgram(t, "buildah", ["--version"]))) return;
   if (!(await requireProgram(t, "debootstrap", ["--version"]))) return;
   const image = await buildImage(t);

@@ -30,7 +30,7 @@ test("systemd accepts the unit and rates its exposure at most 2.0", async (t) =>
   await execute("systemd-analyze", [...rate, `--threshold=${EXPOSURE_MAX}`, unit]);
 });
 
-test("the unit leaves Node.js and PostgreSQL what they need", async () => {
+test("the unit permits what Node.js and PostgreSQL need", async () => {
   const settings = (await readFile(UNIT, "utf8")).split("\n");
   assert.ok(!settings.some((one) => one.startsWith("MemoryDenyWriteExecute")), "V8 compiles");
   assert.ok(!settings.some((one) => one.startsWith("ProcSubset")), "/proc/meminfo is read");
@@ -63,7 +63,7 @@ test("haproxy accepts the configuration in front of the nodes", async (t) => {
   await execute("haproxy", ["-c", "-f", join(ROOT, "deploy/haproxy/haproxy.cfg")]);
 });
 
-test("the guide's check of the way to the primary passes", async (t) => {
+test("the guide's check of haproxy's configuration passes", async (t) => {
   if (!(await requireProgram(t, "haproxy", ["-v"]))) return;
   await execute("sh", ["-c", await guideCommand(/^haproxy/)], { cwd: ROOT });
 });

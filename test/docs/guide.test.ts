@@ -53,7 +53,7 @@ test("each command of the operations guide is run by a test, or has a reason why
   }
 });
 
-test("the guide's commands find a delivery, send it again, set a ceiling, and work from elsewhere", async (t) => {
+test("the guide's commands find a delivery, redeliver it, set a ceiling, and work over HTTP", async (t) => {
   const rig = await aRig(t, { RETRY_DELAYS: "10ms" });
   const program = await startProgram(t, rig);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });

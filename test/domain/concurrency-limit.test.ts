@@ -65,7 +65,7 @@ test("a receiver that recovers after an hour of timeouts is at full speed after 
   assert.equal(limit.attempts, MAX);
 });
 
-test("a quick failure says nothing about what a receiver can take", () => {
+test("a quick failure does not change the limit", () => {
   assert.equal(signalOf({ kind: "acknowledged", httpStatus: 200 }), "answered");
   assert.equal(signalOf({ kind: "refused", httpStatus: 500 }), "answered");
   assert.equal(signalOf({ kind: "unreachable", reason: "timeout" }), "unanswered");

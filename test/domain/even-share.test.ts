@@ -8,7 +8,7 @@ function takeAll(share: EvenShare, holder: string): number {
   return taken;
 }
 
-test("who holds places alone can have all of them, and two can have half of them each", () => {
+test("a single holder can have all places, and two can have half of them each", () => {
   const share = new EvenShare(12);
   assert.equal(takeAll(share, "acme"), 12);
   assert.equal(takeAll(share, "globex"), 6);
@@ -16,13 +16,13 @@ test("who holds places alone can have all of them, and two can have half of them
   assert.equal(takeAll(share, "acme"), 1);
 });
 
-test("everybody gets a place, though there are more holders than places", () => {
+test("every holder gets a place, even if there are more holders than places", () => {
   const share = new EvenShare(2);
   for (let i = 0; i < 10; i++) assert.equal(share.take(`organization ${i}`), true);
   assert.equal(share.take("organization 0"), false);
 });
 
-test("who has given everything back counts no more", () => {
+test("a holder that has returned everything no longer counts", () => {
   const share = new EvenShare(4);
   assert.equal(takeAll(share, "acme"), 4);
   for (let i = 0; i < 4; i++) share.give("acme");

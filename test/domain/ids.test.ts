@@ -29,7 +29,7 @@ test("a public id is a prefix and a UUID, and nothing else parses", () => {
   }
 });
 
-test("an id of one kind does not pass for an id of another kind", () => {
+test("an id of one kind is not accepted for another kind", () => {
   type Mixes = OrganizationId extends SubscriptionId ? true : false;
   const mixes: Mixes = false; // With `true` this file does not compile.
   assert.equal(mixes, false);

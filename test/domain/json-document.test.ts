@@ -74,7 +74,7 @@ function expected(one: Written, at = ""): string[] {
   });
 }
 
-test("whatever JSON is written, its faults are found where they are, and no others", () => {
+test("the faults of any JSON are found at their places, and no others", () => {
   fc.assert(
     fc.property(value, fc.constantFrom("", " ", "\n\t"), (written, space) => {
       const text = write(written, space);
@@ -86,7 +86,7 @@ test("whatever JSON is written, its faults are found where they are, and no othe
   );
 });
 
-test("what JSON.stringify writes has no faults, and comes back the same", () => {
+test("the output of JSON.stringify has no faults, and parses to the same value", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (any) => {
       const text = JSON.stringify(any);
@@ -97,7 +97,7 @@ test("what JSON.stringify writes has no faults, and comes back the same", () => 
   );
 });
 
-test("too deep a value is one fault, and nothing within it is looked at", () => {
+test("a value that is too deep is one fault, and nothing within it is checked", () => {
   const at = (depth: number) => `${"[".repeat(depth)}1e999,"\\u0000"${"]".repeat(depth)}`;
   assert.deepEqual(faultsOfJson(`[${at(2)},${at(1)}]`, { depthMax: 2, faultsMax: 10 }), [
     { pointer: "/0/0", detail: "must not be nested deeper" },
@@ -106,12 +106,12 @@ test("too deep a value is one fault, and nothing within it is looked at", () => 
   ]);
 });
 
-test("no more faults are told than wanted", () => {
+test("the number of reported faults is bounded", () => {
   const text = `[${Array.from({ length: 50 }, () => "1e999").join()}]`;
   assert.equal(faultsOfJson(text, { depthMax: 5, faultsMax: 7 }).length, 7);
 });
 
-test("a fault at a member with a long name is told by the beginning of the name", () => {
+test("a fault at a member with a long name is reported with the beginning of the name", () => {
   const [long, twin] = ["x".repeat(101), `${"x".repeat(100)}y`];
   const body = (name: string) => `{"data":{"${name}":1e999,"${name}":1}}`;
   const pointersOf = (text: string) => faultsOfJson(text, BOUNDS).map(({ pointer }) => pointer);

@@ -52,6 +52,6 @@ test("no time has a bucket beyond the last one, and buckets rise with times", ()
   assert.ok(BUCKET_MAX < 200);
 });
 
-test("nothing has no quantiles", () => {
+test("an empty histogram has no quantiles", () => {
   assert.deepEqual(latencyOf(new Map()), { p50: null, p99: null });
 });

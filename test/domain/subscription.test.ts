@@ -48,7 +48,7 @@ test("the 20th of thirty failures at once disables, and the counter stays at 20"
   assert.equal(next.filter((n) => n.state === "cancelled").length, 11);
 });
 
-test("an interrupted attempt is retried and counts for nothing: our crashes disable nobody", () => {
+test("an interrupted attempt is retried and not counted, so crashes of the service disable no subscription", () => {
   const interrupted = (attempts: number): CountedAttempt => ({
     attempts,
     outcome: { kind: "unreachable", reason: "interrupted" },

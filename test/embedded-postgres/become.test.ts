@@ -24,13 +24,13 @@ async function afterBecoming(t: TestContext, print: string, through: string[] = 
   return null;
 }
 
-test("whoever has become somebody else has no other id, no group, and no way back", async (t) => {
+test("a process that switched to another user has no other id, no group, and cannot switch back", async (t) => {
   const ids = "[process.getuid(), process.geteuid(), process.getgid(), process.getegid()]";
   const found = await afterBecoming(t, `{ ids: ${ids}, groups: process.getgroups() }`);
   if (found) assert.deepEqual(found, { ids: new Array(4).fill(65_534), groups: [65_534] });
 });
 
-test("nor does a signal of that account open Node.js's debugger", async (t) => {
+test("a signal of the other user does not open Node.js's debugger", async (t) => {
   const found = await afterBecoming(t, `process.listenerCount("SIGUSR1")`);
   if (found !== null) assert.equal(found, 1);
 });

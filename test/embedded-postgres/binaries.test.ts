@@ -20,7 +20,7 @@ async function aPackage(name: string): Promise<string> {
   return join(scratch, name);
 }
 
-test("links that no install script made are made, by two processes at once or a second time", async () => {
+test("missing links are created, even by two processes at once or repeatedly", async () => {
   const installed = await aPackage("fresh");
   const prepare = async () => linkBinaries(await readPackage(installed), join(scratch, "spare"));
   const [first, second] = await Promise.all([prepare(), prepare()]);
@@ -33,22 +33,18 @@ test("links that no install script made are made, by two processes at once or a 
 
 const asRoot = process.getuid?.() === 0 && "root may write everywhere";
 
-test(
-  "a package that lacks its links and cannot be written serves as a copy",
-  { skip: asRoot },
-  async () => {
-    const installed = await aPackage("closed");
-    const spare = join(scratch, "spare");
-    await chmod(join(installed, "native", "lib"), 0o555);
+test("a read-only package without links is copied", { skip: asRoot }, async () => {
+  const installed = await aPackage("closed");
+  const spare = join(scratch, "spare");
+  await chmod(join(installed, "native", "lib"), 0o555);
 
-    const { folder } = await linkBinaries(await readPackage(installed), spare);
-    await chmod(join(installed, "native", "lib"), 0o755);
-    assert.equal(folder, join(spare, `18.4.0-beta.17-${process.arch}`));
-    assert.equal(await readlink(join(folder, "lib", "libx.so.1")), "libx.so.1.2");
-  },
-);
+  const { folder } = await linkBinaries(await readPackage(installed), spare);
+  await chmod(join(installed, "native", "lib"), 0o755);
+  assert.equal(folder, join(spare, `18.4.0-beta.17-${process.arch}`));
+  assert.equal(await readlink(join(folder, "lib", "libx.so.1")), "libx.so.1.2");
+});
 
-test("a copy is there whole or not at all, and everybody may read it", async () => {
+test("a copy is complete or absent, and every user can read it", async () => {
   const from = join(await aPackage("copied"), "native");
   const to = join(scratch, "copies", "18");
   const abandoned = `${to}.99999999-1-x.0`;

@@ -39,7 +39,7 @@ after(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-test("a first start makes a durable database that only its own account and root can reach", async () => {
+test("a first start creates a durable database that only its own account and root can reach", async () => {
   const server = await startEmbedded({ dataDir, log });
   assert.deepEqual(logged.splice(0), [`created a database in ${homeFolder(dataDir)}`]);
 
@@ -69,7 +69,7 @@ test("a first start makes a durable database that only its own account and root 
   await server.stop();
 });
 
-test("with nobody attached the server is stopped, and a connection fails instead of hanging", async () => {
+test("without processes the server stops, and a connection fails instead of hanging", async () => {
   assert.equal(serverPid(), null);
   const server = await startEmbedded({ dataDir, log });
   await server.stop();
@@ -78,7 +78,7 @@ test("with nobody attached the server is stopped, and a connection fails instead
   await end(sql);
 });
 
-test("a second process shares the server, and the last one out stops it", async () => {
+test("a second process shares the server, and the last one to stop also stops the server", async () => {
   const first = await startEmbedded({ dataDir, log });
   const second = await attachInChild();
   assert.equal(second.url, first.url);
@@ -90,7 +90,7 @@ test("a second process shares the server, and the last one out stops it", async 
   assert.deepEqual(logged, []);
 });
 
-test("a killed process neither keeps the server nor takes it from the others", async () => {
+test("a killed process neither keeps the server running nor stops it for others", async () => {
   const first = await startEmbedded({ dataDir, log });
   const [killed, second] = await Promise.all([attachInChild(), attachInChild()]);
   await kill(killed.child, "SIGKILL");
@@ -100,7 +100,7 @@ test("a killed process neither keeps the server nor takes it from the others", a
   assert.equal(serverPid(), null);
 });
 
-test("the server survives Ctrl-C and the death of all, and serves the next process", async () => {
+test("the server survives Ctrl-C and the death of all processes, and serves the next one", async () => {
   const { child } = await attachInChild();
   const pid = serverPid();
   assert.ok(pid !== null && child.pid !== undefined);
@@ -136,7 +136,7 @@ for (const signal of ["SIGKILL", "SIGQUIT", "SIGTERM"] as const) {
   });
 }
 
-test("a backend that outlives its killed server does not keep the next one out", async (t) => {
+test("a backend that outlives its killed server does not block the next server", async (t) => {
   const server = await startEmbedded({ dataDir, log });
   const pid = serverPid();
   assert.ok(pid !== null);
@@ -155,7 +155,7 @@ test("a backend that outlives its killed server does not keep the next one out",
   logged.length = 0;
 });
 
-test("a pid that is somebody else's by now keeps nobody from starting", async () => {
+test("a pid that now belongs to another process does not block a start", async () => {
   const { uid, gid } = await stat(dataFolder);
   const asServer = process.getuid?.() === 0 ? { uid, gid, cwd: "/" } : {};
   const stranger = spawn("sleep", ["600"], { ...asServer, stdio: "ignore" });
@@ -194,7 +194,7 @@ test("a DATA_DIR that cannot be used is refused with one line that names it", as
 
 const otherDataDir = join(scratch, "long".repeat(25), "a folder, it's 100% odd");
 
-test("a first start that is cut off is begun anew, by one of two that come at once", async () => {
+test("an interrupted first start is repeated by one of two simultaneous processes", async () => {
   const home = homeFolder(otherDataDir);
   const cutOff = attach(otherDataDir);
   await until(async () => (await readdir(home).catch(() => [])).some((f) => f.startsWith("draft")));

@@ -76,7 +76,7 @@ for (const [what, script, complaint] of HOSTILE) {
   });
 }
 
-test("what a keeper says is printed short, in one line, and commands no terminal", async () => {
+test("output of a keeper is printed in one short line, without control characters", async () => {
   const told: string[] = [];
   const text = `\u001b]0;title\u0007\r\nfake\u2028\u202e${"x".repeat(3_000)}`;
   const child = aKeeper(`${say({ kind: "note", text })}${SERVING}${ALIVE}`);
@@ -90,7 +90,7 @@ test("what a keeper says is printed short, in one line, and commands no terminal
   await assert.rejects(attend(failing, log), { message: "no\\u{1b}[2J" });
 });
 
-test("a keeper that says nothing for minutes is ended, at a start and at a stop", async (t) => {
+test("a keeper that reports nothing for minutes is ended, at a start and at a stop", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const silent = attend(aKeeper(ALIVE), log);
   t.mock.timers.tick(12 * 60_000);
@@ -102,7 +102,7 @@ test("a keeper that says nothing for minutes is ended, at a start and at a stop"
   await assert.rejects(stopped, /reported nothing for 1 min/);
 });
 
-test("somebody who holds the pipe of a keeper that has ended keeps nobody waiting", async () => {
+test("a process that holds the pipe of an ended keeper delays nobody", async () => {
   const holder = `require("child_process").spawn("sleep", ["10"], { stdio: ["ignore", 1, "ignore"] })`;
   const child = aKeeper(
     `${holder}.unref();${SERVING}process.stdin.once("data", () => process.exit())`,

@@ -13,7 +13,7 @@ import { listMarks, putMark, sharesPids } from "../../src/embedded-postgres/mark
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));
 
-test("of many who want the lock at once each has it alone", async () => {
+test("of many processes that want the lock, one at a time has it", async () => {
   let inside = 0;
   const most = await Promise.all(
     Array.from({ length: 6 }, () =>
@@ -29,7 +29,7 @@ test("of many who want the lock at once each has it alone", async () => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("work that fails gives the lock back", async () => {
+test("failed work releases the lock", async () => {
   await assert.rejects(
     withLock(folder, () => Promise.reject(new Error("no"))),
     /no/,
@@ -37,7 +37,7 @@ test("work that fails gives the lock back", async () => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a mark of a dead process counts for nothing, whatever lies in its place", async () => {
+test("a dead process's mark is ignored, whatever replaced it", async () => {
   const mark = await putMark(folder);
   const dead = await aDeadMark();
   await writeFile(join(folder, "1.0123456789ab"), "");
@@ -48,7 +48,7 @@ test("a mark of a dead process counts for nothing, whatever lies in its place", 
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a mark counts until its process is proven dead, also where pids are others", async () => {
+test("a mark counts until its process is proven dead, even across pid namespaces", async () => {
   const mark = await putMark(folder);
   const foreign = `7${mark.name}`;
   await rename(join(folder, mark.name), join(folder, foreign));

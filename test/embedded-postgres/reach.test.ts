@@ -42,7 +42,7 @@ async function freeze(): Promise<() => void> {
   return () => process.kill(keeper, "SIGCONT");
 }
 
-test("a socket that was unlinked is back within seconds, and so is the server's use", async () => {
+test("an unlinked socket returns within seconds, and the server is usable again", async () => {
   const server = await startEmbedded({ dataDir, log, settings });
   const before = serverPid();
   await rm(socket);
@@ -53,7 +53,7 @@ test("a socket that was unlinked is back within seconds, and so is the server's 
   await server.stop();
 });
 
-test("a command that cannot reach a server that others use gives up with one line, and leaves it alone", async (t) => {
+test("a command that cannot reach a server that others use fails with one line, and does not stop the server", async (t) => {
   const service = await attachFrom(t, dataDir);
   const before = serverPid();
   const thaw = await freeze();
@@ -70,7 +70,7 @@ test("a command that cannot reach a server that others use gives up with one lin
   await service.stop();
 });
 
-test("a server whose socket is gone, and that nobody uses, is replaced by whoever comes", async (t) => {
+test("an unused server without its socket is replaced by the next process", async (t) => {
   const killed = await attachFrom(t, dataDir);
   const left = serverPid();
   killed.child.kill("SIGKILL");
@@ -113,7 +113,7 @@ for (const [what, through] of [
   });
 }
 
-test("where somebody uses a server that we might not see, a command starts no second one", async (t) => {
+test("a command starts no second server while another process may use an invisible one", async (t) => {
   if (!(await requireProgram(t, "unshare", [...OTHER_PIDS.slice(1), "true"]))) return;
   const service = await attachFrom(t, dataDir, OTHER_PIDS);
   const thaw = await freeze();
@@ -128,7 +128,7 @@ test("where somebody uses a server that we might not see, a command starts no se
   await service.stop();
 });
 
-test("whoever listens is alive, whatever the pid file says", async (t) => {
+test("a server that listens is alive, whatever the pid file says", async (t) => {
   const folder = join(scratch, "listening");
   await mkdir(folder);
   assert.deepEqual(await observe(folder, join(folder, "socket")), { kind: "dead", pid: null });

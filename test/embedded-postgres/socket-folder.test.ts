@@ -45,7 +45,7 @@ test("a link where a folder should be is not followed", async () => {
   await assert.rejects(prepareSocketFolder(home), /run is not a folder$/);
 });
 
-test("a folder that others may enter is not used again", async () => {
+test("a folder that others can enter is not reused", async () => {
   const home = await aHome("opened".repeat(20));
   const opened = await prepareSocketFolder(home);
   await chmod(opened, 0o755);

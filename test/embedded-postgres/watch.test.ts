@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 import { watch } from "../../src/embedded-postgres/watch.ts";
 
-test("what keeps the server from starting is told once, whatever number each try has", async (t) => {
+test("the reason why the server does not start is logged once, even if it contains changing numbers", async (t) => {
   const said: string[] = [];
   let tries = 0;
   const alive = setInterval(() => undefined, 1_000); // The watch itself keeps no process so.
@@ -26,7 +26,7 @@ test("what keeps the server from starting is told once, whatever number each try
   assert.deepEqual(said, ["xlogtemp.1: No space left on device"]);
 });
 
-test("a server of which nothing can be told is not restarted, and that is told once", async (t) => {
+test("a server whose state is unknown is not restarted, and this is logged once", async (t) => {
   const said: string[] = [];
   const alive = setInterval(() => undefined, 1_000);
   t.after(() => clearInterval(alive));
@@ -48,7 +48,7 @@ test("a server of which nothing can be told is not restarted, and that is told o
   assert.deepEqual([looks, restarts, said], [2, 0, ["EMFILE: too many open files"]]);
 });
 
-test("without a descriptor left nothing is told of a server, and without its file that it is dead", async (t) => {
+test("without free descriptors a server's state is unknown, and without its pid file it is dead", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "watch-"));
   t.after(() => rm(data, { recursive: true }));
   assert.equal(readPostmaster(data), null);

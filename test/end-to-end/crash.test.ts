@@ -20,7 +20,7 @@ test("kill -9 between the acceptance and the delivery: after a restart it is del
   assert.equal((JSON.parse(delivery.body.toString()) as { id: string }).id, body["event_id"]);
 });
 
-test("kill -9 in mid-attempt: the lease runs out and it is delivered, and no attempt was counted", async (t) => {
+test("kill -9 during an attempt: the lease ends, the event is delivered, and no attempt was counted", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   receiver.answer(hang, status(200));
@@ -37,7 +37,7 @@ test("kill -9 in mid-attempt: the lease runs out and it is delivered, and no att
   assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
 });
 
-test("a stop that the grace cuts short says so in one line, and no attempt was counted", async (t) => {
+test("a stop that SHUTDOWN_GRACE ends prints one line, and no attempt was counted", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   receiver.answer(hang);
@@ -55,7 +55,7 @@ test("a stop that the grace cuts short says so in one line, and no attempt was c
   assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
 });
 
-test("SIGTERM in mid-attempt: the attempt finishes and is recorded, and the exit status is 0", async (t) => {
+test("SIGTERM during an attempt: the attempt finishes and is recorded, and the exit status is 0", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   let answer: () => void = () => undefined;

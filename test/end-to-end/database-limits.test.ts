@@ -65,7 +65,7 @@ async function emptyDisk(owner: Database): Promise<void> {
   await owner`drop function no_space() cascade`;
 }
 
-test("a full disk refuses what is new, and nothing else", LIMIT, async (t) => {
+test("a full disk refuses only new work", LIMIT, async (t) => {
   const { owner, partner, ping, arrives, complaint } = await running(t);
   await fillDisk(owner, "waiting_deliveries");
   for (let n = 0; n < 5; n++) assertUnavailable(await ping());
@@ -78,7 +78,7 @@ test("a full disk refuses what is new, and nothing else", LIMIT, async (t) => {
   await arrives();
 });
 
-test("an attempt that a full disk keeps from being recorded is made once", LIMIT, async (t) => {
+test("an attempt that a full disk cannot record is made once", LIMIT, async (t) => {
   const { owner, receiver, ping, complaint } = await running(t);
   await fillDisk(owner, "finished_deliveries");
   assert.equal((await ping()).status, 200);
@@ -103,7 +103,7 @@ test("a database without a connection to spare refuses, and then serves", LIMIT,
   await arrives();
 });
 
-test("a statement that the database ends leaves nothing half done", LIMIT, async (t) => {
+test("a cancelled statement leaves no partial work", LIMIT, async (t) => {
   const { owner, role, ping, arrives, complaint } = await running(t);
   const answered = await owner.begin(async (tx) => {
     await tx`lock table waiting_deliveries in share mode`;
@@ -122,7 +122,7 @@ test("a statement that the database ends leaves nothing half done", LIMIT, async
   await arrives();
 });
 
-test("while every connection of the pool waits, others are turned away", LIMIT, async (t) => {
+test("while every connection of the pool waits, other requests are refused", LIMIT, async (t) => {
   const { owner, role, partner, arrives, complaint } = await running(t);
   let lists: Promise<Answered>[] = [];
   await owner.begin(async (tx) => {
@@ -139,17 +139,13 @@ test("while every connection of the pool waits, others are turned away", LIMIT, 
   await arrives();
 });
 
-test(
-  "a role with fewer connections than the service wants costs throughput and nothing else",
-  LIMIT,
-  async (t) => {
-    const { owner, role, partner, arrives } = await running(t);
-    await owner.unsafe(`alter role ${role} connection limit 6`);
-    await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
-    await arrives();
-    const ask = async () => {
-      for (let n = 0; n < 30; n++) assert.equal((await partner.ask("/webhooks")).status, 200);
-    };
-    await Promise.all(Array.from({ length: 30 }, ask));
-  },
-);
+test("a role with few connections reduces throughput and nothing else", LIMIT, async (t) => {
+  const { owner, role, partner, arrives } = await running(t);
+  await owner.unsafe(`alter role ${role} connection limit 6`);
+  await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
+  await arrives();
+  const ask = async () => {
+    for (let n = 0; n < 30; n++) assert.equal((await partner.ask("/webhooks")).status, 200);
+  };
+  await Promise.all(Array.from({ length: 30 }, ask));
+});

@@ -9,7 +9,7 @@ import { aPartner, aRig } from "../support/rig.ts";
 const DESCRIPTORS = 1_024;
 const STRANGERS = 1_200;
 
-test("more strangers than there are descriptors keep nobody out, and stop no delivery", async (t) => {
+test("more unauthenticated clients than descriptors block no caller and no delivery", async (t) => {
   const rig = await aRig(t, { DISPATCH_CONCURRENCY: "256" });
   const program = await startProgram(t, rig, { descriptors: DESCRIPTORS });
   const told = program.log.find(({ msg }) => msg === "connection limits");
@@ -26,12 +26,12 @@ test("more strangers than there are descriptors keep nobody out, and stop no del
   assert.deepEqual(complaints(program), []);
 });
 
-test("a process with too few descriptors to work with is one clear line", async (t) => {
+test("a process with too few descriptors fails with one clear line", async (t) => {
   const starting = startProgram(t, await aRig(t), { descriptors: 200 });
   await assert.rejects(starting, /the limit of open files is 200: the service needs 256\n$/);
 });
 
-test("a process whose attempts would need more descriptors than it has says so", async (t) => {
+test("a process warns if its attempts may need more descriptors than it has", async (t) => {
   const rig = await aRig(t, { DISPATCH_CONCURRENCY: "1000" });
   const program = await startProgram(t, rig, { descriptors: DESCRIPTORS });
   assert.match(complaints(program).join(), /open files is too low for DISPATCH_CONCURRENCY/);

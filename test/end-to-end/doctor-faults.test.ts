@@ -43,7 +43,7 @@ test("doctor does not advise a shorter RETENTION without saying what it drops", 
   );
 });
 
-test("doctor refuses an EGRESS_ALLOW that takes in every address", async (t) => {
+test("doctor refuses an EGRESS_ALLOW that contains every address", async (t) => {
   const { status, stdout } = await diagnose(t, { EGRESS_ALLOW: "0.0.0.0/0" });
   assert.equal(status, 1);
   assert.match(stdout, /^FAULT +egress +EGRESS_ALLOW /m);
@@ -69,7 +69,7 @@ test("doctor names a port that something else has, and a HOST that does not reso
   );
 });
 
-test("doctor, run beside the service, finds its ports in order", async (t) => {
+test("doctor accepts the ports of the running service", async (t) => {
   const rig = await aRig(t);
   const { partnerUrl, operatorUrl } = await startProgram(t, rig);
   const ports = { PORT: new URL(partnerUrl).port, OPERATOR_PORT: new URL(operatorUrl).port };
@@ -100,7 +100,7 @@ test("doctor warns of a superuser as DATABASE_URL", async (t) => {
   assert.match(stdout, /^warn +database role +\w+ of DATABASE_URL is a superuser/m);
 });
 
-test("doctor names the variable and the cure of a database's fault", async (t) => {
+test("doctor names the variable and the repair of a database's fault", async (t) => {
   const db = await createDatabase();
   const { DATABASE_URL: good = "" } = environmentOf(db);
   const changed = (change: (url: URL) => void) => {

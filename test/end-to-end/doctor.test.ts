@@ -8,7 +8,7 @@ import { aPartner, aRig } from "../support/rig.ts";
 
 const ring = (id: string) => `${id}:${Buffer.alloc(32, id).toString("base64")}`;
 
-test("doctor finds a set-up in order, and a ring that lacks the key of a sealed secret", async (t) => {
+test("doctor accepts a valid set-up, and finds a missing sealing key", async (t) => {
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("old") };
   const program = await startProgram(t, rig);
   await (await aPartner(program, "acme")).subscribe("https://127.0.0.1/hooks");
@@ -28,7 +28,7 @@ test("doctor finds a set-up in order, and a ring that lacks the key of a sealed 
   assert.match(lost.stdout, /^FAULT +sealing keys .* 1 sealed secrets/m);
 });
 
-test("doctor names what is wrong beside the database, too, and what to do about a schema that is not there", async (t) => {
+test("doctor reports faults besides the database, too, and how to create a missing schema", async (t) => {
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new"), EGRESS_CA_FILE: "/nowhere/ca.pem" };
   const away = { ...rig, DATABASE_URL: "postgres://127.0.0.1:1/x", MIGRATION_DATABASE_URL: "" };
   const { status, stdout } = await runProgram(["doctor"], away);

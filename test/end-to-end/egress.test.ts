@@ -14,7 +14,7 @@ const HOSTILE = Object.entries(HOSTILE_RECEIVERS).filter(([, { lasts }]) => last
 const GROWTH_MAX = 64 * 1024 * 1024;
 const ROUNDS = 2;
 
-test("the whole service delivers to hostile receivers and records the right reason for each, in constant memory", async (t) => {
+test("the service delivers to hostile receivers and records the correct reason for each, in constant memory", async (t) => {
   const { program, partner, dns } = await aGuardedService(t);
   const subscriptions: (Subscription & { what: string; expected: string | null })[] = [];
   for (const [index, [what, { script, receiver: options, outcome }]] of HOSTILE.entries()) {
@@ -39,7 +39,7 @@ test("the whole service delivers to hostile receivers and records the right reas
   assert.ok(growth < GROWTH_MAX, `${growth} bytes more than after the first round`);
 });
 
-test("what the operator denies is denied, whatever is allowed and wherever a name leads", async (t) => {
+test("denied addresses are denied, whatever is allowed and whatever a name resolves to", async (t) => {
   const { program, partner, dns } = await aGuardedService(t, {
     EGRESS_ALLOW: "127.0.0.0/8,::/0",
     EGRESS_DENY: "127.0.0.1/32,::1/128",

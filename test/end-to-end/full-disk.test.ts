@@ -16,7 +16,7 @@ async function aFullDisk(t: TestContext): Promise<FileHandle | undefined> {
   return full;
 }
 
-test("a log that cannot be written costs nothing but its lines", { timeout: 60_000 }, async (t) => {
+test("an unwritable log loses only its lines", { timeout: 60_000 }, async (t) => {
   const full = await aFullDisk(t);
   if (full === undefined) return;
   const port = await freePort();
@@ -39,7 +39,7 @@ test("a log that cannot be written costs nothing but its lines", { timeout: 60_0
   assert.deepEqual(await exited, [0, null]);
 });
 
-test("a command whose output cannot be written says so in a line, and fails", async (t) => {
+test("a command whose output cannot be written fails with one line", async (t) => {
   const full = await aFullDisk(t);
   if (full === undefined) return;
   const program = run(["org", "list"], await aRig(t), full.fd);

@@ -13,7 +13,7 @@ function refusal(message: string): Buffer {
   return Buffer.concat([Buffer.from("E"), length, fields]);
 }
 
-test("what a database says commands no terminal of whoever runs a command", async (t) => {
+test("messages of a database cannot control the terminal", async (t) => {
   const server = createServer((socket) => {
     socket.once("data", () => socket.end(refusal("no\u001b]0;owned\u0007\u202e entry")));
     socket.on("error", () => undefined);

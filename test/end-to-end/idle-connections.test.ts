@@ -14,7 +14,7 @@ const KILOBYTES_EACH = 40;
 const KILOBYTES_ANYWAY = 40_000;
 const REQUESTS = 200;
 
-test(`${CONNECTIONS} connections that lie idle cost little memory, and healthy callers nothing`, async (t) => {
+test(`${CONNECTIONS} idle connections need little memory and do not slow down callers`, async (t) => {
   const program = await startProgram(t, await aRig(t));
   const { ask } = await aPartner(program, "acme");
   await serve(ask); // So that what is made once is made.

@@ -64,7 +64,7 @@ test("a partner rehearses refusals with the listener, verifies each attempt, and
   }
 });
 
-test("a listener whose output nobody reads on ends without a word", async (t) => {
+test("a listener whose output is closed ends silently", async (t) => {
   const { DATA_DIR = "" } = await aRig(t);
   const program = `import("${ENTRY}").then(({ main }) => main(["listen", "--json", "--port", "0"]))`;
   const line = `{ "$0" --input-type=module -e "$1"; echo "status $?" >&2; } | head -1`;
@@ -90,7 +90,7 @@ function knock(port: number): Promise<boolean> {
   });
 }
 
-test("a partner rehearses a receiver that is too slow, and sees that the sender hung up", async (t) => {
+test("a partner rehearses a slow receiver, and sees that the sender closed the connection", async (t) => {
   const { partner, subscription, ping, listen } = await aRehearsal(t, { ATTEMPT_TIMEOUT: "1s" });
   const listener = await listen("--delay", "1h");
   const eventId = await ping();

@@ -36,76 +36,80 @@ interface Answer {
   event: unknown;
 }
 
-test("half a minute without a database costs refusals alone", { timeout: 120_000 }, async (t) => {
-  const rig = await aRig(t);
-  const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
-  const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  const partner = await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 });
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+test(
+  "half a minute without a database causes only refused requests",
+  { timeout: 120_000 },
+  async (t) => {
+    const rig = await aRig(t);
+    const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
+    const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
+    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+    const partner = await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 });
+    const subscription = await partner.subscribe(receiver.url("/hooks"));
 
-  const answers: Answer[] = [];
-  const answersWith = (wanted: number) => answers.filter(({ status }) => status === wanted);
-  let now = BEFORE;
-  let isOver = false;
-  t.after(() => (isOver = true));
-  const calling = Promise.all(Array.from({ length: CALLERS }, (_, caller) => ping(caller)));
-  while (receiver.requests.length < WARM) await sleep(PAUSE_MS);
+    const answers: Answer[] = [];
+    const answersWith = (wanted: number) => answers.filter(({ status }) => status === wanted);
+    let now = BEFORE;
+    let isOver = false;
+    t.after(() => (isOver = true));
+    const calling = Promise.all(Array.from({ length: CALLERS }, (_, caller) => ping(caller)));
+    while (receiver.requests.length < WARM) await sleep(PAUSE_MS);
 
-  const held: ServerResponse[] = [];
-  receiver.answer(({ response }) => held.push(response));
-  while (answersWith(200).length < receiver.requests.length + BACKLOG) await sleep(PAUSE_MS);
-  const before = await readMetrics(program);
-  await gate.close();
-  receiver.answer(statusOnly(200));
-  for (const response of held) response.end();
-  for (now = 1; now <= PARTS; now++) await sleep(OUTAGE_MS / PARTS);
-  const stillAway = await readMetrics(program);
-  await gate.open();
-  await calling;
+    const held: ServerResponse[] = [];
+    receiver.answer(({ response }) => held.push(response));
+    while (answersWith(200).length < receiver.requests.length + BACKLOG) await sleep(PAUSE_MS);
+    const before = await readMetrics(program);
+    await gate.close();
+    receiver.answer(statusOnly(200));
+    for (const response of held) response.end();
+    for (now = 1; now <= PARTS; now++) await sleep(OUTAGE_MS / PARTS);
+    const stillAway = await readMetrics(program);
+    await gate.open();
+    await calling;
 
-  assert.deepEqual(statusesOf(answers), [200, 503]);
-  const meanwhile = answers.filter(({ asked, answered }) => asked > BEFORE && answered < AFTER);
-  assert.deepEqual(statusesOf(meanwhile), [503]);
-  for (let caller = 0; caller < CALLERS; caller++) {
-    for (let part = 1; part <= PARTS; part++) {
-      const mine = meanwhile.filter((one) => one.caller === caller && one.answered === part);
-      const what = `${mine.length} refusals of caller ${caller} in part ${part} of the outage`;
-      assert.ok(mine.length >= REFUSED_MIN, what);
+    assert.deepEqual(statusesOf(answers), [200, 503]);
+    const meanwhile = answers.filter(({ asked, answered }) => asked > BEFORE && answered < AFTER);
+    assert.deepEqual(statusesOf(meanwhile), [503]);
+    for (let caller = 0; caller < CALLERS; caller++) {
+      for (let part = 1; part <= PARTS; part++) {
+        const mine = meanwhile.filter((one) => one.caller === caller && one.answered === part);
+        const what = `${mine.length} refusals of caller ${caller} in part ${part} of the outage`;
+        assert.ok(mine.length >= REFUSED_MIN, what);
+      }
     }
-  }
-  for (const { retryAfter } of answersWith(503)) assert.match(retryAfter, /^[1-9][0-9]*$/);
-  const growth = `${before.memory} bytes became ${stillAway.memory}`;
-  assert.ok(stillAway.memory < 1.5 * before.memory, growth);
+    for (const { retryAfter } of answersWith(503)) assert.match(retryAfter, /^[1-9][0-9]*$/);
+    const growth = `${before.memory} bytes became ${stillAway.memory}`;
+    assert.ok(stillAway.memory < 1.5 * before.memory, growth);
 
-  const missing = new Set(answersWith(200).map(({ event }) => event));
-  while (missing.size > 0) {
-    const { body } = await receiver.next();
-    missing.delete((JSON.parse(body.toString()) as { id: string }).id);
-  }
-  const told = () =>
-    program.log
-      .filter(({ level, msg }) => Number(level) >= 50 || String(msg).includes("the database"))
-      .map(({ msg }) => msg);
-  while (!told().includes("the database is available again")) await sleep(PAUSE_MS);
-  assert.deepEqual(told(), [
-    "the database is unavailable: deliveries wait and requests are refused",
-    "the database is available again",
-  ]);
-  assert.equal((await readMetrics(program)).started, before.started);
-
-  async function ping(caller: number): Promise<void> {
-    let left = ACCEPTED_AFTER;
-    while (left > 0 && !isOver) {
-      const asked = now;
-      const { status, headers, body } = await partner.ping(subscription);
-      const retryAfter = headers.get("retry-after") ?? "";
-      answers.push({ caller, asked, answered: now, status, retryAfter, event: body["event_id"] });
-      if (asked === AFTER && status === 200) left--;
-      await sleep(PAUSE_MS);
+    const missing = new Set(answersWith(200).map(({ event }) => event));
+    while (missing.size > 0) {
+      const { body } = await receiver.next();
+      missing.delete((JSON.parse(body.toString()) as { id: string }).id);
     }
-  }
-});
+    const told = () =>
+      program.log
+        .filter(({ level, msg }) => Number(level) >= 50 || String(msg).includes("the database"))
+        .map(({ msg }) => msg);
+    while (!told().includes("the database is available again")) await sleep(PAUSE_MS);
+    assert.deepEqual(told(), [
+      "the database is unavailable: deliveries wait and requests are refused",
+      "the database is available again",
+    ]);
+    assert.equal((await readMetrics(program)).started, before.started);
+
+    async function ping(caller: number): Promise<void> {
+      let left = ACCEPTED_AFTER;
+      while (left > 0 && !isOver) {
+        const asked = now;
+        const { status, headers, body } = await partner.ping(subscription);
+        const retryAfter = headers.get("retry-after") ?? "";
+        answers.push({ caller, asked, answered: now, status, retryAfter, event: body["event_id"] });
+        if (asked === AFTER && status === 200) left--;
+        await sleep(PAUSE_MS);
+      }
+    }
+  },
+);
 
 function statusesOf(answers: Answer[]): number[] {
   return [...new Set(answers.map(({ status }) => status))].sort((a, b) => a - b);

@@ -4,7 +4,7 @@ import { connect } from "../../src/postgres/database.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
-test("the command that deletes a subscription ends once all that was queued for it is cancelled", async (t) => {
+test("the command that deletes a subscription ends when its whole queue is cancelled", async (t) => {
   const rig = await aRig(t);
   const program = await startProgram(t, { ...rig, ROLE: "api" });
   const partner = await aPartner(program, "acme");

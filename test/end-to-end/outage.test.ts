@@ -7,7 +7,7 @@ import { startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
-test("the database goes away and comes back: 503 meanwhile, two lines of log, and all goes on by itself", async (t) => {
+test("during an outage of the database requests get 503, the log has two lines, and everything continues afterwards", async (t) => {
   const rig = await aRig(t);
   const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
   const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });

@@ -11,7 +11,7 @@ import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-test("a primary that is frozen costs no more than a few seconds once another host has taken over", async (t) => {
+test("a frozen primary delays requests by a few seconds after another host has taken over", async (t) => {
   const rig = await aRig(t);
   const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
   const [old, next] = [await aGate(t, db), await aGate(t, db)];

@@ -37,7 +37,7 @@ async function until<Answer>(
   }
 }
 
-test("kill -9 half way through a redelivery: another process goes on, and nothing is sent twice", async (t) => {
+test("kill -9 during a redelivery: another process continues, and nothing is sent twice", async (t) => {
   // A lease of six seconds, for attempts that the kill interrupts.
   const rig = await aRig(t, {
     RETRY_DELAYS: "10ms",

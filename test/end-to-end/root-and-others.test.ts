@@ -77,7 +77,7 @@ test("root's service and commands on a user's DATA_DIR work as that user", async
   await stat(join(folders.dataDir, "sealing-keys"));
 });
 
-test("what a user has linked in a DATA_DIR is neither read, told nor written by root", async (t) => {
+test("root neither reads, prints nor writes through links that a user put into a DATA_DIR", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const { dataDir, canaries } = folders;
@@ -92,7 +92,7 @@ test("what a user has linked in a DATA_DIR is neither read, told nor written by 
   }
 });
 
-test("a DATA_DIR that is a user's link to a folder of root's makes nothing there", async (t) => {
+test("nothing is created through a user's link from DATA_DIR to a folder of root", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const link = join(folders.dataDir, "link");
@@ -116,7 +116,7 @@ test("certificates for `listen` are kept in a user's folder with that user's rig
   assert.equal(execFileSync("cat", [join(canaries, "file")], { encoding: "utf8" }), SECRET);
 });
 
-test("a DATA_DIR of root's in a folder that others can exchange is refused with one line", async (t) => {
+test("a DATA_DIR of root in a folder that every user can replace is refused with one line", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const { dataDir } = folders;
@@ -134,7 +134,7 @@ test("a DATA_DIR of root's in a folder that others can exchange is refused with 
   assert.match(inOpen.stderr, /^error: every user can replace files in \S+data: chmod o-w\n$/);
 });
 
-test("a DATA_DIR of root's in a folder that another group can exchange is refused with one line", async (t) => {
+test("a DATA_DIR of root in a folder that another group can replace is refused with one line", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const { dataDir } = folders;
@@ -147,7 +147,7 @@ test("a DATA_DIR of root's in a folder that another group can exchange is refuse
   assert.match(stderr, /^error: group 65534 can replace files in \S+data: chmod g-w\n$/);
 });
 
-test("root's own database of a DATA_DIR that has been given away is not forgotten in silence", async (t) => {
+test("root's database of a DATA_DIR that now belongs to a user is reported", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const home = homeFolder(folders.dataDir);
@@ -158,7 +158,7 @@ test("root's own database of a DATA_DIR that has been given away is not forgotte
   assert.match(stderr, /belongs to root: give the folder to root\n$/);
 });
 
-test("nothing but what is root's own is read as root's secret file", async (t) => {
+test("root reads only regular files of its own as secret files", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const { dataDir } = folders;

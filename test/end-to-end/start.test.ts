@@ -47,13 +47,13 @@ test("a data folder that cannot be made is one clear line", async () => {
   assert.match(text, /\/dev\/null\/data/);
 });
 
-test("nor does a file system that takes no folders keep the start waiting", async () => {
+test("a file system without folders does not block the start", async () => {
   const text = await complaint({ DATA_DIR: "/proc/partner-api/data" });
   assert.equal(text.trim().split("\n").length, 1);
   assert.match(text, /\/proc\/partner-api/);
 });
 
-test("a port in use is one clear line, and the database is let go", async (t) => {
+test("a port in use is one clear line, and the database is released", async (t) => {
   const rig = await aRig(t);
   const port = await aPortInUse(t);
   const text = await complaint({ ...rig, PORT: port });
@@ -97,7 +97,7 @@ test("without its sealing keys a service refuses a database that holds sealed se
 const script = 'process.on("SIGUSR2", () => { throw new Error("nobody expects this"); })';
 const THROWING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
 
-test("unexpected error: stopping the service in good order, and is in its log", async (t) => {
+test("an unexpected error stops the service in good order and is logged", async (t) => {
   const program = await startProgram(t, { ...(await aRig(t)), ...THROWING });
   assert.equal(await program.end("SIGUSR2"), 1);
   const [fatal, ...others] = program.log.filter(({ level }) => Number(level) >= 50);
@@ -106,7 +106,7 @@ test("unexpected error: stopping the service in good order, and is in its log", 
   assert.equal(program.log.at(-1)?.["msg"], "stopped");
 });
 
-test("a command that makes the schema in passing says so beside its answer, and needs no right that everybody has", async () => {
+test("a command that creates the schema reports it on standard error, and needs no rights of PUBLIC", async () => {
   const db = await createDatabase();
   await ownerOf(db)`drop schema public cascade`;
   await ownerOf(db)`create schema public`;

@@ -19,7 +19,7 @@ function halfABody(path: string, token: string): string {
   );
 }
 
-test("clients that have sent half a request hold up no stop, and its status is 0", async (t) => {
+test("clients that have sent half a request do not delay a stop, and its status is 0", async (t) => {
   const program = await startProgram(t, await aRig(t));
   const { token } = await aPartner(program, "acme");
   const halves = [
@@ -56,7 +56,7 @@ async function sendHalf(t: TestContext, baseUrl: string, half: string) {
   };
 }
 
-test("a node that drains serves on, is not ready on either listener, and then stops with status 0", async (t) => {
+test("a draining node keeps serving, is not ready on either listener, and then stops with status 0", async (t) => {
   const program = await startProgram(t, { ...(await aRig(t)), DRAIN: "2s" });
   const { ask } = await aPartner(program, "acme");
   const ended = program.end("SIGTERM");

@@ -5,7 +5,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-test("700 requests at once over two processes: exactly 600 pass, and the others are told when to come back", async (t) => {
+test("of 700 simultaneous requests to two processes exactly 600 pass, and the others get Retry-After", async (t) => {
   const rig = await aRig(t);
   const programs = [await startProgram(t, rig), await startProgram(t, rig)] as const;
   const { token } = await aPartner(programs[0], "acme");
@@ -25,7 +25,7 @@ test("700 requests at once over two processes: exactly 600 pass, and the others 
   }
 });
 
-test("what one process accepts another delivers, and each event arrives once", async (t) => {
+test("one process delivers what another accepts, and each event arrives once", async (t) => {
   const rig = await aRig(t);
   const api = await startProgram(t, { ...rig, ROLE: "api" });
   await startProgram(t, { ...rig, ROLE: "dispatcher" });

@@ -8,7 +8,7 @@ const AN_HOUR_AHEAD = `--import=data:text/javascript,${encodeURIComponent(
   "const RealDate = Date; globalThis.Date = class extends RealDate { constructor(...of) { super(...(of.length > 0 ? of : [RealDate.now() + 3_600_000])); } };",
 )}`;
 
-test("a node whose clock is an hour ahead is not ready, and spoils no other node's rate window", async (t) => {
+test("a node whose clock is an hour ahead is not ready, and does not change other nodes' rate windows", async (t) => {
   const rig = await aRig(t);
   const right = await startProgram(t, rig);
   const ahead = await startProgram(t, { ...rig, NODE_OPTIONS: AN_HOUR_AHEAD, ROLE: "api" });

@@ -174,7 +174,7 @@ for (const [what, before, after] of PASSED) {
   test(`passes: ${what}`, () => assert.deepEqual(changes(before, after), []));
 }
 
-test("a removed type is a change, and a new one is none", () => {
+test("a removed type is a breaking change, and a new type is not", () => {
   const [a, b] = [define({}, "a.b"), define({}, "b.c")];
   assert.deepEqual(findBreakingChanges([a], [b]), [
     { file: "a.b.json", detail: "the type is removed" },
@@ -270,7 +270,7 @@ function edited(
   }
 }
 
-test("whatever passes, a receiver of the older version accepts all data of the newer one", async () => {
+test("after a passing check a receiver of the older version accepts all data of the newer one", async () => {
   let passed = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -6,7 +6,7 @@ import { createEventTypes } from "../../src/domain/event-types.ts";
 import { loadEventTypes, loadFolder } from "../../src/event-types/load.ts";
 import { aFolder, CUSTOMER, ORDER, typeFile } from "../support/event-types.ts";
 
-test("a folder's types are known beside the service's own, and judge data by pointer", async (t) => {
+test("a folder adds its types to the service's own, and faults of data have pointers", async (t) => {
   const folder = await aFolder(t, {
     "order.created.json": ORDER,
     "customer.changed.json": CUSTOMER,
@@ -24,7 +24,7 @@ test("a folder's types are known beside the service's own, and judge data by poi
   ]);
 });
 
-test("a fault names 20 places of an event's data at most, and holds none of it", async (t) => {
+test("a fault lists at most 20 places of an event's data, and contains no data", async (t) => {
   const schema = { type: "object", additionalProperties: { type: "integer" } };
   const folder = await aFolder(t, { "a.b.json": typeFile(schema) });
   const [type] = await loadEventTypes(folder);
@@ -87,7 +87,7 @@ test("one message names every fault of every file", async (t) => {
   assert.equal(lines.length, expected.length, error.message);
 });
 
-test("a fault is told of the file that it is in, not of those that refer to it", async (t) => {
+test("a fault is reported for its own file, not for those that refer to it", async (t) => {
   const wrong = { type: "object", properties: { x: { type: "string", minimum: 1 } } };
   const folder = await aFolder(t, {
     "a.b.json": typeFile({ type: "object", properties: { x: { $ref: "z.y#/properties/x" } } }),
@@ -100,7 +100,7 @@ test("a fault is told of the file that it is in, not of those that refer to it",
   );
 });
 
-test("a folder that is not there, and one with too much in it, are faults", async (t) => {
+test("a missing folder and one with too many files are faults", async (t) => {
   await assert.rejects(loadEventTypes("/nowhere/types"), /\/nowhere\/types:\n {2}cannot be read/);
 
   const large = await aFolder(t, { "a.b.json": " ".repeat(256 * 1024 + 1), "b.c.json": "\u0000" });

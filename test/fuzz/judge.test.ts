@@ -108,7 +108,7 @@ test("the judge accepts correct responses and explains what is wrong with others
   }
 });
 
-test("stored text may be repeated as data, and nowhere else", async (t) => {
+test("stored text may be repeated only as data", async (t) => {
   const { judge, ask } = await aJudgedListener(t);
   const list = await ask(`GET ${WEBHOOKS}`, WEBHOOKS);
   const [stored] = JSON.parse(list.body) as { url: string }[];

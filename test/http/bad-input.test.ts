@@ -63,7 +63,7 @@ test("a body that is not JSON is malformed, and one that is not called JSON is u
   assert.equal(nothing.statusCode, 400, "no body and no content type");
 });
 
-test("a body of the wrong shape is refused with all its faults, none of which repeats what was sent", async (t) => {
+test("a body of the wrong shape is refused with all its faults, which do not repeat its values", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
 
@@ -109,7 +109,7 @@ test("a body of the wrong shape is refused with all its faults, none of which re
   }
 });
 
-test("a body with thousands of faults names the first of them alone", async (t) => {
+test("a body with thousands of faults gets only the first of them", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   for (const item of ["1", '""', "{}", "[]", "null"]) {
@@ -121,7 +121,7 @@ test("a body with thousands of faults names the first of them alone", async (t) 
   }
 });
 
-test("a list that is too long is looked at no further than that", async (t) => {
+test("a list that is too long is not checked further", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const events = [...Array.from({ length: 60 }, () => "vc.test.ping"), 7, "x"];
@@ -136,7 +136,7 @@ test("a list that is too long is looked at no further than that", async (t) => {
   );
 });
 
-test("every list that a body of either listener may hold has its most, so that none is looked through in full", async (t) => {
+test("every list in a body has a maximum length, so that no list is checked in full", async (t) => {
   const partners = startPartnerApi(t, db);
   const operators = startOperatorApi(t, partners.deps);
   await operators.app.ready();
@@ -162,7 +162,7 @@ interface List {
   maxItems?: number;
 }
 
-test("unknown members are ignored, whatever they are called", async (t) => {
+test("unknown members are ignored, whatever their names", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const unknown = `"__proto__":{"active":false},"constructor":{"prototype":{}},"secret":"${MARK}","id":1`;
@@ -172,7 +172,7 @@ test("unknown members are ignored, whatever they are called", async (t) => {
   assert.ok(!response.body.includes(MARK));
 });
 
-test("a page is asked for within its limits and with a cursor of its own list, or not at all", async (t) => {
+test("an invalid limit or a cursor of another list is refused", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const [one, other] = [await api.aSubscriptionOf(key), await api.aSubscriptionOf(key)];

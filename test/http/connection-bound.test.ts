@@ -73,7 +73,7 @@ test("a full listener closes the connection that has been idle for longest, and 
   assert.equal(await closed, "oldest");
 });
 
-test("connections that say nothing keep nobody from a full listener, however many they are", async (t) => {
+test("silent connections, however many, do not block a full listener", async (t) => {
   const { open, isReady } = await aListener(t, 10);
   for (let i = 0; i < 100; i++) await open();
   await isReady();
@@ -93,7 +93,7 @@ for (const [what, sent] of [
   });
 }
 
-test("callers' idle connections keep nobody out either", async (t) => {
+test("idle connections of callers do not block a full listener either", async (t) => {
   const { open, me, isReady } = await aListener(t, 2);
   const [first, second] = [await open(me, true), await open(me, true)];
   const closed = closedOf({ first, second });
@@ -101,7 +101,7 @@ test("callers' idle connections keep nobody out either", async (t) => {
   assert.equal(await closed, "first");
 });
 
-test("a request that has not arrived whole makes room, whoever sends it", async (t) => {
+test("an incomplete request is closed to make room, whoever sends it", async (t) => {
   const { open, create, isReady, requested } = await aListener(t, 1);
   const arriving = requested();
   const client = await open(create.slice(0, -2));
@@ -111,7 +111,7 @@ test("a request that has not arrived whole makes room, whoever sends it", async 
   await closed;
 });
 
-test("a caller's request that we work on is not cut off: the new connection is closed", async (t) => {
+test("a running request of a caller is not cut off: the new connection is closed", async (t) => {
   let begin: () => void = () => undefined;
   let end: (vetted: Vetted) => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));

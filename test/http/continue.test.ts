@@ -17,7 +17,7 @@ const ASKING = ["Content-Type: application/json", `Content-Length: ${BODY.length
   "Expect: 100-continue",
 );
 
-test("a client that asks before it sends its body is told to go on once its key is known", async (t) => {
+test("a client with Expect: 100-continue gets 100 when its key is known", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
@@ -26,7 +26,7 @@ test("a client that asks before it sends its body is told to go on once its key 
   assert.deepEqual(statuses, ["100 Continue", "422 Unprocessable Entity"]);
 });
 
-test("a client of the operators' listener is told so once its token is known", async (t) => {
+test("a client of the operators' listener gets 100 when its token is known", async (t) => {
   const { deps } = await createEngine(db);
   const { app } = startOperatorApi(t, deps);
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -37,7 +37,7 @@ test("a client of the operators' listener is told so once its token is known", a
   assert.deepEqual(await ask(t, base, rawRequest(line, [HOST, ...ASKING])), ["401 Unauthorized"]);
 });
 
-test("a client that is not let in is told so in place of it, and its connection ends", async (t) => {
+test("a client that is refused gets the refusal instead of 100, and its connection ends", async (t) => {
   const api = startPartnerApi(t, db);
   const weak = await api.aKeyWith();
   const refused: [line: string, headers: string[], status: number][] = [

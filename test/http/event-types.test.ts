@@ -21,7 +21,7 @@ async function anApiWith(t: Parameters<typeof aFolder>[0], files: Record<string,
 }
 const SHOP = { "order.created.json": ORDER, "customer.changed.json": CUSTOMER };
 
-test("a partner subscribes to configured types, and a 422 names all that there are", async (t) => {
+test("a partner subscribes to configured types, and a 422 lists all of them", async (t) => {
   const api = await anApiWith(t, SHOP);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const subscribe = (...events: string[]) =>

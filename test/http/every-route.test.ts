@@ -41,7 +41,7 @@ function aBodyFor(url: string): object {
     : { url: "https://hooks.example.com/", events: ["vc.test.ping"] };
 }
 
-test("the six routes of the specification are there, and no other that needs a key", async (t) => {
+test("exactly the six routes of the specification need a key", async (t) => {
   const routes = await guardedRoutes(startPartnerApi(t, db));
   assert.deepEqual(
     routes.map(({ where, scope }) => [where, scope]),
@@ -56,7 +56,7 @@ test("the six routes of the specification are there, and no other that needs a k
   );
 });
 
-test("no route answers a caller without a good key, and all refusals are the same", async (t) => {
+test("no route accepts a caller without a valid key, and all refusals are the same", async (t) => {
   const api = startPartnerApi(t, db);
   const { token, authorization, keyId } = await api.aKeyWith("webhooks:manage");
   const revoked = await api.aKeyWith("webhooks:manage");
@@ -142,7 +142,7 @@ test("every route counts against the organization's limit, and none serves beyon
   }
 });
 
-test("an id that is foreign, unknown or malformed gets one and the same answer", async (t) => {
+test("foreign, unknown and malformed ids get the same response", async (t) => {
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const stranger = await api.aKeyWith("webhooks:manage");
@@ -189,7 +189,7 @@ test("an id that is foreign, unknown or malformed gets one and the same answer",
   assert.equal(listed.json<unknown[]>().length, 1, "the foreign one is still there");
 });
 
-test("the public routes take no key", async (t) => {
+test("the public routes need no key", async (t) => {
   const api = startPartnerApi(t, db);
   for (const url of ["/healthz", "/readyz", "/api/v1/partner/openapi.json"]) {
     assert.equal((await api.inject({ url })).statusCode, 200, url);

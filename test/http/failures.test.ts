@@ -128,7 +128,7 @@ test("pages show every record once, in order, while new ones are added", async (
   assert.deepEqual(seen, ids);
 });
 
-test("a page holds 50 unless asked otherwise, 200 at the most, and knows when it is the last", async (t) => {
+test("a page has 50 records by default and at most 200, and the last page has no cursor", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const subscription = await api.aSubscriptionOf(key);
@@ -143,7 +143,7 @@ test("a page holds 50 unless asked otherwise, 200 at the most, and knows when it
   assert.deepEqual(await sizeOf("?limit=200"), [200, true]);
 });
 
-test("a disabled subscription still shows why", async (t) => {
+test("the audit of a disabled subscription is still readable", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const subscription = await api.aSubscriptionOf(key);

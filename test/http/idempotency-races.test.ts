@@ -13,7 +13,7 @@ import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 
-test("of many requests at a time over two nodes one is done, and all get its answer", async (t) => {
+test("of simultaneous requests with one key on two nodes one is executed, and all get its response", async (t) => {
   const { api, caller } = await aCaller(t, db);
   const { api: other } = await aCaller(t, db);
   const { id, secret } = await api.aSubscriptionOf(caller);
@@ -35,7 +35,7 @@ test("of many requests at a time over two nodes one is done, and all get its ans
   );
 });
 
-test("the last room is not lost between two requests with one key", async (t) => {
+test("two requests with one key use the last free subscription only once", async (t) => {
   const { api, caller } = await aCaller(t, db, 1);
   const answers = await Promise.all(Array.from({ length: 6 }, () => subscribe(api, caller, "k")));
   assert.deepEqual(new Set(answers.map((answer) => answer.statusCode)), new Set([201]));

@@ -56,7 +56,7 @@ test("a repeated test call gets the first event's id, and publishes nothing", as
   assert.notEqual(other.body, first.body);
 });
 
-test("a key with another body or another path is refused, and stands for its own request still", async (t) => {
+test("a key with another body or path is refused, and remains valid for its own request", async (t) => {
   const { api, caller } = await aCaller(t, db);
   const first = await subscribe(api, caller, "k");
   const other = await subscribe(api, caller, "k", { ...WANTED, url: "https://other.example.com/" });
@@ -111,7 +111,7 @@ test("a key is new after exactly 24 hours", async (t) => {
   assert.deepEqual([second.statusCode, replayed(second)], [201, undefined]);
 });
 
-test("a refusal is not kept", async (t) => {
+test("a refusal is not stored", async (t) => {
   const { api, caller } = await aCaller(t, db, 1);
   const { id, secret } = await api.aSubscriptionOf(caller);
   assert.equal(codeOf(await subscribe(api, caller, "k")), "subscription_limit");
@@ -128,7 +128,7 @@ test("a refusal is not kept", async (t) => {
   assert.equal((await subscribe(api, caller, "k")).statusCode, 201);
 });
 
-test("a replay comes before the limit, the look-up and the state that the first request met", async (t) => {
+test("a replay needs neither room, look-up nor the state of the first request", async (t) => {
   const { api, caller } = await aCaller(t, db, 1);
   const first = await subscribe(api, caller, "k");
   assert.equal((await subscribe(api, caller, "k")).body, first.body);
@@ -150,7 +150,7 @@ test("a replay counts against the rate limit", async (t) => {
   assert.deepEqual(statuses, [201, 201, 429]);
 });
 
-test("with the subscription its kept answers are erased, and their keys answer 404", async (t) => {
+test("deleting a subscription erases its stored responses, and their keys get 404", async (t) => {
   for (const who of ["partner", "operator"]) {
     const { api, caller, count } = await aCaller(t, db);
     const first = await subscribe(api, caller, "k");
@@ -182,7 +182,7 @@ test("with the subscription its kept answers are erased, and their keys answer 4
   }
 });
 
-test("a request without a key asks no more of the database than before", async (t) => {
+test("a request without a key needs no additional statement", async (t) => {
   const { api, caller } = await aCaller(t, db);
   const { id, secret } = await api.aSubscriptionOf(caller);
   await ownerOf(db)`alter table kept_answers rename to kept_answers_away`;
@@ -195,7 +195,7 @@ test("a request without a key asks no more of the database than before", async (
   }
 });
 
-test("an answer is sealed, and opens in its own row alone", async (t) => {
+test("a stored response is sealed, and opens only in its own row", async (t) => {
   const { api, caller } = await aCaller(t, db);
   const first = await subscribe(api, caller, "k");
   const { secret } = first.json<{ secret: string }>();
@@ -211,7 +211,7 @@ test("an answer is sealed, and opens in its own row alone", async (t) => {
   assert.equal((await subscribe(api, caller, "k")).body, first.body);
 });
 
-test("the longest answer can be kept", async (t) => {
+test("the longest response can be stored", async (t) => {
   const { api, caller } = await aCaller(t, db);
   const url = `https://hooks.example.com/${'"😀'.repeat(1_000)}`.slice(0, 2_048);
   const first = await subscribe(api, caller, "k", { ...WANTED, url });
@@ -220,7 +220,7 @@ test("the longest answer can be kept", async (t) => {
   assert.equal((await subscribe(api, caller, "k", { ...WANTED, url })).body, first.body);
 });
 
-test("expired answers are deleted in batches, and no others", async (t) => {
+test("only expired responses are deleted, in batches", async (t) => {
   const { api, caller, count } = await aCaller(t, db);
   await subscribe(api, caller, "old");
   await db`

@@ -16,7 +16,7 @@ const ANSWER_MS = 25_000;
 /** More than the system's buffers take for a client that does not read. */
 const LARGE_BYTES = 64 * 1024 * 1024;
 
-test("an answer that its client has not read in time is not given twice", async (t) => {
+test("a response that its client has not read in time is not sent twice", async (t) => {
   const { client, told, makeLate } = await anUnreadAnswer(t);
   makeLate();
   client.destroy();

@@ -128,7 +128,7 @@ test("every schema is valid, every reference leads somewhere, and every example 
   assert.equal(examples, 6);
 });
 
-test("what is answered is what the document says, and nothing beside it", async (t) => {
+test("responses match the document and contain nothing else", async (t) => {
   const api = startPartnerApi(t, db);
   const document = await fetchDocument(api);
   const fits = validator(document);
@@ -163,7 +163,7 @@ test("what is answered is what the document says, and nothing beside it", async 
   }
 });
 
-test("the server's address is asked for late, when the port is known", async (t) => {
+test("the server's address is determined when the port is known", async (t) => {
   let port = 0;
   const api = startPartnerApi(t, db, { options: { baseUrl: () => `http://127.0.0.1:${port}` } });
   port = Number(new URL(await api.listen()).port);

@@ -127,7 +127,7 @@ test("the audit checks the shape before the existence", async (t) => {
   );
 });
 
-test("a body where none is asked for is ignored, and so is what calls an empty one something", async (t) => {
+test("a body that a route does not use is ignored, and so is the media type of an empty one", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const extras: Pick<InjectOptions, "headers" | "payload">[] = [

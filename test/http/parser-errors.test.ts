@@ -12,7 +12,7 @@ const db = await createDatabase();
 
 const LINGER_MS = 2_000;
 
-test("what is no request is one turn in its line, in however many pieces it arrives", async (t) => {
+test("an invalid request takes one turn of its connection, in any number of pieces", async (t) => {
   let release = () => undefined as unknown;
   const held = new Promise<string>((resolve) => (release = () => resolve("at last")));
   const { app, client } = await aConnection(t, (app) => app.get("/held", () => held));
@@ -29,7 +29,7 @@ test("what is no request is one turn in its line, in however many pieces it arri
   assert.equal(mock.callCount(), 1);
 });
 
-test("a client whose request could not be read has 2 s to read why, and no longer", async (t) => {
+test("a client whose request is invalid has 2 s to read the error", async (t) => {
   const { client, accepted } = await aConnection(t);
   const socket = await accepted;
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -38,7 +38,7 @@ test("of 700 requests at once, over two processes and three keys, exactly 600 pa
   );
 });
 
-test("a window lasts 60 seconds from its first request, and says how much of it is left", async (t) => {
+test("a window lasts 60 seconds from its first request, and the response shows the rest", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyOf(await api.anOrganization({ rateLimitPerMinute: 2 }));
   const standing = async () => {
@@ -56,7 +56,7 @@ test("a window lasts 60 seconds from its first request, and says how much of it 
   assert.deepEqual(await standing(), [200, '"default";r=1;t=60', undefined]);
 });
 
-test("a caller who waits as long as Retry-After says gets through", async (t) => {
+test("a caller that waits for Retry-After passes", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyOf(await api.anOrganization({ rateLimitPerMinute: 1 }));
   await ask(api, key);
@@ -83,7 +83,7 @@ test("every authenticated request counts whatever it answers; refused keys and r
   assert.equal(headers["ratelimit"], '"default";r=3;t=60', "nothing was carried over");
 });
 
-test("organizations do not share a window, and a new limit holds from the next request on", async (t) => {
+test("organizations have separate windows, and a new limit applies to the next request", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 1 });
   const [key, other] = [await api.aKeyOf(organization), await api.aKeyWith()];
@@ -99,7 +99,7 @@ test("organizations do not share a window, and a new limit holds from the next r
   );
 });
 
-test("a limit that is lowered gives back nothing of what was used", async (t) => {
+test("lowering a limit does not reset the count", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 5 });
   const key = await api.aKeyOf(organization);
@@ -111,7 +111,7 @@ test("a limit that is lowered gives back nothing of what was used", async (t) =>
   assert.equal((await ask(api, key)).headers["ratelimit"], '"default";r=1;t=60');
 });
 
-test("a key that is refused counts for nobody, whether unknown, revoked or with a wrong secret", async (t) => {
+test("requests with unknown, revoked or wrong keys are not counted", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization();
   const [key, revoked] = [await api.aKeyOf(organization), await api.aKeyOf(organization)];
@@ -129,7 +129,7 @@ test("a key that is refused counts for nobody, whether unknown, revoked or with 
   assert.deepEqual([...(await used())], before);
 });
 
-test("an organization's first request takes nothing from another's that is admitted with it", async (t) => {
+test("an organization's first request does not count for another in the same batch", async (t) => {
   const api = startPartnerApi(t, db);
   const [known, fresh] = [await api.aKeyWith(), await api.aKeyWith()];
   await ask(api, known);
@@ -140,7 +140,7 @@ test("an organization's first request takes nothing from another's that is admit
   );
 });
 
-test("what another process counts in the same moment is counted, too", async (t) => {
+test("simultaneous counts of two processes are both kept", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 10 });
   const key = await api.aKeyOf(organization);
@@ -155,7 +155,7 @@ test("what another process counts in the same moment is counted, too", async (t)
   assert.equal((await meanwhile).headers["ratelimit"], '"default";r=3;t=60');
 });
 
-test("windows are locked in one order, whichever requests come first", async (t) => {
+test("windows are locked in one order", async (t) => {
   const api = startPartnerApi(t, db);
   const keys = [await api.aKeyWith(), await api.aKeyWith()];
   for (const key of keys) await ask(api, key);

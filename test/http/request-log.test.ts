@@ -19,7 +19,7 @@ function aLog() {
   return { logger, lines, parsed };
 }
 
-test("each request is one line: what was asked, by which key, what came of it", async (t) => {
+test("each request is one line with route, key and status", async (t) => {
   const { logger, parsed } = aLog();
   const api = startPartnerApi(t, db, { options: { logger } });
   const key = await api.aKeyWith("webhooks:manage");
@@ -49,7 +49,7 @@ test("each request is one line: what was asked, by which key, what came of it", 
   for (const { ms, level } of parsed()) assert.deepEqual([typeof ms, level], ["number", 30]);
 });
 
-test("the line of a request that published names the event, and at debug each event has its own", async (t) => {
+test("the line of a publishing request has the event's id, and at debug each event has a line", async (t) => {
   const { logger, parsed } = aLog();
   const api = startPartnerApi(t, db, { options: { logger } });
   const key = await api.aKeyWith("webhooks:manage");
@@ -75,7 +75,7 @@ test("the line of a request that published names the event, and at debug each ev
   assert.equal(lines[1]?.organization_id, publicId("org", key.organizationId));
 });
 
-test("probes are told of at debug, so that they do not bury the other lines", async (t) => {
+test("health probes are logged at debug", async (t) => {
   const { logger, parsed } = aLog();
   const api = startPartnerApi(t, db, { options: { logger } });
   for (const url of ["/healthz", "/readyz"]) await api.inject({ url });
@@ -89,7 +89,7 @@ test("probes are told of at debug, so that they do not bury the other lines", as
   assert.deepEqual([parsed().at(-1)?.["level"], parsed().at(-1)?.["operator"]], [30, "alice"]);
 });
 
-test("a request whose client has gone is one line, too, without a status", async (t) => {
+test("a request whose client disconnected is one line without a status", async (t) => {
   const { logger, parsed } = aLog();
   let isAsked = () => undefined as unknown;
   const asked = new Promise<void>((resolve) => (isAsked = resolve));
@@ -124,7 +124,7 @@ test("a request whose client has gone is one line, too, without a status", async
   );
 });
 
-test("no token, no secret and no body gets into the log", async (t) => {
+test("the log contains no token, secret or body", async (t) => {
   const { logger, lines } = aLog();
   const api = startPartnerApi(t, db, { options: { logger } });
   const base = await api.listen();
@@ -164,7 +164,7 @@ test("no token, no secret and no body gets into the log", async (t) => {
   }
 });
 
-test("a fault of ours is logged in full and told in general", async (t) => {
+test("an internal error is logged in full, and the response is general", async (t) => {
   const { logger, parsed } = aLog();
   const api = startPartnerApi(t, db, {
     options: { logger },

@@ -9,7 +9,7 @@ const db = await createDatabase();
 const HEALTH = rawRequest("GET /healthz HTTP/1.1", ["Host: localhost"]);
 const UNKNOWN = rawRequest("GET /nowhere HTTP/1.1", ["Host: localhost"]);
 
-test("while the process drains, an answer closes its connection, an error's too", async (t) => {
+test("while the process drains, every response closes its connection", async (t) => {
   let isStopping = false;
   const api = startPartnerApi(t, db, { options: { isStopping: () => isStopping } });
   const url = await api.listen();

@@ -77,7 +77,7 @@ const AMBIGUOUS: Record<string, Attack> = {
   "a tab for a space": { line: "GET\t/healthz\tHTTP/1.1" },
 };
 
-test("a request whose end or target may be read in two ways is refused, and the connection ends", async (t) => {
+test("a request with an ambiguous end or target is refused, and the connection ends", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
@@ -119,7 +119,7 @@ const UNREAD: Record<string, Attack & { status: number; unauthorized?: true }> =
   "as an extension says": { headers: [CHUNKED], body: `2;a=b\r\n{}\r\n0\r\n\r\n`, status: 422 },
 };
 
-test("a body that nobody asked for is never taken for the next request", async (t) => {
+test("an unexpected body is never read as the next request", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
@@ -138,7 +138,7 @@ test("a body that nobody asked for is never taken for the next request", async (
   }
 });
 
-test("a request to upgrade is served as it is, and the last one of its connection", async (t) => {
+test("an upgrade request is served as a normal request and closes its connection", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith();
@@ -153,7 +153,7 @@ test("a request to upgrade is served as it is, and the last one of its connectio
   }
 });
 
-test("headers without end are refused, and none is dropped in silence", async (t) => {
+test("too many headers are refused, and none is dropped silently", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith();
@@ -185,7 +185,7 @@ test("headers without end are refused, and none is dropped in silence", async (t
   check(endless, "headers_too_large");
 });
 
-test("a URL is served up to the size of a head, and refused beyond it", async (t) => {
+test("a URL is accepted up to the size of a head", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const statusOf = async (url: string) => {

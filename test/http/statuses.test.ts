@@ -27,7 +27,7 @@ const OPERATORS_OWN: ErrorCode[] = [
   "unknown_scope",
 ];
 
-test("every error of the partners' side has its status, its code and one shape", async (t) => {
+test("every error for partners has its status, its code and the same shape", async (t) => {
   const api = startPartnerApi(t, db);
   const gate = await aGate(t, db);
   const behindGate = startPartnerApi(t, gate.db);
@@ -151,7 +151,7 @@ test("every error of the partners' side has its status, its code and one shape",
   assert.deepEqual([...covered].sort(), Object.keys(PROBLEMS).sort(), "no code is left out");
 });
 
-test("a method that a resource does not know is refused with those that it does, HEAD too", async (t) => {
+test("an unsupported method is refused with the allowed ones, HEAD too", async (t) => {
   const api = startPartnerApi(t, db);
   const allowed: [path: string, methods: string][] = [
     ["/api/v1/partner/me", "GET"],
@@ -173,7 +173,7 @@ test("a method that a resource does not know is refused with those that it does,
   }
 });
 
-test("an unknown path or method is told before anything else is asked", async (t) => {
+test("path and method are checked before anything else", async (t) => {
   const api = startPartnerApi(t, db);
   const headers = { "content-type": "text/plain" };
   const payload = "x".repeat(70_000);
@@ -183,7 +183,7 @@ test("an unknown path or method is told before anything else is asked", async (t
   assert.equal(me.statusCode, 405);
 });
 
-test("while the database is away every answer says so, and afterwards all is as before", async (t) => {
+test("without the database every response is 503, and afterwards everything works again", async (t) => {
   const gate = await aGate(t, db);
   const api = startPartnerApi(t, gate.db);
   const { authorization } = await api.aKeyWith();
@@ -200,7 +200,7 @@ test("while the database is away every answer says so, and afterwards all is as 
   assert.equal(back.statusCode, 200);
 });
 
-test("a database that neither answers nor refuses keeps nobody waiting", async (t) => {
+test("a silent database does not block requests", async (t) => {
   const gate = await aGate(t, db);
   const api = startPartnerApi(t, gate.db, { options: { timeouts: { answer: 100 } } });
   const key = await api.aKeyWith("webhooks:manage");

@@ -52,7 +52,7 @@ for (const [what, { sent, statuses }] of Object.entries(UNFINISHED)) {
   );
 }
 
-test("a request whose key is looked up while the service stops is refused once, without its body", async (t) => {
+test("a request whose key is checked during a stop is refused once, without its body", async (t) => {
   const { api, send, stop, warnings } = await aConnection(t);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const head = [...JSON_HEAD, `Authorization: ${authorization}`, "Content-Length: 9"];
@@ -65,7 +65,7 @@ test("a request whose key is looked up while the service stops is refused once, 
   assert.deepEqual(warnings, []);
 });
 
-test("requests that were sent ahead, and whole, are all served before the service stops", async (t) => {
+test("complete pipelined requests are all served before the service stops", async (t) => {
   const { send, stop } = await aConnection(t);
   await send(HELD + HEALTH + HEALTH);
   const answers = await stop();
@@ -79,7 +79,7 @@ test("requests that were sent ahead, and whole, are all served before the servic
   );
 });
 
-test("a request that has arrived is served, though nobody has read it when the stop begins", async (t) => {
+test("a request that has arrived before a stop is served", async (t) => {
   const { client, send, stop } = await aConnection(t);
   await send(HEALTH);
   client.write(HEALTH);

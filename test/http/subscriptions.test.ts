@@ -36,7 +36,7 @@ const call = (
     ...(payload ? { payload } : {}),
   });
 
-test("the identity is four fields and says what the key is", async (t) => {
+test("the identity has four fields and describes the key", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 1_234 });
   const key = await api.aKeyOf(organization, "webhooks:manage");
@@ -53,7 +53,7 @@ test("the identity is four fields and says what the key is", async (t) => {
   });
 });
 
-test("a new subscription is shown whole, with the secret that no other answer holds", async (t) => {
+test("a new subscription is returned with its secret, which no other response contains", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const url = "https://Hooks.Example.com:8443/a?b=c#d";
@@ -77,7 +77,7 @@ test("a new subscription is shown whole, with the secret that no other answer ho
   assert.ok(!test.body.includes("whsec_"));
 });
 
-test("the list holds the organization's own, newest first, disabled ones too and deleted ones not", async (t) => {
+test("the list has the organization's subscriptions, newest first, with disabled and without deleted ones", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   await create(api, await api.aKeyWith("webhooks:manage"));
@@ -119,7 +119,7 @@ test("every key of the organization sees and deletes the same subscriptions", as
   assert.deepEqual(await list(api, one), []);
 });
 
-test("a deletion answers 204 with nothing, and the next one 404", async (t) => {
+test("a deletion returns an empty 204, and the next one 404", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const { id, secret } = (await create(api, key)).json<Subscription>();
@@ -169,7 +169,7 @@ test("the same URL may be subscribed twice, with two secrets", async (t) => {
   assert.notEqual(one.secret, two.secret);
 });
 
-test("a refused URL is told which rule it broke, and not what its name stands for", async (t) => {
+test("the refusal of a URL explains the broken rule, and does not contain the resolved address", async (t) => {
   const api = startPartnerApi(t, db, {
     checkDestination: () =>
       Promise.resolve({ ok: false, refusal: "address_not_public", detail: "It is not public." }),
@@ -199,7 +199,7 @@ for (const [refusal, retryAfter] of [
   });
 }
 
-test("a test call answers a new event id each time, once the event is stored", async (t) => {
+test("a test call returns a new event id each time, after the event is stored", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const { id, secret } = await api.aSubscriptionOf(key);

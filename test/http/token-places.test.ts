@@ -25,7 +25,7 @@ const ELSEWHERE = (token: string): Pick<InjectOptions, "headers" | "query" | "pa
   { headers: { authorization: `Digest username="${token}"` } },
 ];
 
-test("a token is taken from the Authorization header alone, by every route of both listeners", async (t) => {
+test("every route of both listeners reads the token from the Authorization header only", async (t) => {
   const partners = startPartnerApi(t, db);
   const operators = startOperatorApi(t, partners.deps);
   const { token } = await partners.aKeyWith("webhooks:manage");

@@ -13,7 +13,7 @@ const db = await createDatabase();
 const WEBHOOKS = "/api/v1/partner/webhooks";
 const HOST = "Host: localhost";
 
-test("a client that asks for a tunnel and resets the connection does no harm", async (t) => {
+test("a client that sends CONNECT and resets the connection does no harm", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { port } = new URL(base);
@@ -28,7 +28,7 @@ test("a client that asks for a tunnel and resets the connection does no harm", a
   assert.equal((await ask(`${base}/healthz`)).status, 200);
 });
 
-test("a client that does so behind a request that is still under way does none, either", async (t) => {
+test("a client that does so behind a running request does no harm either", async (t) => {
   let release = () => undefined as unknown;
   const released = new Promise<void>((resolve) => (release = resolve));
   const checkDestination = () => released.then(() => Promise.reject(new Busy()));

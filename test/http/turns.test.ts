@@ -18,7 +18,7 @@ const CLOSE = "Connection: close";
 /** More than the system's buffers take for a client that does not read. */
 const LARGE = 64 * 1024 * 1024;
 
-test("requests that are sent ahead are answered one after the other, in their order", async (t) => {
+test("pipelined requests are answered one after the other, in order", async (t) => {
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const key = `Authorization: ${authorization}`;
@@ -50,7 +50,7 @@ test("requests that are sent ahead are answered one after the other, in their or
   assert.equal(atOnce, 1);
 });
 
-test("requests that are sent ahead are answered with those of other connections in between", async (t) => {
+test("other connections are served between pipelined requests", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { hostname, port } = new URL(base);
@@ -81,7 +81,7 @@ test("requests that are sent ahead are answered with those of other connections 
   assert.ok(place <= 3, `${place} answers went out before`);
 });
 
-test("whoever sends large requests ahead waits at the door, and is served all of them", async (t) => {
+test("a client with large pipelined requests is slowed down, and all are served", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith();
@@ -94,7 +94,7 @@ test("whoever sends large requests ahead waits at the door, and is served all of
   assert.deepEqual(statuses, [...Array.from({ length: 99 }, () => 200), 401]);
 });
 
-test("what is no request is answered behind the requests before it, not in their place", async (t) => {
+test("an invalid request is answered after the requests before it", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith();
@@ -125,7 +125,7 @@ test("what is no request is answered behind the requests before it, not in their
   );
 });
 
-test("a request that was answered before its body broke off gets no second answer", async (t) => {
+test("a request that was answered before its body ended gets no second response", async (t) => {
   const api = startPartnerApi(t, db);
   const { hostname, port } = new URL(await api.listen());
   const socket = connect(Number(port), hostname).setEncoding("latin1");
@@ -139,7 +139,7 @@ test("a request that was answered before its body broke off gets no second answe
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 401"]);
 });
 
-test("what is sent behind a request that ends the connection is not served", async (t) => {
+test("requests behind one that ends the connection are not served", async (t) => {
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const served: string[] = [];
@@ -200,7 +200,7 @@ for (const [who, cut] of Object.entries(CUT)) {
   });
 }
 
-test("a request that ends before its turn begins no other", async (t) => {
+test("a request that ends before its turn starts no other", async (t) => {
   const { turns, requests, begun } = await threeInLine(t);
   const [first, second] = requests;
   assert.ok(first && second);
@@ -211,7 +211,7 @@ test("a request that ends before its turn begins no other", async (t) => {
   assert.deepEqual(begun, ["/first", "/third"]);
 });
 
-test("what is no request is not answered behind an answer that ends the connection", async (t) => {
+test("an invalid request is not answered after a response that ends the connection", async (t) => {
   const { turns, requests, responses, begun } = await threeInLine(t);
   const [first] = requests;
   assert.ok(first);
@@ -248,7 +248,7 @@ async function threeInLine(t: TestContext) {
   return { turns, requests, responses, begun };
 }
 
-test("a client that sends thousands of requests ahead is served one, and disconnected", async (t) => {
+test("a client that pipelines thousands of requests is served one and disconnected", async (t) => {
   const gate = await aGate(t, db);
   const api = startPartnerApi(t, gate.db);
   const { authorization } = await api.aKeyWith();

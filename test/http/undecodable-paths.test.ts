@@ -9,7 +9,7 @@ const db = await createDatabase();
 
 const HOST = "Host: localhost";
 
-test("an id that cannot be decoded passes no guard: it takes a key, and counts against its limit", async (t) => {
+test("an id that cannot be decoded still needs a key and counts against its limit", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 2 });
   const { authorization } = await api.aKeyOf(organization, "webhooks:manage");
@@ -22,7 +22,7 @@ test("an id that cannot be decoded passes no guard: it takes a key, and counts a
   assert.deepEqual(statuses, [404, 404, 429]);
 });
 
-test("nor does a path that leads nowhere: what may be read in two ways ends the connection", async (t) => {
+test("an ambiguous request to an unknown path ends the connection", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const ambiguous = rawRequest("POST /%zz HTTP/1.1", [HOST, "Transfer-Encoding: gzip, chunked"]);

@@ -11,7 +11,7 @@ import { startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 
-test("a key that does not exist costs what a wrong secret costs: the answer, the statements, the compare", async (t) => {
+test("an unknown key causes the same response, statements and comparison as a wrong secret", async (t) => {
   const statements: Statement[] = [];
   const api = startPartnerApi(t, recording(db, statements));
   const { keyId, token } = await api.aKeyWith("webhooks:manage");
@@ -48,7 +48,7 @@ test("a key that does not exist costs what a wrong secret costs: the answer, the
   assert.equal((await ask(`Bearer ${token}`)).answer[0], 200);
 });
 
-test("what is looked up in place of a key that does not exist is nobody's credential", async (t) => {
+test("the row compared for an unknown key is not a credential", async (t) => {
   const { aKeyWith } = startPartnerApi(t, db);
   const { keyId } = await aKeyWith();
   const secret_hash = hashSecret("A".repeat(43));
@@ -65,7 +65,7 @@ test("what is looked up in place of a key that does not exist is nobody's creden
   );
 });
 
-test("one request with the right secret among many with wrong ones is let in, and alone counted", async (t) => {
+test("among many wrong secrets only the request with the right one passes and is counted", async (t) => {
   const { deps, aKeyWith, anOrganization, aKeyOf } = startPartnerApi(t, db);
   const key = await aKeyOf(await anOrganization({ rateLimitPerMinute: 2 }));
   const other = await aKeyWith();

@@ -15,7 +15,7 @@ interface Answer {
   errors?: { pointer: string; detail: string }[];
 }
 
-test("every URL gets its verdict at creation, with the rule that it breaks and nothing of itself", async (t) => {
+test("every URL gets its verdict at creation, with the broken rule and without the URL", async (t) => {
   const lookup = () =>
     Promise.resolve({ kind: "addresses" as const, addresses: ["93.184.215.14"] });
   const api = startPartnerApi(t, db, {

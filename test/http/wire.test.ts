@@ -13,7 +13,7 @@ const ME = "/api/v1/partner/me";
 const WEBHOOKS = "/api/v1/partner/webhooks";
 const HOST = "Host: localhost";
 
-test("what is no proper HTTP is refused in the same shape as everything else", async (t) => {
+test("invalid HTTP gets an error in the same shape as all others", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
@@ -71,7 +71,7 @@ test("what is no proper HTTP is refused in the same shape as everything else", a
   check(answer, "malformed_request");
 });
 
-test("two Authorization headers, or two tokens in one, are no authentication", async (t) => {
+test("two Authorization headers, or two tokens in one, are refused", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { token } = await api.aKeyWith();
@@ -94,7 +94,7 @@ test("two Authorization headers, or two tokens in one, are no authentication", a
   assert.equal((await sendRaw(base, rawRequest(`GET ${ME} HTTP/1.1`, [HOST, good]))).status, 200);
 });
 
-test("headers beyond 16 KiB are refused, and the client gets to read why", async (t) => {
+test("headers over 16 KiB are refused, and the client can read the error", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const check = await problemCheck(api);
@@ -106,7 +106,7 @@ test("headers beyond 16 KiB are refused, and the client gets to read why", async
   check(await sendRaw(base, rawRequest(`GET ${ME} HTTP/1.1`, many)), "headers_too_large");
 });
 
-test("a body beyond 64 KiB is refused, however it is sent, and the client gets to read why", async (t) => {
+test("a body over 64 KiB is refused in any framing, and the client can read the error", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
@@ -129,7 +129,7 @@ test("a body beyond 64 KiB is refused, however it is sent, and the client gets t
   }
 });
 
-test("a key is asked for before the body is read", async (t) => {
+test("the key is checked before the body is read", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const check = await problemCheck(api);
@@ -138,7 +138,7 @@ test("a key is asked for before the body is read", async (t) => {
   check(answer, "unauthenticated");
 });
 
-test("an error says what becomes of its connection, like every other answer", async (t) => {
+test("an error has a Connection header like every other response", async (t) => {
   const base = await startPartnerApi(t, db).listen();
   const said = async (line: string, ...headers: string[]) => {
     const { status, headers: answered } = await sendRaw(
@@ -175,7 +175,7 @@ test("a body that does not arrive in time is refused", async (t) => {
   check(answer, "request_timeout");
 });
 
-test("a client that gives up in the middle of its body leaves no error behind", async (t) => {
+test("a client that aborts its body causes no error", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
@@ -197,7 +197,7 @@ test("a client that gives up in the middle of its body leaves no error behind", 
   assert.equal((await ask(`${base}${ME}`, { headers: { authorization } })).status, 200);
 });
 
-test("an upgrade to another protocol is not taken up", async (t) => {
+test("an upgrade to another protocol is ignored", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const head = [HOST, "Connection: Upgrade", "Upgrade: websocket"];
@@ -205,7 +205,7 @@ test("an upgrade to another protocol is not taken up", async (t) => {
   (await problemCheck(api))(answer, "unauthenticated");
 });
 
-test("an expectation that nobody knows is ignored", async (t) => {
+test("an unknown Expect header is ignored", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith();
@@ -213,7 +213,7 @@ test("an expectation that nobody knows is ignored", async (t) => {
   assert.equal((await sendRaw(base, rawRequest(`GET ${ME} HTTP/1.1`, head))).status, 200);
 });
 
-test("every answer carries a request id: the client's own where it is harmless", async (t) => {
+test("every response has a request id: the client's own if it is safe", async (t) => {
   const api = startPartnerApi(t, db);
   const own = ["a", "A-b_9", "x".repeat(64)];
   const refused = ["", "x".repeat(65), "a b", "a.b", "ä", "a\tb", "<script>", "a, b"];
@@ -241,7 +241,7 @@ test("a trailing slash is tolerated", async (t) => {
   assert.equal(deleted.statusCode, 204);
 });
 
-test("what has arrived is answered while the service stops, and no connection holds it up", async (t) => {
+test("arrived requests are answered during a stop, and no connection delays it", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith();

@@ -13,7 +13,7 @@ test("a new entry takes the place of the oldest one", () => {
   );
 });
 
-test("an entry that is replaced takes no other's place", () => {
+test("replacing an entry removes no other", () => {
   const cache = new BoundedCache<string, number>(2);
   cache.set("a", 1);
   cache.set("b", 2);

@@ -53,7 +53,7 @@ test("a call beyond the limit returns at once, and pending results are still sha
   assert.equal(await later, "C");
 });
 
-test("a call shares no result that was asked for too long ago, and both count", async () => {
+test("a call does not share an older pending result, and both count", async () => {
   let now = 0;
   const { asked, ask } = anOracle({ forMs: 1_000, nowMs: () => now });
   const old = [ask("a")];

@@ -34,7 +34,7 @@ const judgeWith = (secrets: string[], behaviour = ALWAYS_204) => {
   return (delivery: Received) => judge.judge(delivery, new Date());
 };
 
-test("with the platform's types, data that its schema refuses is told by pointer", async () => {
+test("with the platform's types, invalid data is shown with its pointer", async () => {
   const schema = { type: "object", properties: { total: { type: "integer" } } };
   const definition = { name: "order.created", summary: "An order", schema, example: {} };
   const eventTypes = createEventTypes(await compileTypes([definition], []));

@@ -110,7 +110,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
   });
 }
 
-test("a resolver that is not there is an internal fault, and the next one is asked", async (t) => {
+test("an unreachable resolver is an internal fault if no other responds", async (t) => {
   const gone = await startDnsServer(undefined);
   await gone.close();
   assert.deepEqual(await startLookup(t, [gone.address]).lookup("a.test"), NO_RESOLVER);
@@ -121,7 +121,7 @@ test("a resolver that is not there is an internal fault, and the next one is ask
   assert.deepEqual(found, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
 
-test("a family that keeps silent is not waited for as long as a name that does", async (t) => {
+test("a silent address family delays a look-up less than a silent name", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("half.test", { A: ["192.0.2.1"], AAAA: "silence" });
   dns.set("whole.test", "silence");
@@ -130,7 +130,7 @@ test("a family that keeps silent is not waited for as long as a name that does",
   assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
 
-test("nothing is remembered from one look-up to the next", async (t) => {
+test("look-ups are not cached", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("a.test", { A: ["192.0.2.1"], ttl: 3600 }, { A: ["10.0.0.1"], ttl: 3600 });
   const { lookup } = startLookup(t, [dns.address]);
@@ -138,7 +138,7 @@ test("nothing is remembered from one look-up to the next", async (t) => {
   assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["10.0.0.1"] });
 });
 
-test("a look-up that began more than a second ago is shared with nobody who asks now", async (t) => {
+test("a look-up that began more than a second ago is not shared", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("slow.test", "silence");
   let now = 0;
@@ -150,7 +150,7 @@ test("a look-up that began more than a second ago is shared with nobody who asks
   assert.deepEqual(await names.lookup("slow.test"), { kind: "too-many" });
 });
 
-test("those who look a name up at the same time share one look-up", async (t) => {
+test("simultaneous look-ups of a name share one", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("a.test", { A: ["192.0.2.1"] });
   const { lookup } = startLookup(t, [dns.address]);
@@ -158,7 +158,7 @@ test("those who look a name up at the same time share one look-up", async (t) =>
   assert.deepEqual([...dns.queries].sort(), ["A a.test", "AAAA a.test"]);
 });
 
-test("a name whose servers keep silent does not hold up other names", async (t) => {
+test("a name with silent servers does not delay other names", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("slow.test", "silence");
   dns.set("fast.test", { A: ["192.0.2.1"] });
@@ -169,7 +169,7 @@ test("a name whose servers keep silent does not hold up other names", async (t) 
   assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
 
-test("one look-up more than there may be at once is too many, and is held against nobody", async (t) => {
+test("a look-up above the maximum is refused without a fault", async (t) => {
   const { dns, lookup } = await startSilentLookups(t, 10);
   for (let i = 0; i < 9; i++) void lookup(`silent-${i}.test`);
   assert.deepEqual(await lookup("a.test"), FIRST);
@@ -189,7 +189,7 @@ async function startSilentLookups(t: TestContext, lookUpsMax: number) {
   return { dns, ...names };
 }
 
-test("a resolver whose answer came while we stood still is not missing", async (t) => {
+test("a resolver that answered during a pause of the process counts as reachable", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("a.test", "silence");
   const found = startLookup(t, [dns.address], { timeoutMs: SHORT_MS }).lookup("a.test");
@@ -198,7 +198,7 @@ test("a resolver whose answer came while we stood still is not missing", async (
   assert.deepEqual(await found, NONE);
 });
 
-test("closing ends look-ups under way, and none begins after it", async (t) => {
+test("closing ends running look-ups, and none begins afterwards", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("slow.test", { A: [], AAAA: "silence" });
   const names = startLookup(t, [dns.address], { timeoutMs: 3_600_000 });
@@ -218,7 +218,7 @@ test("names under invalid do not exist, with or without a resolver", async (t) =
   assert.deepEqual(await lookup("invalid.test"), NO_RESOLVER);
 });
 
-test("localhost is answered by us where the operator wants it, and by nobody else", async (t) => {
+test("localhost is resolved locally if the operator allows it, and never by DNS", async (t) => {
   const dns = await startDnsServer(t);
   const asked = startLookup(t, [dns.address], { answerLocalhost: true });
   assert.deepEqual(await asked.lookup("localhost"), {

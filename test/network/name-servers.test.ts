@@ -9,7 +9,7 @@ const LIMIT_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const ADDRESS = ["192.0.2.1"];
 
-test("answers that came while we stood still beyond the limit are in time", async (t) => {
+test("answers that arrived during a pause of the process are in time", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("a.test", { A: ADDRESS, AAAA: [] });
   const servers = new NameServers(LIMIT_MS, () => createResolver([dns.address], LIMIT_MS));
@@ -50,21 +50,21 @@ async function ask(t: TestContext, records: Records | Failure) {
   };
 }
 
-test("a family that keeps silent is waited for 30 % of the limit once the other has addresses", async (t) => {
+test("after one family has addresses, a silent family is waited for 30 % of the limit", async (t) => {
   const { ofIPv4, answersAfter } = await ask(t, { A: ADDRESS, AAAA: "silence" });
   await ofIPv4;
   assert.equal(await answersAfter(0.3 * HOUR_MS - 1), undefined);
   assert.deepEqual(await answersAfter(1), [{ addresses: ADDRESS, usable: true }]);
 });
 
-test("a family that keeps silent is waited for to the limit while the other has nothing", async (t) => {
+test("a silent family is waited for to the limit if the other has no addresses", async (t) => {
   const { ofIPv4, answersAfter } = await ask(t, { A: [], AAAA: "silence" });
   await assert.rejects(async () => ofIPv4, { code: "ENODATA" });
   assert.equal(await answersAfter(HOUR_MS - 1), undefined);
   assert.deepEqual(await answersAfter(1), [{ addresses: [], usable: true }]);
 });
 
-test("whoever stood still beyond the limit waits 30 % of it for what is asked anew", async (t) => {
+test("after a pause beyond the limit, repeated questions get 30 % of it", async (t) => {
   const { answersAfter } = await ask(t, "silence");
   const now = performance.now();
   t.mock.method(performance, "now", () => now + HOUR_MS + 200);
@@ -73,7 +73,7 @@ test("whoever stood still beyond the limit waits 30 % of it for what is asked an
   assert.deepEqual(await answersAfter(1), []);
 });
 
-test("where the name servers have changed, those of today are asked once the old ones fail", async (t) => {
+test("if the name servers changed, the new ones are asked after the old ones fail", async (t) => {
   const [old, today] = [await startDnsServer(t), await startDnsServer(t)];
   old.setEverything("REFUSED");
   today.set("a.test", { A: ADDRESS, AAAA: [] });

@@ -36,7 +36,7 @@ test("the package holds the program, what partners import, and nothing of the wo
   );
 });
 
-test("what the package's documents lead to is in the package", async () => {
+test("files that the package's documents link to are in the package", async () => {
   const documents = installed.files.filter((path) => /^[^/]+\.md$|^docs\/.*\.md$/.test(path));
   assert.ok(documents.includes("docs/operations.md"));
   for (const document of documents) {
@@ -53,7 +53,7 @@ test("what is installed elsewhere is what is tested here: overrides reach nobody
   assert.ok(!("overrides" in (JSON.parse(manifest) as object)));
 });
 
-test("npx runs the program from wherever it is installed", async () => {
+test("npx runs the program from any folder of its installation", async () => {
   assert.match(await installed.npx("partner-api", "--help"), /^Usage: partner-api/);
 });
 
@@ -62,7 +62,7 @@ test("the documentation's way to install ends with a program that runs by its na
   assert.match(await installed.bash(`${sample}partner-api --help`), /^Usage: partner-api/m);
 });
 
-test("in any other folder that name runs nothing, and no registry is asked for it", async () => {
+test("in any other folder that name runs nothing and queries no registry", async () => {
   const sample = await readFile(INSTALL, "utf8");
   const elsewhere = `${sample}cd /\npartner-api --help`;
   await assert.rejects(installed.bash(elsewhere), ({ code, stderr }: ExecFileException) => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { arrayText } from "../../src/postgres/array-text.ts";
 import { createDatabase } from "../support/database.ts";
 
-test("an array reaches the database as it was, whatever its texts hold", async () => {
+test("an array of any texts reaches the database unchanged", async () => {
   const db = await createDatabase();
   const texts = ["plain", "", "NULL", 'a "quote"', "a \\ backslash", "{a,b}", "naïve €", null];
   const time = new Date("2026-01-02T03:04:05.678Z");

@@ -9,7 +9,7 @@ import { aGate } from "../support/database-gate.ts";
 
 const db = await createDatabase({ max: 1 });
 
-test("a server that neither answers nor hangs up is taken for gone, and used again when it is back", async (t) => {
+test("a silent server counts as unavailable, and is used again when it responds", async (t) => {
   const gate = await aGate(t, db, { silenceMs: 1_000 });
   await gate.db`select 1`;
   gate.freeze();
@@ -20,14 +20,14 @@ test("a server that neither answers nor hangs up is taken for gone, and used aga
   assert.equal(row?.one, 1);
 });
 
-test("a statement may take its time while the server says something now and then", async (t) => {
+test("a slow statement is not abandoned while the server sends data", async (t) => {
   const gate = await aGate(t, db, { silenceMs: 1_000 });
   const [row] = await gate.db<{ n: string }[]>`
     select count(*) as n from (select pg_sleep(0.1) from generate_series(1, 5)) as slow`;
   assert.equal(row?.n, "5");
 });
 
-test("a connection that is ended in mid-transaction is an outage, and the next statement finds another", async (t) => {
+test("a connection lost in a transaction is an outage, and the next statement uses another", async (t) => {
   const gate = await aGate(t, db);
   for (let round = 0; round < 3; round++) {
     const cut = gate.db.begin((tx) => tx`select pg_terminate_backend(pg_backend_pid())`);
@@ -37,7 +37,7 @@ test("a connection that is ended in mid-transaction is an outage, and the next s
   }
 });
 
-test("a connection that goes takes nothing of the others along that ends soon", async (t) => {
+test("a lost connection does not end statements of others", async (t) => {
   const gate = await aGate(t, db, { max: 2 });
   const pid = () => gate.db<[{ pid: number }]>`select pg_backend_pid() as pid, pg_sleep(0.1)`;
   const pids = (await Promise.all([pid(), pid()])).map(([row]) => row.pid);
@@ -53,7 +53,7 @@ test("a connection that goes takes nothing of the others along that ends soon", 
   assert.equal((await slow)[0].pid, busy.pid);
 });
 
-test("what is left of a transaction when its connection is gone is not done outside of it", async (t) => {
+test("after a lost connection the rest of its transaction is not executed", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   let rest = Promise.resolve("not begun");
   const torn = gate.db.begin(async (tx) => {
@@ -73,7 +73,7 @@ test("what is left of a transaction when its connection is gone is not done outs
   assert.equal((await db`select from organizations where slug = 'left-over'`).count, 0);
 });
 
-test("a process that stops in mid-transaction holds nobody up for long, and finds an outage when it goes on", async (t) => {
+test("a process that pauses in a transaction blocks others only briefly, and then finds an outage", async (t) => {
   const gate = await aGate(t, db, { idleInTransactionMs: 100 });
   const slept = gate.db.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7)`;
@@ -86,7 +86,7 @@ test("a process that stops in mid-transaction holds nobody up for long, and find
   await assert.rejects(slept, isUnavailable);
 });
 
-test("nothing of a connection that goes in mid-work is left for the one that takes its place", async (t) => {
+test("no state of a lost connection reaches its replacement", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   for (let round = 0; round < 3; round++) {
     await gate.db`select pg_sleep(1.1)`; // A younger one counts for one that never was of use.
@@ -112,7 +112,7 @@ test("nothing of a connection that goes in mid-work is left for the one that tak
   }
 });
 
-test("a proxy that hangs up, since there is no server behind it, is an outage and no endless dialling", async (t) => {
+test("a proxy without a server behind it is an outage, without endless connecting", async (t) => {
   let calls = 0;
   const proxy = createServer((socket) => {
     calls++;
@@ -130,7 +130,7 @@ test("a proxy that hangs up, since there is no server behind it, is an outage an
   assert.equal(calls, 1);
 });
 
-test("however connections break off under load, what fails is an outage and no fault of ours", async (t) => {
+test("broken connections under load are outages, not internal errors", async (t) => {
   const gate = await aGate(t, db);
   const unlike: unknown[] = [];
   let isOver = false;
@@ -155,7 +155,7 @@ test("however connections break off under load, what fails is an outage and no f
   assert.deepEqual(unlike, []);
 });
 
-test("a standby is no database: nothing stays connected to it, and the primary is found again", async (t) => {
+test("a standby is not used: no connection stays, and the primary is found again", async (t) => {
   const gate = await aGate(t, db);
   await gate.db`select 1`;
   await gate.close();
@@ -174,7 +174,7 @@ test("a standby is no database: nothing stays connected to it, and the primary i
   assert.equal(row?.one, 1);
 });
 
-test("what may well succeed in a moment is tried again: no descriptors, a lock that is late, a connection idle too long", () => {
+test("temporary faults are retried: no descriptors, a lock timeout, an idle timeout", () => {
   for (const code of ["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL", "57P05", "25P04", "55P03"]) {
     assert.ok(isTransient({ code }), code);
   }

@@ -12,7 +12,7 @@ async function look(after: string | null, limit = 1_000) {
   return { due: due.map((d) => d.subscription_id), upTo };
 }
 
-test("a look passes no more than its bound of subscriptions that wait, and the next one goes on behind them", async () => {
+test("a scan reads at most its bound of subscriptions, and the next one continues there", async () => {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select gen_random_uuid(), gen_random_uuid(), coalesce(subscription, ('0' || substr(gen_random_uuid()::text, 2))::uuid),

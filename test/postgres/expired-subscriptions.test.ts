@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const db = await createDatabase();
 const now = new Date();
 
-test("deleted subscriptions go when they are old enough and nothing refers to them, some in a transaction", async () => {
+test("deleted subscriptions are removed in batches when they are old enough and unreferenced", async () => {
   const { deps } = await createEngine(db);
   const organization = await anOrganization(deps);
   const [kept, awaited] = [

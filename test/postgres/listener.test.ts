@@ -63,7 +63,7 @@ test("a listener leaves a server that has become a standby", async (t) => {
   await untilHeard(heard, "after the promotion");
 });
 
-test("there is nothing to listen on behind a pooler that lends its connections by transaction", async () => {
+test("there is no listener behind a pooler in transaction mode", async () => {
   const pooled = connect("postgres://localhost/x?pool_mode=transaction", { max: 1, name: "test" });
   assert.equal(pooled.listen({ channel: "", onNotice: () => undefined }), null);
   await pooled.end();

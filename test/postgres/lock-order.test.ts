@@ -73,12 +73,12 @@ async function leasedDeliveries() {
   };
 }
 
-test("leases are locked in one order, in whichever they are asked for", async () => {
+test("leases are locked in one order", async () => {
   const { rows, leases } = await leasedDeliveries();
   assert.deepEqual(await notLockedAtTheMiddle(rows, (tx) => lockHeld(tx, leases)), NOT_LOCKED_YET);
 });
 
-test("leases that are held stay so until the transaction ends", async () => {
+test("locked leases stay locked until the transaction ends", async () => {
   const { rows, leases } = await leasedDeliveries();
   await db.begin(async (tx) => {
     assert.equal((await lockHeld(tx, leases)).size, ROWS);
@@ -88,7 +88,7 @@ test("leases that are held stay so until the transaction ends", async () => {
   });
 });
 
-test("leases that are given back are locked in one order, in whichever they are asked for", async () => {
+test("released leases are locked in one order", async () => {
   const { rows, leases } = await leasedDeliveries();
   assert.deepEqual(
     await notLockedAtTheMiddle(rows, (tx) => releaseLeases(tx, leases, ERA)),
@@ -96,7 +96,7 @@ test("leases that are given back are locked in one order, in whichever they are 
   );
 });
 
-test("what is cancelled is locked in one order, in whichever it was accepted", async () => {
+test("cancelled deliveries are locked in one order", async () => {
   const { rows, subscription } = await leasedDeliveries();
   assert.deepEqual(
     await notLockedAtTheMiddle(rows, (tx) => cancelWaiting(tx, [subscription], ERA)),
@@ -104,7 +104,7 @@ test("what is cancelled is locked in one order, in whichever it was accepted", a
   );
 });
 
-test("subscriptions are locked in one order, in whichever they were made or are asked for", async () => {
+test("subscriptions are locked in one order", async () => {
   const organization_id = await anOrganization(deps);
   const ids = descendingIds();
   for (const id of ids) {
@@ -126,7 +126,7 @@ test("subscriptions are locked in one order, in whichever they were made or are 
   );
 });
 
-test("rate windows are locked in one order, whichever requests come first", async () => {
+test("rate windows are locked in one order", async () => {
   const keys: { organizationId: string; key_id: string; secret_hash: string }[] = [];
   for (let n = 0; n < ROWS; n++) {
     const organizationId = await anOrganization(deps);

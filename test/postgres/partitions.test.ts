@@ -78,7 +78,7 @@ async function exists(eventId: string): Promise<boolean> {
   return (await db`select from events where id = ${eventId}`).length === 1;
 }
 
-test("history older than the retention goes with its partitions, and younger history stays", async () => {
+test("partitions older than the retention are dropped, and younger ones stay", async () => {
   await aDay(40);
   await aDay(20);
   const old = await anEvent(40, "delivered");
@@ -91,7 +91,7 @@ test("history older than the retention goes with its partitions, and younger his
   assert.equal(await exists(young), true);
 });
 
-test("whatever the caller says the time is, nothing younger than the retention is dropped", async () => {
+test("nothing younger than the retention is dropped, whatever time the caller passes", async () => {
   const young = await anEvent(20, "delivered");
   assert.equal(await dropExpiredPartitions(db, new Date(today.getTime() + 3650 * DAY_MS)), 0);
   assert.equal(await exists(young), true);
@@ -122,14 +122,14 @@ for (const [first, ...rest] of [
   });
 }
 
-test("while nothing has expired, writers are not kept waiting", async () => {
+test("while nothing has expired, writers do not wait", async () => {
   await db.begin(async (tx) => {
     await tx`lock table waiting_deliveries, events in row exclusive mode`;
     assert.equal(await dropExpiredPartitions(db, today), 0);
   });
 });
 
-test("a delivery that still waits keeps the events of its own day, and of no other", async () => {
+test("a waiting delivery keeps the events of its day only", async () => {
   for (const day of [43, 44, 45, 46]) await aDay(day);
   const awaited = await anEvent(45, "waiting");
   const others = [await anEvent(44, "delivered"), await anEvent(46, "delivered")];
@@ -145,7 +145,7 @@ test("a delivery that still waits keeps the events of its own day, and of no oth
   assert.equal(await exists(awaited), false);
 });
 
-test("a redelivery keeps the events of the day of its event alone, waiting and finished", async () => {
+test("a redelivery keeps the events of its event's day only, waiting and finished", async () => {
   await aDay(45);
   const eventId = await anEvent(45, "delivered");
   const keeps = async () => {
@@ -164,7 +164,7 @@ test("a redelivery keeps the events of the day of its event alone, waiting and f
   assert.deepEqual(await keeps(), [false, false]);
 });
 
-test("an event that a transaction sends once more is kept, though it had expired before that commits", async () => {
+test("an expired event that a running transaction redelivers is kept", async () => {
   await aDay(45);
   const eventId = await anEvent(45, "delivered");
   let dropping: Promise<number> | undefined;
@@ -180,7 +180,7 @@ test("an event that a transaction sends once more is kept, though it had expired
   await dropExpiredPartitions(db, today);
 });
 
-test("whether an event may go is asked of its own day, and reads nothing of a long queue", async () => {
+test("the check if a day's events may be dropped does not read a long queue", async () => {
   await aDay(45);
   await owner`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
@@ -202,7 +202,7 @@ test("whether an event may go is asked of its own day, and reads nothing of a lo
   await dropExpiredPartitions(db, today);
 });
 
-test("partitions are dropped one in a transaction, so that writers come in between", async () => {
+test("partitions are dropped in one transaction each, so that writers can run in between", async () => {
   await aDay(45);
   await aDay(46);
   const before = await names();
@@ -211,7 +211,7 @@ test("partitions are dropped one in a transaction, so that writers come in betwe
   assert.equal(await dropExpiredPartitions(db, today), 2 * TABLES - 1);
 });
 
-test("partitions are made ahead, once, and follow one another without a gap after the retention changed", async () => {
+test("partitions are created ahead, once, and without a gap after the retention changed", async () => {
   await createPartitions(db, today);
   const before = await names();
   await createPartitions(db, today);

@@ -72,7 +72,7 @@ for (const mode of ["session", "transaction"] as const) {
   });
 }
 
-test("a pooler that lends each statement another connection is named with the cure", async (t) => {
+test("an error names a pooler in transaction mode and the repair", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const { service } = await startPgBouncer(t, db, { pool_mode: "transaction", ...FEW });
   const pool = connect(`${service}?pool_mode=session`, { max: 6, name: "test" });
@@ -97,7 +97,7 @@ test("a pooler in transaction mode is refused at the start if the URL says sessi
   }
 });
 
-test("a pooler that refuses our settings is named with its words and the cure", async (t) => {
+test("an error names a pooler that refuses our settings, its message and the repair", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const { service } = await startPgBouncer(t, db, { pool_mode: "session" });
   const pool = connect(service, { max: 1, name: "test" });
@@ -107,7 +107,7 @@ test("a pooler that refuses our settings is named with its words and the cure", 
   });
 });
 
-test("a pooler that drops our settings in silence is refused at the start, with the cure", async (t) => {
+test("a pooler that silently drops our settings stops the start, with the repair", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const dropping = { pool_mode: "transaction", ignore_startup_parameters: "options" };
   const { service } = await startPgBouncer(t, db, dropping);

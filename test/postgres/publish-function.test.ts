@@ -86,7 +86,7 @@ test("an event is published in the publisher's own transaction, or not at all", 
   assert.deepEqual(await counts(), [1, 1]);
 });
 
-test("an event of the function is stored as one over HTTP is, with ids of its time in order", async () => {
+test("an event of the function is stored like one over HTTP, with ids in order of time", async () => {
   const { slug, id } = await anOrganization();
   const before = new Date();
   const ids: string[] = [];
@@ -120,7 +120,7 @@ test("an event of the function is stored as one over HTTP is, with ids of its ti
   }
 });
 
-test("a duplicate returns the first event's id, whichever way each of them came", async () => {
+test("a duplicate returns the first event's id across HTTP and SQL", async () => {
   const { slug, id, deps, counts } = await anOrganization();
   const first = await call(publisher, { organization: slug, key: "k" });
   assert.equal(await call(publisher, { organization: slug, key: "k" }), first);
@@ -148,7 +148,7 @@ test("a key is new after 24 hours, and a second publisher waits for the first on
 
 const nested = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
 
-test("what cannot be published is refused, with a sentence that says why", async () => {
+test("an invalid event is refused with an explanation", async () => {
   const { slug, counts } = await anOrganization();
   const refused = async (text: string, message: RegExp) =>
     assert.rejects(publisher.unsafe(`select partner_api_publish(${text})`).execute(), {
@@ -212,7 +212,7 @@ test("the role can publish and nothing else, and the service's role cannot even 
   await assert.rejects(call(db, { organization: slug }), { code: "42501" });
 });
 
-test("no table of the publisher's own leads the function astray", async () => {
+test("a table of the publisher cannot mislead the function", async () => {
   const { slug, counts } = await anOrganization();
   await publisher
     .begin(async (tx) => {
@@ -233,7 +233,7 @@ test("no table of the publisher's own leads the function astray", async () => {
   assert.deepEqual(await counts(), [0, 0]);
 });
 
-test("the function notifies nobody: its caller's commit waits behind no other", async (t) => {
+test("the function sends no notification, so its caller's commit does not wait for others", async (t) => {
   const { slug } = await anOrganization();
   const heard = new Arrivals<string>();
   const listener = listenForNotices(db, (notice) => heard.add(notice));

@@ -7,7 +7,7 @@ import { anOrganization, aSubscription, createEngine } from "../support/engine.t
 
 const db = await createDatabase();
 
-test("no column that has room for anything is without a bound", async () => {
+test("every text and JSON column has a bound", async () => {
   const rows = await db<{ name: string }[]>`
     select c.relname || '.' || a.attname as name
       from pg_class c

@@ -50,7 +50,7 @@ async function tablesWith(right: string): Promise<string[]> {
 /** Statistics, and what processes say of themselves: neither is a record of what happened. */
 const NO_RECORD = ["activity_hours", "activity_minutes", "processes"];
 
-test("what happened can be neither rewritten nor erased by the service, and nothing can be emptied", async () => {
+test("the service can neither rewrite nor erase history, nor truncate a table", async () => {
   const recordsWith = async (right: string) =>
     (await tablesWith(right)).filter((name) => !NO_RECORD.includes(name));
   assert.deepEqual(await recordsWith("delete"), [
@@ -67,7 +67,7 @@ test("what happened can be neither rewritten nor erased by the service, and noth
   }
 });
 
-test("a column that never changes cannot be changed by the service", async () => {
+test("the service cannot change columns that never change", async () => {
   const rows = await db<{ name: string }[]>`
     select c.relname || '.' || a.attname as name
       from pg_class c
@@ -124,7 +124,7 @@ test("a column that never changes cannot be changed by the service", async () =>
   );
 });
 
-test("of the owner's functions the service may call those that look after the history, and the one that erases data", async () => {
+test("the service may call only the owner's functions for partitions and for erasing data", async () => {
   const rows = await db<{ name: string }[]>`
     select proname as name from pg_proc
      where pronamespace = current_schema()::regnamespace and has_function_privilege(oid, 'execute')
@@ -182,7 +182,7 @@ for (const statement of [
   });
 }
 
-test("no table of the caller's own talks the owner's functions into dropping young history", async () => {
+test("a table of the caller cannot make the owner's functions drop young history", async () => {
   const before = await countPartitions();
   await db.begin(async (tx) => {
     await tx`create temporary table settings as select 'retention' as name, '-100 days' as value`;
@@ -194,7 +194,7 @@ test("no table of the caller's own talks the owner's functions into dropping you
   assert.equal(await countPartitions(), before);
 });
 
-test("while nobody has written down a retention, nothing is dropped", async () => {
+test("without a stored retention nothing is dropped", async () => {
   const at = new Date(now.getTime() - 60_000);
   const id = timeOrderedId(at);
   await db`insert into events (id, organization_id, type, occurred_at, data)
@@ -210,7 +210,7 @@ test("while nobody has written down a retention, nothing is dropped", async () =
   assert.equal(await countPartitions(), before);
 });
 
-test("rights that the service's role had besides are taken away", async (t) => {
+test("additional rights of the service's role are revoked", async (t) => {
   const role = await aRole(t);
   await owner`grant all on all tables in schema public to ${owner(role)}`;
   await grantService(owner, role);
@@ -251,7 +251,7 @@ test("the schema's owner lacks no right", async () => {
   assert.deepEqual(await findMissing(owner, owner.options.user), []);
 });
 
-test("a role that could become the owner is found out", async (t) => {
+test("a role that could become the owner is detected", async (t) => {
   const [role, schema] = [await aRole(t), owner("public")];
   assert.equal(await findExcess(owner, role), null);
   await owner`grant create on schema ${schema} to ${owner(role)}`;
@@ -260,7 +260,7 @@ test("a role that could become the owner is found out", async (t) => {
   assert.equal(await findExcess(owner, role), "owner");
 });
 
-test("what others keep in the schema is not the service's business", async (t) => {
+test("foreign objects in the schema are ignored", async (t) => {
   const other = await aRole(t);
   await owner`create table theirs ()`;
   await owner`alter table theirs owner to ${owner(other)}`;

@@ -29,7 +29,7 @@ test("while none of several hosts is the primary a statement fails, and so does 
   await twice`select 1`;
 });
 
-test("a start finds the host that is there, wherever it stands", async (t) => {
+test("a start finds the available host at any position of the list", async (t) => {
   const gate = await aGate(t, db);
   const pool = withFirst(await freePort(), gate.url);
   t.after(() => pool.end({ timeout: 0 }));
@@ -37,7 +37,7 @@ test("a start finds the host that is there, wherever it stands", async (t) => {
   assert.equal(gate.dialled(), 2);
 });
 
-test("a start passes over a standby, however often", async (t) => {
+test("a start always skips a standby", async (t) => {
   const [standby, primary] = [await aGate(t, db), await aGate(t, db)];
   standby.demote();
   for (let start = 0; start < 10; start++) {
@@ -47,7 +47,7 @@ test("a start passes over a standby, however often", async (t) => {
   }
 });
 
-test("after a failover everything goes to the new primary, and nothing stays with the old one", async (t) => {
+test("after a failover all statements go to the new primary, and no connection stays with the old one", async (t) => {
   const [old, next] = [await aGate(t, db), await aGate(t, db)];
   next.demote();
   const pool = withFirst(Number(new URL(old.url).port), next.url);
@@ -66,7 +66,7 @@ test("after a failover everything goes to the new primary, and nothing stays wit
   await pool.begin((tx) => tx`select 1`);
 });
 
-test("a standby that becomes the primary is taken for it by the next statement", async (t) => {
+test("the next statement uses a standby that became primary", async (t) => {
   const [one, other] = [await aGate(t, db), await aGate(t, db)];
   for (const gate of [one, other]) gate.demote();
   const pool = withFirst(Number(new URL(one.url).port), other.url);
@@ -76,7 +76,7 @@ test("a standby that becomes the primary is taken for it by the next statement",
   await pool`select 1`;
 });
 
-test("a host that fails late does not take the turn of one that has proven to be of use", async (t) => {
+test("a host that fails late does not displace a working one", async (t) => {
   const held: Socket[] = [];
   const mute = await aServer(t, (socket) => held.push(socket.on("error", () => undefined)));
   let refusals = 0;

@@ -15,7 +15,7 @@ test("a process that stops while the server prepares its next statement is ended
   await assert.rejects(stalled.goOn(), isUnavailable);
 });
 
-test("whoever is not of the service, works or only rests is not ended", async (t) => {
+test("foreign, working and idle sessions are not ended", async (t) => {
   const stranger = await stall(await aGate(t, db, { name: "somebody else's" }), db);
   const rests = await aGate(t, db, { name: "test" });
   await rests.db.begin(async (tx) => {

@@ -57,7 +57,7 @@ async function countCovering(at: Date): Promise<number> {
   return covering.length;
 }
 
-test("rows for which nobody made a partition in time move into one, and their period has no gap", async () => {
+test("rows without a partition move into one, and their period has no gap", async () => {
   const id = await aRowOfEach(today);
   assert.equal(await countStrays(), 3);
 
@@ -70,7 +70,7 @@ test("rows for which nobody made a partition in time move into one, and their pe
     assert.equal(await countCovering(inDays(hours / 24)), 3);
 });
 
-test("rows of a clock that was years wrong move, too, and go when they are old enough", async () => {
+test("rows of a clock that was years wrong move, too, and are dropped when they are old enough", async () => {
   const past = await aRowOfEach(inDays(-800));
   const future = await aRowOfEach(inDays(800));
   await createPartitions(db, today);
@@ -81,7 +81,7 @@ test("rows of a clock that was years wrong move, too, and go when they are old e
   assert.equal((await db`select from events where id = ${future}`).length, 1);
 });
 
-test("of many strays a transaction moves some, and their partitions follow one another", async () => {
+test("a transaction moves some of many strays, and their partitions have no gap", async () => {
   const at = inDays(-5);
   await insertFinished(db, at, { count: 25_000 });
   assert.equal(await moveStrays(db), true);
@@ -113,7 +113,7 @@ test("more strays than a transaction moves go together where they share one mill
   assert.equal(await moveStrays(db), false);
 });
 
-test("what is written meanwhile waits for the move, and finds the new partition", async () => {
+test("a simultaneous insert waits for the move, and finds the new partition", async () => {
   const at = inDays(-9);
   await insertFinished(db, at);
   let written: Promise<void> | undefined;

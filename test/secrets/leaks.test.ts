@@ -19,7 +19,7 @@ import { spellingsOf } from "./spellings.ts";
 
 const KEPT_FILES = ["admin-token", "sealing-keys"];
 
-test("after the whole demo no secret is anywhere but in the answer that issued it", async (t) => {
+test("after the whole demo each secret is only in the response that issued it", async (t) => {
   const before = new Date();
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   const { program, dataDir, env } = await aService(t, receiver.ca);

@@ -23,7 +23,7 @@ const SEED = Number(process.env["TENANCY_SEED"] ?? 8);
 const SECOND_MS = 1_000;
 const REQUESTS_A_MINUTE = 25;
 
-test("no answer, count or audit of an organization depends on what another one has or does", async (t) => {
+test("no response, count or audit of an organization depends on another organization", async (t) => {
   const play = await aWorld(t);
   let answers = 0;
   const independent = fc.asyncProperty(story, async (moments) => {

@@ -46,7 +46,7 @@ test("two processes write rows of their own, and their sum is read", async () =>
   assert.deepEqual([succeeded, failed], [1, 2]);
 });
 
-test("a database that breaks off in the middle of a write loses nothing, and nothing is counted twice", async (t) => {
+test("an interrupted write loses nothing, and nothing is counted twice", async (t) => {
   const { log, write, clock } = await aLog();
   const gate = await aGate(t, db);
   log.note(owner, anAttempt(null));
@@ -70,7 +70,7 @@ test("a database that breaks off in the middle of a write loses nothing, and not
   );
 });
 
-test("a write of which nobody knows whether it was done is done again, with the same numbers", async () => {
+test("a write with an unknown result is repeated with the same numbers", async () => {
   const { log, write } = await aLog();
   log.note(owner, anAttempt(null));
   const entries = log.take();
@@ -104,7 +104,7 @@ test("only what has changed is written, a thousand rows a statement", async () =
   assert.equal(await writes(), 1);
 });
 
-test("what has no room is counted in the sum of the service alone", async () => {
+test("activity above the bound is counted only for the service", async () => {
   const { log, write } = await aLog(3);
   log.note(owner, anAttempt(null));
   log.note({ ...owner, subscription_id: randomUUID() }, anAttempt(null));
@@ -114,7 +114,7 @@ test("what has no room is counted in the sum of the service alone", async () => 
   assert.equal((await db`select from activity_minutes`).length, 3);
 });
 
-test("a clock that steps back begins no minute anew, and writes over none", async () => {
+test("a clock that steps back neither restarts nor overwrites a minute", async () => {
   const { log, write, clock } = await aLog();
   clock.advance(MINUTE_MS);
   log.note(owner, anAttempt(null));
@@ -127,7 +127,7 @@ test("a clock that steps back begins no minute anew, and writes over none", asyn
   assert.equal((await sumActivity(db, ofSubscription)).succeeded, 3);
 });
 
-test("after 48 hours minutes become hours, and no sum changes", async () => {
+test("after 48 hours minutes are merged into hours, and no sum changes", async () => {
   const { log, write, clock } = await aLog();
   for (let minute = 0; minute < 90; minute++) {
     log.note(owner, anAttempt(minute % 3 === 0 ? "http_503" : null));
@@ -151,7 +151,7 @@ test("after 48 hours minutes become hours, and no sum changes", async () => {
   assert.deepEqual(hours[0]?.reasons, { http_503: 20 });
 });
 
-test("a day of minutes that have all become hours is dropped, and a younger one or one with minutes left is not", async () => {
+test("a day of minutes is dropped only after all of them were merged into hours", async () => {
   const { log, write, clock } = await aLog();
   const partitions = async () =>
     (

@@ -11,7 +11,7 @@ async function aFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-test("a token is made once, and found again", async (t) => {
+test("a token is created once and read again", async (t) => {
   const config = { adminTokens: null, dataDir: await aFolder(t) };
   const [made] = await openAdminTokens(config);
   assert.equal(made?.name, "operator");

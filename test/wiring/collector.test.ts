@@ -10,7 +10,7 @@ import { run } from "../support/program.ts";
 
 const COLLECTOR = fileURLToPath(new URL("../../src/wiring/collector.js", import.meta.url));
 
-test("this Node.js knows every option that the collector is given", () => {
+test("this Node.js knows every option of the collector", () => {
   const program = `(await import(${JSON.stringify(COLLECTOR)})).tuneCollector()`;
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -36,7 +36,7 @@ async function optionsOf(t: TestContext, command: string) {
   return help.match(/(?<=default: )--.*(allocation-site-pretenuring|heap-growing-percent.*)$/gm);
 }
 
-test("serve fits the collector to a service, and other commands leave it as it is", async (t) => {
+test("serve tunes the collector, and other commands do not", async (t) => {
   assert.deepEqual(await optionsOf(t, "serve"), [
     "--no-allocation-site-pretenuring",
     "--heap-growing-percent=100",

@@ -15,7 +15,7 @@ function aMachine() {
 
 const secondsApart = (a: Date, b: Date) => Math.round(Math.abs(a.getTime() - b.getTime()) / 1000);
 
-test("a clock within five seconds of the database's is taken as it is", async () => {
+test("a clock within five seconds of the database's is used unchanged", async () => {
   const { machine, clock, system } = aMachine();
   machine.ahead = 4_000;
   await clock.measure();
@@ -23,7 +23,7 @@ test("a clock within five seconds of the database's is taken as it is", async ()
   assert.equal(secondsApart(clock.now(), system()), 0);
 });
 
-test("on a machine whose clock is an hour off, the database's time is told", async () => {
+test("on a machine whose clock is an hour wrong, the database's time is used", async () => {
   for (const ahead of [HOUR_MS, -HOUR_MS]) {
     const { machine, clock } = aMachine();
     machine.ahead = ahead;
@@ -33,7 +33,7 @@ test("on a machine whose clock is an hour off, the database's time is told", asy
   }
 });
 
-test("a step of the machine's clock shows at once, and its correction too", async () => {
+test("a step of the machine's clock and its correction are noticed at once", async () => {
   const { machine, clock } = aMachine();
   await clock.measure();
   machine.ahead = HOUR_MS;
@@ -43,7 +43,7 @@ test("a step of the machine's clock shows at once, and its correction too", asyn
   assert.ok(clock.isRight);
 });
 
-test("what the monotonic clock shows as well is no step", async () => {
+test("a change that the monotonic clock confirms is no step", async () => {
   const { machine, clock, system } = aMachine();
   await clock.measure();
   machine.ahead = HOUR_MS;
@@ -52,7 +52,7 @@ test("what the monotonic clock shows as well is no step", async () => {
   assert.equal(secondsApart(clock.now(), system()), 0);
 });
 
-test("an answer that took long makes a right clock no wrong one, and yet shows one that is an hour off", async () => {
+test("a slow measurement does not make a correct clock wrong, but detects an hour's error", async () => {
   for (const ahead of [0, HOUR_MS]) {
     const machine = { ahead: ahead - 20_000, monotonic: 0 };
     const slow = ((...query: Parameters<typeof db>) => {
@@ -69,7 +69,7 @@ test("an answer that took long makes a right clock no wrong one, and yet shows o
   }
 });
 
-test("after a suspension, in which the monotonic clock stood still, the database is asked at once", async () => {
+test("after a suspension the clock is measured at once", async () => {
   const times = { database: 0, system: 0 };
   const suspended = (() =>
     Promise.resolve([{ ms: String(times.database) }])) as unknown as Database;

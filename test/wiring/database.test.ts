@@ -7,19 +7,19 @@ import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 
 const SEVERAL = "postgres://the%20service:secret@one:5432,two:5433/partner";
 
-test("a database with several hosts has one user, and is called by its first host", () => {
+test("a database with several hosts has one user, and its first host names it", () => {
   const { databaseUrl, dataDir } = loadConfig({ DATABASE_URL: SEVERAL });
   assert.equal(parsePostgresUrl(SEVERAL)?.username, "the%20service");
   assert.equal(describeDatabase({ ...loadConfig({}), databaseUrl, dataDir }), "one:5432");
 });
 
-test("a password that contains the hosts' names leaves the first host to be found", () => {
+test("a password that contains host names does not hide the first host", () => {
   const url = parsePostgresUrl("postgres://me:one,two@one,two/partner");
   assert.equal(url?.password, "one,two");
   assert.equal(url.host, "one");
 });
 
-test("a service that signs in as the schema's owner is told so, and loses no right that its functions need", async () => {
+test("a service that uses the schema's owner is warned, and keeps the rights of its functions", async () => {
   const db = await createDatabase();
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
   const said: string[] = [];
@@ -33,7 +33,7 @@ test("a service that signs in as the schema's owner is told so, and loses no rig
   assert.equal(may, true);
 });
 
-test("a schema that was migrated in another database than the service's is a fault", async () => {
+test("a migration URL of another database is refused", async () => {
   const [one, other] = [await createDatabase(), await createDatabase()];
   await ownerOf(one)`drop table schema_migrations`;
   const env = {
@@ -48,7 +48,7 @@ test("a schema that was migrated in another database than the service's is a fau
   );
 });
 
-test("only who runs the service says how long history is kept, and no command in passing", async () => {
+test("only serve and migrate set how long history is kept, and no other command", async () => {
   const db = await createDatabase();
   const said: string[] = [];
   const retentionAfter = async (retention: string, options: { writesRetention?: boolean }) => {
@@ -97,7 +97,7 @@ test("a process whose role does not own the schema refuses to start before migra
   });
 });
 
-test("a schema keeps the name of its shard: under another name it is refused, so two shards never share one", async () => {
+test("a schema keeps the name of its shard and is refused under another name, so shards never share one", async () => {
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
   const open = async (shards: string) => {
     for (const shard of eachShard(loadConfig({ SHARDS: shards }))) {

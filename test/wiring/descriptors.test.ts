@@ -5,7 +5,7 @@ import { shareDescriptors } from "../../src/wiring/descriptors.ts";
 const all = { role: "all", dispatchConcurrency: 512 } as const;
 const PLENTY = { partners: 20_000, operators: 20_000 };
 
-test("with descriptors in plenty every part gets what it can use", () => {
+test("with enough descriptors every part gets its maximum", () => {
   assert.deepEqual(shareDescriptors(1_000_000, all), { ...PLENTY, receivers: 3_640 });
   assert.deepEqual(shareDescriptors(Infinity, all), { ...PLENTY, receivers: 3_640 });
 });

@@ -25,7 +25,7 @@ async function startDestinations(t: TestContext) {
   }
 }
 
-test("an organization that names silent hosts without end is refused, and nobody else", async (t) => {
+test("an organization that uses too many silent hosts is refused, and no other", async (t) => {
   const { forRequests, forDeliveries, aSilentUrl } = await startDestinations(t);
   const attack = (i: number) => forRequests(aSilentUrl(`silent-${i}`), "acme");
   for (let i = 0; i < CONCURRENCY; i++) void attack(i);
@@ -42,12 +42,12 @@ test("an organization that names silent hosts without end is refused, and nobody
   assert.deepEqual(vetted.ok && vetted.addresses, ADDRESSES);
 });
 
-test("a look-up that is over counts no more", async (t) => {
+test("a finished look-up no longer counts", async (t) => {
   const { forRequests } = await startDestinations(t);
   for (let i = 0; i < 3 * CONCURRENCY; i++) assert.ok((await forRequests(HOOKS, "acme")).ok);
 });
 
-test("as many attempts as there may be have a look-up each", async (t) => {
+test("every possible attempt can have its own look-up", async (t) => {
   const { forDeliveries, aSilentUrl } = await startDestinations(t);
   for (let i = 1; i < CONCURRENCY; i++) void forDeliveries(aSilentUrl(`silent-${i}`));
   const vetted = await forDeliveries(HOOKS);

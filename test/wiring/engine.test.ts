@@ -22,7 +22,7 @@ const silent = {
   onInternalFault: () => undefined,
 };
 
-test("an outcome that cannot be recorded is noted as a write that failed", async (t) => {
+test("an outcome that cannot be recorded counts as a failed write", async (t) => {
   const { deps } = await createParts(db);
   const subscription = await aSubscription(deps);
   await publish(deps, subscription.organization_id);
@@ -47,7 +47,7 @@ test("an outcome that cannot be recorded is noted as a write that failed", async
   await stop();
 });
 
-test("after a write that failed nothing is claimed until the database commits again", async (t) => {
+test("after a failed write nothing is claimed until the database commits again", async (t) => {
   const { deps } = await createParts(db);
   const subscription = await aSubscription(deps);
   await publish(deps, subscription.organization_id);

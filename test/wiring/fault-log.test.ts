@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { FaultLog } from "../../src/wiring/fault-log.ts";
 
-test("of faults of our own the first are told by name, and after a minute how many there were", (t) => {
+test("the first internal faults are logged one by one, and after a minute all are counted", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
@@ -28,7 +28,7 @@ test("of faults of our own the first are told by name, and after a minute how ma
   assert.equal(lines.length, 22);
 });
 
-test("of a fault that is an exception the stack is told", () => {
+test("an internal fault with an exception is logged with its stack", () => {
   let line = "";
   const faults = new FaultLog(pino({}, { write: (text) => (line = text) }));
   faults.note("unexpected", {}, "it waits", new TypeError("of undefined"));

@@ -15,7 +15,7 @@ function readinessOf(databaseMs?: number, id = "mine", of = db, writes = new Wri
   return new Readiness({ db: of, writes, clock: new DatabaseClock(of), ring }, databaseMs);
 }
 
-test("a database that neither answers nor refuses is told of at once, not when a statement times out", async () => {
+test("a silent database is reported at once, not when a statement times out", async () => {
   await ownerOf(db).begin(async (busy) => {
     await busy`lock table schema_migrations`;
     const [database] = await readinessOf(50).forPartners.ready();
@@ -25,7 +25,7 @@ test("a database that neither answers nor refuses is told of at once, not when a
   assert.ok(checks.every(({ ok }) => ok));
 });
 
-test("a process whose database does not take writes is not ready", async () => {
+test("a process whose database does not accept writes is not ready", async () => {
   const single = await createDatabase({ max: 1 });
   const databaseOf = async () =>
     (await readinessOf(undefined, "mine", single).forPartners.ready())[0];
@@ -39,7 +39,7 @@ test("a process whose database does not take writes is not ready", async () => {
   assert.deepEqual(await databaseOf(), { name: "database", ok: true });
 });
 
-test("a process is not ready for a while after a write of the service that failed, unless one succeeds", async () => {
+test("a process is not ready for a while after a failed write, unless a write succeeds", async () => {
   const writes = new Writes(db);
   const away = Object.assign(new Error("no answer"), { code: "ETIMEDOUT" });
   await assert.rejects(writes.note(Promise.reject(away)), away);
@@ -50,7 +50,7 @@ test("a process is not ready for a while after a write of the service that faile
   assert.ok(await isReady(readiness()));
 });
 
-test("a process that is stopping is not ready for anybody, however lately it was", async () => {
+test("a stopping process is not ready on either listener", async () => {
   const readiness = readinessOf();
   assert.ok(await isReady(readiness.forPartners));
   assert.ok(await isReady(readiness.forOperators));
@@ -83,7 +83,7 @@ async function isReady(health: HealthChecks): Promise<boolean> {
   return (await health.ready()).every(({ ok }) => ok);
 }
 
-test("a lost sealing key is named and stops no process; a ring that opens nothing does", async () => {
+test("a lost sealing key is reported and does not affect readiness; a ring that opens nothing does", async () => {
   const { deps } = await createEngine(db);
   await aSubscription(deps);
   const [{ id: known }] = deps.ring;

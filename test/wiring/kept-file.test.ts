@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isOpenToAll, keep, readKept } from "../../src/wiring/kept-file.ts";
 
-test("a secret file is open to all when its mode lets anybody beside its user and its group read or write it", async (t) => {
+test("a secret file is open to all if its mode permits others to read or write it", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "secret");
@@ -25,7 +25,7 @@ test("a secret file is open to all when its mode lets anybody beside its user an
   }
 });
 
-test("root takes no file of its own that a link leads to for a secret", async (t) => {
+test("root does not read a secret through a link", async (t) => {
   if (process.geteuid?.() !== 0) {
     t.skip("this needs root");
     return;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kept } from "../../src/wiring/kept.ts";
 
-test("an answer is kept for a second from the question on, and then asked for anew", async () => {
+test("a result is cached for a second from its request on", async () => {
   let nowMs = 0;
   let asked = 0;
   const ask = kept(

@@ -7,7 +7,7 @@ import { startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 
-test("a listener on localhost is one, on an address, so that all its connections have their bounds", async (t) => {
+test("a listener on localhost uses one address, so that its bounds cover all connections", async (t) => {
   const both = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
   type Found = (error: null, found: string | object[], family?: number) => void;
   t.mock.method(dns, "lookup", (host: string, ...rest: [...dns.LookupOptions[], Found]) => {

@@ -19,7 +19,7 @@ async function readLate(lines: number): Promise<string> {
   return text(child.stdout);
 }
 
-test("a process that ends at once has written every line", async () => {
+test("a process that exits at once has written every line", async () => {
   const written = await readLate(50);
   const lines = written.trimEnd().split("\n");
   assert.deepEqual(
@@ -28,7 +28,7 @@ test("a process that ends at once has written every line", async () => {
   );
 });
 
-test("on a terminal a line is for people, and cannot control the terminal", async () => {
+test("on a terminal a line is readable, and cannot control the terminal", async () => {
   const terminal = new PassThrough({ encoding: "utf8" });
   const log = createLogger("info", await linesForPeople(terminal));
   log.info({ partners: "http://127.0.0.1:8080", said: "\u001b[2J\u202e" }, "ready\u009b");
@@ -37,7 +37,7 @@ test("on a terminal a line is for people, and cannot control the terminal", asyn
   assert.doesNotMatch(written.trimEnd(), /[\p{Cc}\p{Cf}]/u);
 });
 
-test("of a log that nobody reads four megabytes are kept, in whole lines, and nothing waits for it", async () => {
+test("of an unread log four megabytes are kept in whole lines, and nothing waits", async () => {
   const written = await readLate(20_000);
   assert.ok(written.length > 3 * MEGABYTE && written.length < 5 * MEGABYTE, `${written.length}`);
   for (const line of written.trimEnd().split("\n")) JSON.parse(line);

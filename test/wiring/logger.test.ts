@@ -7,7 +7,7 @@ import { createDatabase } from "../support/database.ts";
 
 const db = await createDatabase();
 
-test("of a row that the database refuses nothing is logged, and of the refusal all else", async () => {
+test("the log of a refused row has the error without the row's values", async () => {
   const lines: string[] = [];
   const log = createLogger("trace", { write: (line) => lines.push(line) });
   const data = `{"private":"${randomUUID()}"}`;
@@ -23,7 +23,7 @@ test("of a row that the database refuses nothing is logged, and of the refusal a
   assert.doesNotMatch(lines.join(""), /private/);
 });
 
-test("what is named as secrets are is cut out of a line, as deep as anything of ours lies", () => {
+test("members with names of secrets are redacted at every depth that we use", () => {
   const secret = "whsec_not-for-the-log";
   const NAMES = ["authorization", "token", "secret", "signingSecret", "sealed_secret", "body"];
   for (const name of NAMES) {
@@ -41,7 +41,7 @@ test("what is named as secrets are is cut out of a line, as deep as anything of 
   }
 });
 
-test("the start logs what it warns of", () => {
+test("the start logs its warnings", () => {
   const lines: string[] = [];
   const log = createLogger("warn", { write: (line) => lines.push(line) });
   warnOfExceptions(loadConfig({ OPERATOR_HOST: "0.0.0.0" }), log);

@@ -14,11 +14,11 @@ async function exposed(databaseFolder: string | null, clock = { skewMs: -2_500 }
   return new Map(values);
 }
 
-test("the clock's skew is told in seconds, whichever clock is ahead", async () => {
+test("the clock's skew is in seconds, in both directions", async () => {
   assert.equal((await exposed(null)).get("partner_api_clock_skew_seconds"), -2.5);
 });
 
-test("the disk of the built-in database is told with its size, and no other disk", async () => {
+test("the size of the built-in database's disk is exported, and of no other disk", async () => {
   const metrics = await exposed(tmpdir());
   const { blocks, bsize } = statfsSync(tmpdir());
   assert.equal(metrics.get("partner_api_data_disk_size_bytes"), blocks * bsize);

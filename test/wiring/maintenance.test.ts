@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 const quietly = { exportsHistory: false, onInUse: () => undefined };
 const db = await createDatabase();
 
-test("while a backup reads the tables nobody is kept waiting for partitions, and later they are made", async () => {
+test("during a backup nobody waits for partitions, and they are created later", async () => {
   const clock = createClock(new Date(ERA.getTime() + 10 * DAY_MS));
   const countPartitions = async () => (await ownerOf(db)`select from history_partitions`).length;
   const before = await countPartitions();
@@ -38,7 +38,7 @@ test("while a backup reads the tables nobody is kept waiting for partitions, and
   assert.ok((await countPartitions()) > before);
 });
 
-test("a stop breaks the turn of partitions off between two transactions", async () => {
+test("a stop ends the turn of partitions between two transactions", async () => {
   const id = timeOrderedId(new Date(ERA.getTime() - 40 * DAY_MS));
   await db`insert into events (id, organization_id, type, occurred_at, data)
            values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{}')`;
@@ -51,7 +51,7 @@ test("a stop breaks the turn of partitions off between two transactions", async 
   assert.equal(await isThere(), false);
 });
 
-test("a statement of ours that takes too long is a fault of that turn, and no outage of the database", async () => {
+test("a slow maintenance statement fails its turn, and is no outage of the database", async () => {
   const owner = ownerOf(db);
   let turned: Promise<void> | undefined;
   await owner.begin(async (tx) => {
@@ -70,7 +70,7 @@ test("a statement of ours that takes too long is a fault of that turn, and no ou
   });
 });
 
-test("a process that stands still in mid-transaction is ended by whoever goes on", async (t) => {
+test("another process ends the session of a process that stalled in a transaction", async (t) => {
   const { deps } = await createEngine(db);
   const stalled = await stall(await aGate(t, db, { name: "test" }), db);
   const sessions = await new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ test("a process that stands still in mid-transaction is ended by whoever goes on
   await assert.rejects(stalled.goOn(), isUnavailable);
 });
 
-test("dedupe keys are deleted once nobody's clock knows them any more, however many", async () => {
+test("expired dedupe keys are deleted, however many", async () => {
   const { deps, clock } = await createEngine(db);
   const at = clock();
   await db`

@@ -25,7 +25,7 @@ function exposed(behind = db, databaseMs?: number) {
   return { metrics, read };
 }
 
-test("the lag is that of the most overdue delivery, and is not told of while nobody knows it", async (t) => {
+test("the lag is that of the oldest due delivery, and is absent while it is unknown", async (t) => {
   const gate = await aGate(t, db);
   const lag = async () =>
     (await exposed(gate.db).read()).filter((line) =>
@@ -42,7 +42,7 @@ test("the lag is that of the most overdue delivery, and is not told of while nob
   assert.deepEqual(await lag(), []);
 });
 
-test("a database that says nothing holds up none of the other metrics", async () => {
+test("a silent database does not delay other metrics", async () => {
   const silent = (() => new Promise(() => undefined)) as unknown as Database;
   const lines = await exposed(silent, 1).read();
   assert.ok(lines.includes("partner_api_attempts_under_way 3"));
@@ -65,7 +65,7 @@ test("scrapes within a second share one statement", async () => {
   assert.equal(asked, once);
 });
 
-test("every fault of ours is there before it has happened", async () => {
+test("every internal fault has a metric before it occurs", async () => {
   const { read } = exposed();
   assert.ok((await read()).includes('partner_api_internal_faults_total{fault="no_resolver"} 0'));
 });
@@ -79,7 +79,7 @@ test("dead letters and disabled subscriptions are counted", async () => {
   assert.ok(lines.includes("partner_api_subscriptions_disabled_total 1"));
 });
 
-test("what waits, what was published and what runs is told, and how long a delivery took in all", async () => {
+test("backlog, published events, build and end-to-end latency have metrics", async () => {
   const { deps: counted, clock: time } = await createEngine(db);
   const metrics = createMetrics(db, time);
   metrics.watchDeliveries({ db, clock: time, activity: counted.activity });

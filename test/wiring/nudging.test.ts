@@ -34,7 +34,7 @@ async function aPublisher(t: TestContext) {
   return { deps, nudging, due: { subscription_id: id, organization_id } };
 }
 
-test("what a process without a dispatcher publishes nudges the dispatcher of another one", async (t) => {
+test("a process without a dispatcher nudges the dispatchers of others", async (t) => {
   const { nudged } = await aDispatcher(t);
   const { deps, due } = await aPublisher(t);
   const { organization_id: organizationId } = due;
@@ -42,7 +42,7 @@ test("what a process without a dispatcher publishes nudges the dispatcher of ano
   assert.deepEqual(await nudged.until(([first]) => first), due);
 });
 
-test("a process whose dispatcher has no slot tells others; one that has a slot does not", async (t) => {
+test("a process notifies others only if its own dispatcher has no slot", async (t) => {
   const busy = await aDispatcher(t, { isFull: true });
   const free = await aDispatcher(t);
   const other = await aDispatcher(t);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Opened } from "../../src/wiring/opened.ts";
 
-test("what was opened last is closed first, each when the one before is closed, and once", async () => {
+test("resources are closed once, in reverse order, one after the other", async () => {
   const opened = new Opened();
   const told: string[] = [];
   for (const name of ["database", "listener"]) {
@@ -22,7 +22,7 @@ test("what was opened last is closed first, each when the one before is closed, 
   ]);
 });
 
-test("what fails to close keeps nothing else open, and is told of", async () => {
+test("a resource that fails to close does not keep others open, and is reported", async () => {
   const opened = new Opened();
   const told: string[] = [];
   opened.add(() => told.push("database"));

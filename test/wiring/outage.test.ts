@@ -31,7 +31,7 @@ function aLog() {
   }
 }
 
-test("an outage is told when it begins, now and then while it lasts, and when it is over", async (t) => {
+test("an outage is logged when it begins, while it lasts, and when it ends", async (t) => {
   const gate = await aGate(t, db);
   const { log, lines, told } = aLog();
   const outage = new Outage(new Writes(gate.db), log, { checkMs: 5, quietMs: 10, remindMs: 20 });
@@ -65,7 +65,7 @@ test("a database that reads but does not write is an outage until it writes agai
   await told("is available again");
 });
 
-test("what fails again and again is one outage, even while the database answers", async () => {
+test("repeated failures are one outage, even while the database responds", async () => {
   const { log, lines, told } = aLog();
   const outage = new Outage(new Writes(db), log, { checkMs: 1, quietMs: 500, remindMs: 60_000 });
   const again = setInterval(() => outage.note(new Error("disk full")), 2);

@@ -17,7 +17,7 @@ function repeated(t: TestContext) {
   return { turns, errors, stop, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
-test("a turn that takes longer than its interval is not overtaken by the next", async (t) => {
+test("a turn that takes longer than its interval does not overlap with the next", async (t) => {
   const { turns, pass, stop } = repeated(t);
   pass(5_000);
   assert.equal(turns.length, 1);
@@ -29,7 +29,7 @@ test("a turn that takes longer than its interval is not overtaken by the next", 
   await stop();
 });
 
-test("a turn that failed is told of, and the next one comes", async (t) => {
+test("a failed turn is reported, and the next one follows", async (t) => {
   const { turns, errors, pass, stop } = repeated(t);
   pass(1_000);
   turns[0]?.reject("away");
@@ -41,7 +41,7 @@ test("a turn that failed is told of, and the next one comes", async (t) => {
   await stop();
 });
 
-test("stopping waits for the turn under way, and no other follows", async (t) => {
+test("stopping waits for the running turn, and no other follows", async (t) => {
   const { turns, pass, stop } = repeated(t);
   pass(1_000);
   let isStopped = false;

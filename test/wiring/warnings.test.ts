@@ -6,7 +6,7 @@ import { warningsOf } from "../../src/wiring/warnings.ts";
 const warnings = (env: Record<string, string>) =>
   warningsOf(loadConfig(env)).map(({ message }) => message);
 
-test("a start warns of listeners that others may reach, where something is missing, and of nothing else", () => {
+test("a start warns only of listeners that others can reach without the necessary settings", () => {
   const BASE_URL = "https://partners.example.com";
   assert.deepEqual(warnings({}), []);
   assert.deepEqual(warnings({ HOST: "0.0.0.0", BASE_URL, OPERATOR_HOST: "localhost" }), []);
@@ -29,7 +29,7 @@ test("a start warns of a misspelt name", () => {
   ]);
 });
 
-test("a start tells a test rig from an EGRESS_ALLOW that takes in everything", () => {
+test("a start distinguishes a test rig from an EGRESS_ALLOW of everything", () => {
   for (const EGRESS_ALLOW of ["127.0.0.0/8", "10.0.0.0/8", "fc00::/7", "::1/128"]) {
     assert.match(warnings({ EGRESS_ALLOW }).join(), /^EGRESS_ALLOW is set/, EGRESS_ALLOW);
   }

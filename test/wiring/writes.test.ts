@@ -7,7 +7,7 @@ import { aGate } from "../support/database-gate.ts";
 const db = await createDatabase();
 const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
-test("a write of one's own is committed", async () => {
+test("the check commits a write", async () => {
   const before = await writes();
   await new Writes(db).check();
   assert.equal(await writes(), before + 1);
@@ -18,7 +18,7 @@ async function writes(): Promise<number> {
   return row.writes;
 }
 
-test("all who ask at once share one write", async () => {
+test("simultaneous checks share one write", async () => {
   const writes = new Writes(db);
   assert.equal(writes.check(), writes.check());
   await writes.check();
@@ -32,13 +32,13 @@ test("a write that takes too long is abandoned", async () => {
   await new Writes(db).check();
 });
 
-test("a database without the row is not taken for one that writes", async () => {
+test("a database without the row fails the check", async () => {
   const other = await createDatabase();
   await ownerOf(other)`delete from readiness`;
   await assert.rejects(new Writes(other).check(), /has no row/);
 });
 
-test("a write of the service that the database did not do is remembered until one succeeds", async () => {
+test("a failed write is remembered until one succeeds", async () => {
   const writes = new Writes(db);
   assert.ok(!writes.hasFailed());
   await assert.rejects(writes.note(Promise.reject(away)), away);
@@ -47,14 +47,14 @@ test("a write of the service that the database did not do is remembered until on
   assert.ok(!writes.hasFailed());
 });
 
-test("a write that is refused for its own sake says nothing about the database", async () => {
+test("a write that is refused for its content does not count as a failure", async () => {
   const writes = new Writes(db);
   const wrong = Object.assign(new Error("null value"), { code: "23502" });
   await assert.rejects(writes.note(Promise.reject(wrong)), wrong);
   assert.ok(!writes.hasFailed());
 });
 
-test("while the database is away every check fails, and the first one after that succeeds", async (t) => {
+test("without the database every check fails, and the first one afterwards succeeds", async (t) => {
   const gate = await aGate(t, db);
   const writes = new Writes(gate.db);
   await gate.close();

@@ -15,7 +15,7 @@ const pages = await aBuiltSite();
 const manifest = JSON.parse(await readFile(new URL("site.json", pages), "utf8")) as SiteManifest;
 const paths = Object.keys(manifest).filter((path) => path.startsWith("/console"));
 
-test("the console is served without a token, and lets in nothing but its own files", async (t) => {
+test("the console is served without a token, and its policy permits only its own files", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
   assert.equal(paths.length, 4);
   for (const url of [...paths, "/console/"]) {
@@ -31,7 +31,7 @@ test("the console is served without a token, and lets in nothing but its own fil
   }
 });
 
-test("the console's page holds neither script nor style, and its script makes none", async (t) => {
+test("the console's page has no inline script or style, and its script creates none", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
   const INLINE = /<style|\s(style|on\w+)=|<script(?! type="module" src="\/console\/assets\/)/;
   assert.doesNotMatch((await ask({ url: "/console" })).text, INLINE);
@@ -56,14 +56,14 @@ test("the root of the operators' listener leads to the console", async (t) => {
   assert.equal((await askDispatcher({ url: "/", authorization: null })).status, 404);
 });
 
-test("what the console's page loads is there, and nothing else", async (t) => {
+test("only the files that the console's page loads are served", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
   const { text } = await ask({ url: "/console" });
   const loaded = [...text.matchAll(/(?:src|href)="([./][^"]+)"/g)].map(([, path]) => path);
   assert.deepEqual(["/console", ...loaded].sort(), paths.sort());
 });
 
-test("the operators' listener has the console alone, and no page of the partners'", async (t) => {
+test("the operators' listener has the console, and no page of the partners' documentation", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
   for (const url of [
     "/docs",

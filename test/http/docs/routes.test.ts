@@ -18,7 +18,7 @@ type Options = Parameters<typeof startPartnerApi>[2];
 const startWithDocs = (t: Parameters<typeof startPartnerApi>[0], options: Options = {}) =>
   startPartnerApi(t, db, { ...options, options: { docs, ...options.options } });
 
-test("every page is served without a key, with headers that let in nothing but our own files", async (t) => {
+test("every page is served without a key, with a policy that permits only our own files", async (t) => {
   const api = startWithDocs(t);
   for (const { path, title } of PAGES) {
     const { statusCode, headers, body } = await api.inject({ url: path });
@@ -31,7 +31,7 @@ test("every page is served without a key, with headers that let in nothing but o
   }
 });
 
-test("whatever the documentation answers, a page, a file or neither, browsers let in our own files alone", async (t) => {
+test("every response of the documentation has a policy that permits only our own files", async (t) => {
   const api = startWithDocs(t);
   const asset = /\/docs\/assets\/[^"]+/.exec((await api.inject({ url: "/docs" })).body)?.[0] ?? "";
   const paths = [...PAGES.map(({ path }) => path), asset, "/docs/files/webhook.mjs", "/docs/none"];
@@ -56,7 +56,7 @@ test("whatever the documentation answers, a page, a file or neither, browsers le
   }
 });
 
-test("no page holds a script, a style or a picture from elsewhere, or any in its own text", async (t) => {
+test("no page has a foreign or inline script, style or picture", async (t) => {
   const api = startWithDocs(t);
   for (const { path } of PAGES) {
     const { body } = await api.inject({ url: path });
@@ -74,7 +74,7 @@ test("no page holds a script, a style or a picture from elsewhere, or any in its
   }
 });
 
-test("whatever the build has listed is served, and nothing else that lies in its folder", async (t) => {
+test("exactly the files that the build lists are served", async (t) => {
   const api = startWithDocs(t);
   for (const [path, { type }] of Object.entries(manifest)) {
     if (path === "/docs/not-found" || path === "/docs/event-type") continue;
@@ -93,7 +93,7 @@ test("whatever the build has listed is served, and nothing else that lies in its
   }
 });
 
-test("nothing is kept by browsers, like every other answer", async (t) => {
+test("browsers cache no page", async (t) => {
   const api = startWithDocs(t);
   for (const url of Object.keys(manifest).filter((path) => path.startsWith("/docs"))) {
     const { headers } = await api.inject({ url });
@@ -119,7 +119,7 @@ test("samples and links carry the address at which the service is reached", asyn
   assert.match(requests, /^@baseUrl = https:\/\/api\.example\.org\/partners$/m);
 });
 
-test("where there is no page, a browser gets a page and a program gets a problem", async (t) => {
+test("for an unknown page a browser gets a page and a program gets a problem", async (t) => {
   const api = startWithDocs(t);
   const check = await problemCheck(api);
   const get = async (url: string, accept?: string) => {
@@ -146,7 +146,7 @@ test("where there is no page, a browser gets a page and a program gets a problem
   }
 });
 
-test("the pages know GET alone, with or without a slash at the end", async (t) => {
+test("the pages support only GET, with or without a final slash", async (t) => {
   const api = startWithDocs(t);
   const methods = ["HEAD", "POST", "PUT", "DELETE"] as const satisfies InjectOptions["method"][];
   for (const url of ["/docs", "/docs/errors"]) {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Site } from "../../../src/http/docs/site.ts";
 
-test("a file that could not be read is read again for the next one who asks", async (t) => {
+test("a file that could not be read is read again for the next request", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-site-"));
   t.after(() => rm(folder, { recursive: true }));
   const site = new Site(pathToFileURL(`${folder}/`));
@@ -20,7 +20,7 @@ test("a file that could not be read is read again for the next one who asks", as
   assert.equal(await read(), "a page");
 });
 
-test("a file is read once for all who ask for it at the same time", async (t) => {
+test("simultaneous requests for a file share one read", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-site-"));
   t.after(() => rm(folder, { recursive: true }));
   const manifest = { "/docs": { file: "start.html", type: "text/html" } };

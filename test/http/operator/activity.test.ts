@@ -65,7 +65,7 @@ const NOTHING = {
 const AT_ONCE = { p50: 1, p99: 1 };
 const at = (minute: number) => new Date(start.getTime() + minute * 60_000).toISOString();
 
-test("a subscription's activity has a point for each step, also where nothing happened", async (t) => {
+test("a subscription's activity has a point for each step, even without activity", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const id = publicId("wh", subscription.id);
   const { body } = await ask({ url: `activity?${span}&subscription=${id}` });
@@ -116,7 +116,7 @@ test("an organization's activity counts each event once, and its requests", asyn
   assert.ok((end_to_end_ms.p99 ?? 0) > 110_000);
 });
 
-test("without a filter it is the service's, and of the last hour", async (t) => {
+test("without a filter the activity is that of the service in the last hour", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { items } = (await ask({ url: "activity" })).body as { items: ActivityView[] };
   assert.equal(items.length, 60);
@@ -128,7 +128,7 @@ test("without a filter it is the service's, and of the last hour", async (t) => 
   assert.equal(items[0] && "requests" in items[0], false);
 });
 
-test("a thousand points are answered, and one more is refused", async (t) => {
+test("a thousand points are returned, and one more is refused", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const many = async (minutes: number) => {
     const since = new Date(start.getTime() - (minutes - 3) * 60_000).toISOString();
@@ -144,7 +144,7 @@ test("a thousand points are answered, and one more is refused", async (t) => {
   );
 });
 
-test("every fault of the query is named at once, and what does not exist is not found", async (t) => {
+test("every fault of the query is named at once, and unknown objects are not found", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const wrong = "activity?organization=acme&subscription=wh_1&since=x&until=y&step=2m";
   const { status, body } = await ask({ url: wrong });

@@ -10,7 +10,7 @@ import { OPERATORS, type Request, startOperatorApi } from "../../support/operato
 const { deps, clock } = await createEngine(await createDatabase());
 const wrong = `Bearer ${"x".repeat(40)}`;
 
-test("no route answers without a token or with a wrong one, and every route answers a right one", async (t) => {
+test("no route accepts a missing or wrong token, and every route accepts a valid one", async (t) => {
   const { ask, guardedRoutes } = startOperatorApi(t, deps);
   const routes = await guardedRoutes();
   assert.ok(routes.length > 15);
@@ -39,7 +39,7 @@ test("no route answers without a token or with a wrong one, and every route answ
   }
 });
 
-test("every way to fail to sign in looks the same", async (t) => {
+test("all failed sign-ins get the same response", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const answers = await Promise.all(
     [null, wrong, `Bearer ${OPERATORS[0]?.token.slice(1) ?? ""}`].map((authorization) =>
@@ -50,7 +50,7 @@ test("every way to fail to sign in looks the same", async (t) => {
   for (const other of others) assert.deepEqual(other, first);
 });
 
-test("two Authorization headers are as good as none", async (t) => {
+test("two Authorization headers count as none", async (t) => {
   const { app } = startOperatorApi(t, deps);
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -74,7 +74,7 @@ test("two Authorization headers are as good as none", async (t) => {
   assert.equal(await statusWith(header + header), "401");
 });
 
-test("the eleventh wrong token within a minute is told to wait, from that address alone", async (t) => {
+test("the eleventh wrong token within a minute gets 429, only from that address", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const attempt = (remoteAddress: string, authorization: string | null = wrong) =>
     ask({ url: "organizations", authorization, remoteAddress });
@@ -100,7 +100,7 @@ test("the eleventh wrong token within a minute is told to wait, from that addres
   );
 });
 
-test("a limit on wrong tokens is not got round by saying that one is somebody else", async (t) => {
+test("a forged X-Forwarded-For does not evade the limit on wrong tokens", async (t) => {
   const { app } = startOperatorApi(t, deps);
   const statuses: number[] = [];
   for (let i = 0; i < 11; i++) {
@@ -120,14 +120,14 @@ test("a limit on wrong tokens is not got round by saying that one is somebody el
   assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 401), 429]);
 });
 
-test("a request without a token is no guess, however many there are", async (t) => {
+test("a request without a token does not count as a wrong token", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (let i = 0; i < 20; i++) {
     assert.equal((await ask({ url: "keys", authorization: null })).status, 401);
   }
 });
 
-test("a body is not looked at before the token is", async (t) => {
+test("the token is checked before the body", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const body = { slug: "x".repeat(100_000) };
   const post = { method: "POST", url: "organizations", body } as const;
@@ -135,7 +135,7 @@ test("a body is not looked at before the token is", async (t) => {
   assert.equal((await ask(post)).status, 413);
 });
 
-test("the log never holds a token", async (t) => {
+test("the log never contains a token", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   await ask({ method: "POST", url: "organizations", body: { slug: "quiet" } });
   const { text } = await ask({ method: "POST", url: "keys", body: { organization: "quiet" } });

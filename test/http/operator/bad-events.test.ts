@@ -82,7 +82,7 @@ for (const [what, change, pointer] of WRONG) {
   });
 }
 
-test("an event happened at most 5 minutes ahead and no longer ago than the retention", async (t) => {
+test("occurred_at is at most 5 minutes ahead and not older than the retention period", async (t) => {
   const { post, pointersOf, order, clock } = await aPublisherApi(t, db);
   const at = (ms: number) => ({
     ...order,
@@ -162,7 +162,7 @@ for (const [what, data, pointer] of LOST) {
   });
 }
 
-test("what is at the bounds of JSON arrives as it was sent", async (t) => {
+test("data at the limits of JSON arrives unchanged", async (t) => {
   const { postText, slug, ask } = await aPublisherApi(t, db);
   const data =
     '{"text":"\\u001f\\u2028\\ud83d\\ude00\\u007f\\"\\\\","n":[9007199254740991,-1.5e-300,0.1],' +

@@ -25,7 +25,7 @@ async function signIn({ ask }: Api, token: string): Promise<Record<string, strin
   return { cookie, "x-requested-with": "console" };
 }
 
-test("who changed what, when and from where is on record", async (t) => {
+test("each change is recorded with operator, time and address", async (t) => {
   const api = startOperatorApi(t, deps);
   const body = { slug: "audited" };
   const made = await api.ask({
@@ -58,7 +58,7 @@ test("the console and the command line are told apart", async (t) => {
   assert.deepEqual(ways, ["command_line", "console"]);
 });
 
-test("what is refused or only read is no change", async (t) => {
+test("refused and reading requests are not recorded", async (t) => {
   const api = startOperatorApi(t, deps);
   const before = await changesOf(api);
   await api.ask({ method: "POST", url: "organizations", body: { slug: "audited" } });
@@ -67,7 +67,7 @@ test("what is refused or only read is no change", async (t) => {
   assert.deepEqual(await changesOf(api), before);
 });
 
-test("a payload that an operator sees is on record, and one that is left out is not", async (t) => {
+test("reading a payload is recorded, and leaving it out is not", async (t) => {
   const api = startOperatorApi(t, deps);
   const [event = ""] = await publish(deps, await anOrganization(deps));
   const id = publicId("evt", event);
@@ -84,7 +84,7 @@ test("a payload that an operator sees is on record, and one that is left out is 
   assert.deepEqual([read?.operator, read?.action, read?.via], ["rita", "read_payload", "console"]);
 });
 
-test("no payload is shown that cannot be put on record", async (t) => {
+test("a payload whose reading cannot be recorded is not shown", async (t) => {
   const [event = ""] = await publish(deps, await anOrganization(deps));
   const { db } = deps;
   const refusing = Object.assign((...args: Parameters<typeof db>) => {
@@ -132,7 +132,7 @@ test("changes are found by operator, action, subject and time, page by page", as
   assert.equal((await api.ask({ url: "changes?since=yesterday" })).status, 422);
 });
 
-test("changes stay for the retention, and nobody can drop them before", async () => {
+test("changes are kept for the retention period and cannot be dropped earlier", async () => {
   const kept = await deps.db`select from operator_changes`;
   assert.ok(kept.length > 5);
   // By the database's own clock nothing of January 2026 is left after the retention; a later moment changes nothing.

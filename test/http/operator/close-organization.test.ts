@@ -54,7 +54,7 @@ async function rowsOf(organizationId: string): Promise<Record<string, unknown[]>
   return found;
 }
 
-test("closing revokes keys, deletes subscriptions and their secrets, and cancels queues, and keeps the history", async (t) => {
+test("closing revokes keys, deletes subscriptions with their secrets, cancels queues, and keeps the history", async (t) => {
   const engine = await anEngine();
   const { ask, logged } = startOperatorApi(t, engine.deps);
   const other = await anOrganizationInUse(engine);
@@ -101,7 +101,7 @@ test("closing revokes keys, deletes subscriptions and their secrets, and cancels
   assert.equal((history.body as { items: unknown[] }).items.length, 2);
 });
 
-test("a closed organization is unknown, and its slug is never given again", async (t) => {
+test("a closed organization is unknown, and its slug cannot be reused", async (t) => {
   const engine = await anEngine();
   const { ask } = startOperatorApi(t, engine.deps);
   const { id, slug } = await anOrganizationInUse(engine);

@@ -72,7 +72,7 @@ function interleaved(db: Database, work: () => Promise<unknown>): Database {
   return watch(db);
 }
 
-test("a delivery that ends while it is read is shown as it was before, with its attempts of then", async () => {
+test("a delivery that ends while it is read is shown consistently with its attempts", async () => {
   const { id } = await aDelivery();
   await deliverDue(() => refused);
   clock.advance(DAY_MS);
@@ -119,7 +119,7 @@ test("a delivery is shown with its attempts, failed and successful", async (t) =
   }
 });
 
-test("the deliveries of one organization are its own, waiting or finished, with another filter or without", async (t) => {
+test("the filter by organization holds for waiting and finished deliveries and beside other filters", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const idsOf = async (query: string) =>
     ((await ask({ url: `deliveries?${query}` })).body as Page<DeliveryView>).items.map(
@@ -138,7 +138,7 @@ test("the deliveries of one organization are its own, waiting or finished, with 
   }
 });
 
-test("a dead letter is sent once more, as a new delivery of the same event, and who asked is logged", async (t) => {
+test("a dead letter is redelivered as a new delivery of the same event, and the operator is logged", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const { id, event, subscription } = await aDeadLetter();
   const dead = (await ask({ url: `deliveries/${id}` })).body as DeliveryDetail;
@@ -169,7 +169,7 @@ test("a dead letter is sent once more, as a new delivery of the same event, and 
   assert.equal((JSON.parse(bodies[0] ?? "") as { id: string }).id, event);
 });
 
-test("it goes to another subscription of the organization if that is asked, and to nobody else's", async (t) => {
+test("a redelivery can go to another subscription of the same organization only", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const organizationId = await anOrganization(deps);
   const { id, subscription } = await aDeadLetter(organizationId);
@@ -191,7 +191,7 @@ test("it goes to another subscription of the organization if that is asked, and 
   assert.equal((sent.body as DeliveryView).subscription_id, publicId("wh", other.id));
 });
 
-test("what waits or was delivered is not redelivered, and an auto-disabled subscription gets nothing", async (t) => {
+test("waiting and delivered deliveries are not redelivered, and auto-disabled subscriptions get none", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const redeliver = async (id: string, request: object = {}) => {
     const url = `deliveries/${id}/redeliver`;
@@ -213,7 +213,7 @@ test("what waits or was delivered is not redelivered, and an auto-disabled subsc
   assert.deepEqual(await redeliver("dlv_x"), [404, "not_found"]);
 });
 
-test("a query that cannot be read is 422 with every fault, and repeats nothing of it", async (t) => {
+test("an invalid query is 422 with every fault, without its values", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const query =
     "subscription=wh_evil&event=evt_evil&state=evil&reason=timout&since=2026-13-01T00:00:00Z" +
@@ -239,7 +239,7 @@ test("a query that cannot be read is 422 with every fault, and repeats nothing o
   }
 });
 
-test("an end that lies before the beginning is 422, not an empty list", async (t) => {
+test("an end before the beginning is 422, not an empty list", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const between = async (since: string, until: string) =>
     ask({ url: `deliveries?${new URLSearchParams({ since, until }).toString()}` });

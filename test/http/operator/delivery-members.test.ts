@@ -47,7 +47,7 @@ test("an event published over HTTP keeps the id of its request", async (t) => {
   assert.equal(row?.request_id, headers["x-request-id"]);
 });
 
-test("deliveries are found by the receiver's host, also after the subscription is gone", async (t) => {
+test("deliveries are found by the receiver's host, even after the subscription is deleted", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const [one, other] = [
     await aSubscription(deps, undefined, "https://one.example.net/hooks"),
@@ -69,7 +69,7 @@ test("deliveries are found by the receiver's host, also after the subscription i
   assert.equal((await ask({ url: "deliveries?host=a%20b" })).status, 422);
 });
 
-test("a redelivery leaves its mark on both deliveries, the latest on the first", async (t) => {
+test("a redelivery is shown on both deliveries, the latest one on the first", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const subscription = await aSubscription(deps);
   const other = await aSubscription(deps, subscription.organization_id);

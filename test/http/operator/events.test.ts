@@ -42,7 +42,7 @@ test("an event reaches each active subscription that lists its type, as it was p
   }
 });
 
-test("an organization is named by its id or its slug, and one without subscribers keeps the event", async (t) => {
+test("an organization is named by id or slug, and an event without subscribers is stored", async (t) => {
   const { post, order, id, countEvents } = await aPublisherApi(t, db);
   for (const organization of [order.organization, publicId("org", id)]) {
     const { status, body } = await post({ ...order, organization });
@@ -51,7 +51,7 @@ test("an organization is named by its id or its slug, and one without subscriber
   assert.equal(await countEvents(), 2);
 });
 
-test("a batch answers in its order, and a duplicate in it names the first one", async (t) => {
+test("the response to a batch keeps its order, and a duplicate in it has the first one's id", async (t) => {
   const { post, order, subscribe } = await aPublisherApi(t, db);
   await subscribe(["order.created"]);
   const once = { ...order, dedupe_key: "once" };
@@ -72,7 +72,7 @@ test("a batch answers in its order, and a duplicate in it names the first one", 
   assert.deepEqual(again, { event_id: items[0]?.event_id, deliveries: 0, duplicate: true });
 });
 
-test("an event is shown with its deliveries, whoever asks and whatever became of them", async (t) => {
+test("an event is shown with its deliveries in every state and for every role", async (t) => {
   const { post, ask, order, subscribe, deliverDue, slug, clock } = await aPublisherApi(t, db);
   await subscribe(["order.created"]);
   const { event_id } = (await post(order)).body as PublishedView;
@@ -133,7 +133,7 @@ test("event types are listed with how they are used", async (t) => {
   assert.deepEqual(types, ["note.added", "order.created", "vc.test.ping"]);
 });
 
-test("publishing waits for whoever has taken its key, and holds up nobody else", async (t) => {
+test("publishing waits for the transaction that holds its key, and delays no other publisher", async (t) => {
   const { post, order, deps, id } = await aPublisherApi(t, db);
   const event = { organizationId: id, type: "order.created", data: "{}", dedupeKey: "k" };
   let held = "";
@@ -157,7 +157,7 @@ test("publishing waits for whoever has taken its key, and holds up nobody else",
   );
 });
 
-test("an event's data is erased for good: nothing that waits of it is sent, and who did it is logged", async (t) => {
+test("erasing an event's data cancels its waiting deliveries, and the operator is logged", async (t) => {
   const { post, ask, order, subscribe, deliverDue, claim, clock, logged } = await aPublisherApi(
     t,
     db,

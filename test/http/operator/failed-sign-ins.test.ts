@@ -16,7 +16,7 @@ test("a window lasts a minute from its first failure", () => {
   assert.equal(failed.count("a", at(60_000)).isTooMany, false);
 });
 
-test("a flood of addresses does not fill the memory, and the latest are remembered", () => {
+test("the number of remembered addresses is bounded, and the latest are kept", () => {
   const failed = new FailedSignIns();
   for (let i = 0; i < 30_000; i++) failed.count(`address ${i}`, at(0));
   assert.equal(failed.size, 10_000);
@@ -25,7 +25,7 @@ test("a flood of addresses does not fill the memory, and the latest are remember
   assert.equal(failed.count("address 29999", at(0)).isTooMany, true);
 });
 
-test("whoever has a whole network of IPv6 addresses has one limit", () => {
+test("all addresses of an IPv6 /64 share one limit", () => {
   const failed = new FailedSignIns();
   const last = (from: string[]) => from.map((address) => failed.count(address, at(0))).at(-1);
   const network = Array.from({ length: 11 }, (_, host) => `2001:db8:1:2::${host.toString(16)}`);

@@ -63,7 +63,7 @@ test("any id is found by itself", async (t) => {
   for (const [q, found] of cases) assert.deepEqual(await find(t, q), [found]);
 });
 
-test("a slug, an event type and a host are found by how they begin, what is exact first", async (t) => {
+test("slugs, event types and hosts are found by prefix, exact matches first", async (t) => {
   await createOrganization(deps, { slug: "acme-europe" });
   const named = (items: Found[]) => items.map(({ kind, id }) => [kind, id]);
   assert.deepEqual(
@@ -75,7 +75,7 @@ test("a slug, an event type and a host are found by how they begin, what is exac
   assert.deepEqual(named(await find(t, "hooks.acme.example")), [["host", "hooks.acme.example"]]);
 });
 
-test("what does not exist finds nothing, and no text is too odd", async (t) => {
+test("unknown and unusual texts find nothing", async (t) => {
   for (const q of [
     ...["evt", "dlv", "att", "wh", "org", "rdl"].map((prefix) => `${prefix}_${randomUUID()}`),
     ...["vck_x", "%", "_", "nobody", "\u0000", "a\u0000b", "'", "acme\\", "\u{10ffff}"],

@@ -96,7 +96,7 @@ test("an organization is shown by its slug and by its id, with the health of its
   assert.deepEqual(byId.body, body);
 });
 
-test("where nothing happened health says so", async (t) => {
+test("without attempts the health figures are null", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { body } = await ask({ url: `subscriptions/${publicId("wh", idle.id)}` });
   assert.deepEqual((body as { health: HealthView }).health, {

@@ -79,7 +79,7 @@ test("a request without a host is misdirected, too", async (t) => {
   assert.equal((await asOf1996("/healthz")).status, 200);
 });
 
-test("health and metrics answer to any host: who watches over a process calls it by names of its own", async (t) => {
+test("health and metrics accept any Host", async (t) => {
   const ask = await aListener(t, KNOWN);
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     for (const host of ["elsewhere.example", "10-1-2-3.pod", ""]) {
@@ -88,12 +88,12 @@ test("health and metrics answer to any host: who watches over a process calls it
   }
 });
 
-test("where any name is allowed, every host is answered", async (t) => {
+test("with ALLOWED_HOSTS=* every Host is accepted", async (t) => {
   const ask = await aListener(t, ["*"]);
   for (const host of FOREIGN) assert.equal((await ask(host)).status, 200, host);
 });
 
-test("partners may call their listener by any name", async (t) => {
+test("the partners' listener accepts any Host", async (t) => {
   const api = startPartnerApi(t, db);
   const { authorization } = await api.aKeyWith();
   const headers = { authorization, host: "elsewhere.example" };

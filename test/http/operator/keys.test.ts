@@ -18,7 +18,7 @@ before(async () => {
   acme = publicId("org", (await createOrganization(deps, { slug: "acme" })).id);
 });
 
-test("a key is made by id or by slug; its token works and is never seen again", async (t) => {
+test("a key is created by id or slug; its token works and is shown only once", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   for (const organization of ["acme", acme]) {
     const { status, body } = await ask(
@@ -46,7 +46,7 @@ test("a key is made by id or by slug; its token works and is never seen again", 
   }
 });
 
-test("identity:read is added to every key, also to one that asks for nothing", async (t) => {
+test("identity:read is added to every key, even without scopes", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (const scopes of [undefined, [], ["identity:read"]]) {
     const { body } = await ask(create({ organization: "acme", scopes, label: null }));
@@ -74,7 +74,7 @@ test("a reserved or unknown scope is 422, and every one of them is named", async
   ]);
 });
 
-test("an unknown organization is 404, but only once the rest is right", async (t) => {
+test("an unknown organization is 404, but only if the rest is valid", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (const organization of ["nobody", "org_x", "\u0000", ""]) {
     assert.equal((await ask(create({ organization }))).status, 404);
@@ -104,7 +104,7 @@ test("a body of another shape is 422, and every fault in it is named", async (t)
   assert.equal((await ask(create({ organization: "acme", label: longest }))).status, 201);
 });
 
-test("a revoked key is refused at once; again is fine, and an unknown key is 404", async (t) => {
+test("a revoked key is refused at once; revoking again succeeds, and an unknown key is 404", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const { key_id, token } = (await ask(create({ organization: "acme" }))).body as IssuedKeyView;
   const revoke = (id: string) => ask({ method: "DELETE", url: `keys/${id}` });
@@ -169,7 +169,7 @@ test("keys are listed newest first, of one organization, without revoked ones un
   assert.equal((body as { errors: unknown[] }).errors.length, 3);
 });
 
-test("a list that is asked of two organizations at once, or of none, says so", async (t) => {
+test("a list with two organizations or an empty one in its query is refused", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (const list of ["keys", "subscriptions", "deliveries"]) {
     for (const query of ["organization=acme&organization=globex", "organization="]) {

@@ -47,7 +47,7 @@ const operationsOf = ({ paths }: Document) =>
     })),
   );
 
-test("the document takes no token, and tells of every route that does", async (t) => {
+test("the document needs no token, and describes every route that does", async (t) => {
   const api = startOperatorApi(t, deps);
   const document = await documentOf(api);
   assert.equal(document.openapi, "3.1.0");
@@ -85,7 +85,7 @@ test("every schema is valid, and every example fits its own", async (t) => {
   assert.ok(examples > 8);
 });
 
-test("what is answered is what the document says, and nothing beside it", async (t) => {
+test("responses match the document and contain nothing else", async (t) => {
   const api = startOperatorApi(t, deps);
   const document = await documentOf(api);
   const { compile } = validator(document);

@@ -15,7 +15,7 @@ interface Problem {
   errors?: { pointer: string; detail: string }[];
 }
 
-test("an organization is made, with its limit or the default, and who made it is logged", async (t) => {
+test("an organization is created with its limit or the default, and the operator is logged", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const made = await ask(create({ slug: "acme", unknown: true }));
   assert.equal(made.status, 201);
@@ -36,7 +36,7 @@ test("an organization is made, with its limit or the default, and who made it is
   );
 });
 
-test("a slug is taken once, however many ask for it at the same time", async (t) => {
+test("of simultaneous requests for a slug one succeeds", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const answers = await Promise.all([1, 2, 3].map(() => ask(create({ slug: "wanted" }))));
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, 409, 409]);
@@ -59,7 +59,7 @@ test("a limit is changed by id or by slug", async (t) => {
   assert.equal(logged.filter((line) => line["action"] === "set_rate_limit").length, 2);
 });
 
-test("an organization that does not exist is 404, whatever it is called", async (t) => {
+test("an unknown organization is 404, by id and by slug", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const body = { rate_limit_per_minute: 10 };
   for (const name of ["nobody", "org_x", "%00", "Acme", "a'b", "x".repeat(5000)]) {
@@ -121,7 +121,7 @@ test("the list is read page by page, in order of slug, to its end", async (t) =>
   );
 });
 
-test("a page holds 50 unless it is told otherwise, and never more than 200", async (t) => {
+test("a page has 50 items by default and at most 200", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { db } = deps;
   await db`

@@ -16,7 +16,7 @@ const problemsOf = async ({ ask }: ReturnType<typeof startOperatorApi>) => {
   return { status, codes: problems.map(({ code }) => code), problems };
 };
 
-test("what is overdue for a minute is a problem since then", async (t) => {
+test("a delivery that is overdue for a minute is a problem", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   const { organization_id } = await aSubscription(deps);
   await publish(deps, organization_id);
@@ -28,7 +28,7 @@ test("what is overdue for a minute is a problem since then", async (t) => {
   assert.equal(problems[0]?.since, new Date(due + 60_000).toISOString());
 });
 
-test("a process that is silent for 15 s is gone, and missed until one starts in its place", async (t) => {
+test("a process that is silent for 15 s is a problem until another starts in its place", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   const start = clock();
   await recordProcess(db, { ...identity, started_at: start }, REPORT, start);
@@ -59,7 +59,7 @@ test("a process that is silent for 15 s is gone, and missed until one starts in 
   );
 });
 
-test("nobody misses a process that said that it ends", async (t) => {
+test("a process that stops normally is no problem", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   const ended = { ...identity, started_at: clock() };
   await recordProcess(db, ended, REPORT, clock());
@@ -71,7 +71,7 @@ test("nobody misses a process that said that it ends", async (t) => {
   assert.deepEqual(processes.map(({ state }) => state).sort(), ["gone", "running"]);
 });
 
-test("a process that stops says so", async (t) => {
+test("a stopping process reports this", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   await recordProcess(
     db,
@@ -84,7 +84,7 @@ test("a process that stops says so", async (t) => {
   assert.equal(processes[0]?.state, "stopping");
 });
 
-test("an internal fault of any process is told with its host, and a failed check of this one", async (t) => {
+test("internal faults of all processes are shown with their hosts, and failed checks of this one", async (t) => {
   const since = "2026-01-01T00:00:00.000Z";
   const clockFault = { code: "clock", detail: "clock: 7 s from the database's clock", since };
   const { deps, clock } = await aCountedEngine(db, {
@@ -115,7 +115,7 @@ test("processes that know different event types are a problem until they know th
   await db`delete from event_type_nodes`;
 });
 
-test("without the database the overview says so, and nothing else", async (t) => {
+test("without the database the overview shows only this problem", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   const gate = await aGate(t, db);
   await gate.close();

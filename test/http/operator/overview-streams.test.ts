@@ -42,7 +42,7 @@ function reading(streams: OverviewStreams, isAdmittedStill = always) {
 
 const event = (status: string) => `event: overview\ndata: {"status":"${status}"}\n\n`;
 
-test("a stream begins at once, goes on every second turn, and tells a change of status in between", async () => {
+test("a stream starts at once, continues every second turn, and sends a change of status in between", async () => {
   const { now, streams } = aBroadcast();
   const { stream, events } = reading(streams);
   await forThatTurn();
@@ -74,7 +74,7 @@ test("one computation serves all streams", async () => {
   }
 });
 
-test("no more streams are opened than may be, and a closed one leaves its place", async () => {
+test("the number of streams is bounded, and a closed one frees its place", async () => {
   const { streams } = aBroadcast(2);
   const open = (operator: string) => streams.open(always, { operator });
   const [first, second] = [open("alice"), open("rita")];
@@ -102,7 +102,7 @@ test("a stream ends within five turns of its session, and others go on", async (
   unsure.stream.destroy();
 });
 
-test("a client that does not read is sent nothing more, and then away", async () => {
+test("a client that does not read gets no more events and is then disconnected", async () => {
   const { streams } = aBroadcast();
   const stream = streams.open(always);
   assert.ok(stream);
@@ -135,7 +135,7 @@ test("over HTTP: events of the same shape as the overview, until the process sto
   for (;;) if ((await reader.read()).done) break;
 });
 
-test("the overview is computed once for all who ask within a second", async () => {
+test("requests within a second share one overview", async () => {
   const { deps } = await aCountedEngine(db);
   const time = { ms: 0 };
   let asked = 0;

@@ -11,7 +11,7 @@ import { startOperatorApi } from "../../support/operator-api.ts";
 
 const db = await createDatabase();
 
-test("an overview tells every number, and that all is well", async (t) => {
+test("a healthy overview has every number", async (t) => {
   const { deps, clock, attempt } = await aCountedEngine(db);
   const { id: organization } = await createOrganization(deps, { slug: "acme" });
   const good = await aSubscription(deps, organization, "https://good.example/hooks");

@@ -6,7 +6,7 @@ import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps } = await createEngine(await createDatabase());
 
-test("health and metrics take no token", async (t) => {
+test("health and metrics need no token", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (const url of ["/healthz", "/readyz"]) {
     assert.equal((await ask({ url, authorization: null })).status, 200);

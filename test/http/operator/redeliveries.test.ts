@@ -34,7 +34,7 @@ test("a dry run counts what matches, shows a sample, and sends nothing", async (
   assert.equal(await deliverDue(() => acknowledged), 0);
 });
 
-test("a job sends everything that matches once more, and marks it", async (t) => {
+test("a job redelivers all matches and marks them", async (t) => {
   const { ask, begin, get, logged } = client(t);
   const subscription = await deadLetters(30);
   const job = await begin({ filter: { organization: org(subscription) } });
@@ -68,7 +68,7 @@ test("a job sends everything that matches once more, and marks it", async (t) =>
   }
 });
 
-test("what a job or a hand has sent again already is skipped", async (t) => {
+test("deliveries that were already redelivered by a job or by hand are skipped", async (t) => {
   const { ask, begin, get } = client(t);
   const subscription = await deadLetters(5);
   const filter = { subscription: wh(subscription) };
@@ -97,7 +97,7 @@ test("what a job or a hand has sent again already is skipped", async (t) => {
   assert.equal(await deliverDue(() => acknowledged), 5);
 });
 
-test("delivered events are sent again only if the filter asks for that state", async (t) => {
+test("delivered events are redelivered only if the filter names that state", async (t) => {
   const { begin, get } = client(t);
   const subscription = await aSubscription(deps);
   await publish(deps, subscription.organization_id, 3);
@@ -113,7 +113,7 @@ test("delivered events are sent again only if the filter asks for that state", a
   assert.equal(await deliverDue(() => acknowledged), 3);
 });
 
-test("filters cut a job down, and what finishes after it was created is not taken", async (t) => {
+test("filters limit a job, and it ignores deliveries that finish after its creation", async (t) => {
   const { begin, get } = client(t);
   const subscription = await deadLetters(2);
   const since = clock().toISOString();
@@ -200,7 +200,7 @@ test("a misspelt filter, which would send too much, is refused", async (t) => {
   assert.equal((await post({ filter })).status, 422);
 });
 
-test("what does not exist, is another organization's or is not active is named", async (t) => {
+test("unknown, foreign and inactive subscriptions are named", async (t) => {
   const { ask, post, set } = client(t);
   const [one, other] = [await aSubscription(deps), await aSubscription(deps)];
   const nothing = `wh_${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}`;
@@ -222,7 +222,7 @@ test("what does not exist, is another organization's or is not active is named",
   assert.equal((await set("rdl_x", "finished")).status, 422);
 });
 
-test("a hundred jobs may be unfinished, and no more", async (t) => {
+test("at most a hundred jobs may be unfinished", async (t) => {
   const { begin, post, set, ask } = client(t);
   const subscription = await aSubscription(deps);
   const filter = { subscription: wh(subscription) };

@@ -100,7 +100,7 @@ test("processes that take turns at once send nothing twice", async (t) => {
   assert.equal(await deliverDue(() => acknowledged), 40);
 });
 
-test("a turn that breaks off has written nothing, and the next one does it all", async (t) => {
+test("an interrupted turn has written nothing, and the next one repeats it", async (t) => {
   const { begin, get } = client(t);
   const subscription = await deadLetters(6);
   const job = await begin({ filter: { subscription: wh(subscription) } });
@@ -120,7 +120,7 @@ test("a turn that breaks off has written nothing, and the next one does it all",
   assert.equal(await deliverDue(() => acknowledged), 6);
 });
 
-test("a hand that sends a delivery again at the same moment is waited for, and it is sent once", async (t) => {
+test("a job waits for a simultaneous redelivery by hand, and the delivery is sent once", async (t) => {
   const { begin, get } = client(t);
   const subscription = await deadLetters(2);
   const [row] = await deps.db<{ id: string; event_id: string; finished_at: Date }[]>`

@@ -32,7 +32,7 @@ function mayCall(role: OperatorRole, method: string, route: string): boolean {
   return role === "operate" || method === "GET" || route === "DELETE /api/v1/admin/session";
 }
 
-test("every route answers each role what it may do, and anything else with insufficient_role", async (t) => {
+test("every route accepts the roles that may call it, and answers others with insufficient_role", async (t) => {
   const { ask, guardedRoutes } = startOperatorApi(t, deps);
   const routes = await guardedRoutes();
   const met = new Set(routes.map(({ method, url }) => `${String(method)} ${url}`));
@@ -57,7 +57,7 @@ test("every route answers each role what it may do, and anything else with insuf
   }
 });
 
-test("a role is asked for before a body is read", async (t) => {
+test("the role is checked before the body is read", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const body = { slug: "x".repeat(100_000) };
   const authorization = `Bearer ${READER.token}`;

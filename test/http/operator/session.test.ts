@@ -46,7 +46,7 @@ test("a token is exchanged for a cookie that no script reads and no other site s
   assert.equal(cookie.includes(alice.token), false);
 });
 
-test("behind https the cookie is for https alone", async (t) => {
+test("behind https the cookie is Secure", async (t) => {
   const api = startOperatorApi(t, deps);
   for (const [said, isSecure] of [
     ["https", true],
@@ -73,7 +73,7 @@ test("a session shows its name, role and end, and a token has no end", async (t)
   });
 });
 
-test("any process with the same tokens accepts the session, and no other does", async (t) => {
+test("only processes with the same tokens accept the session", async (t) => {
   const cookie = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
   const get = as(cookie, { url: "organizations" });
   assert.equal((await startOperatorApi(t, deps).ask(get)).status, 200);
@@ -122,7 +122,7 @@ test("an ended session is remembered until it would have ended by itself, and th
   assert.equal(await isKnown(), false);
 });
 
-test("a forged cookie lets nobody in", async (t) => {
+test("a forged cookie is refused", async (t) => {
   const api = startOperatorApi(t, deps);
   const genuine = cookieOf(await signIn(api, READER.token));
   const [nonce = "", ms = "", mac = ""] = (genuine.split("=")[1] ?? "").split(".");
@@ -184,7 +184,7 @@ test("a sign-out from another site changes nothing", async (t) => {
   assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 200);
 });
 
-test("roles hold for sessions as for tokens", async (t) => {
+test("a session has the role of its token", async (t) => {
   const api = startOperatorApi(t, deps);
   const headers = { "x-requested-with": "console" };
   const cookie = cookieOf(await signIn(api, READER.token));
@@ -196,7 +196,7 @@ test("roles hold for sessions as for tokens", async (t) => {
   assert.equal(out.status, 204);
 });
 
-test("a token that publishes cannot sign in, nor keep a session of before it did", async (t) => {
+test("a token with the role publish cannot sign in, nor keep an older session", async (t) => {
   const api = startOperatorApi(t, deps);
   const refused = await signIn(api, PUBLISHER.token);
   assert.equal(refused.status, 403);
@@ -230,7 +230,7 @@ test("while the database is away a session shows who is signed in, and no stored
   assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 503);
 });
 
-test("neither the log nor an answer holds a cookie or the token", async (t) => {
+test("neither logs nor responses contain a cookie or the token", async (t) => {
   const api = startOperatorApi(t, deps);
   const cookie = cookieOf(await signIn(api, alice.token));
   await signIn(api, `${alice.token}x`);

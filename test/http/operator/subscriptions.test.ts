@@ -17,7 +17,7 @@ import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
 
-test("subscriptions of all organizations are listed and deleted, and their secrets stay where they are", async (t) => {
+test("subscriptions of all organizations are listed and deleted, without their secrets", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const made = await aSubscription(deps);
   const id = publicId("wh", made.id);
@@ -76,7 +76,7 @@ test("subscriptions are read page by page and cut down by every filter", async (
   assert.equal((await ask({ url: "subscriptions?active=1" })).status, 422);
 });
 
-test("an operator sets a ceiling on a subscription's attempts, changes it and takes it away", async (t) => {
+test("an operator sets, changes and removes a ceiling on a subscription's attempts", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
   const made = await aSubscription(deps);
   const id = publicId("wh", made.id);

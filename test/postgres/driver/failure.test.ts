@@ -35,27 +35,27 @@ function errorMessage(code: string, words: string): string {
   return `E\0\0\0${String.fromCharCode(fields.length + 4)}${fields}`;
 }
 
-test("a host where nobody listens is named", async (t) => {
+test("an error names a host where nothing listens", async (t) => {
   const host = `127.0.0.1:${await freePort()}`;
   assert.equal(await saidBy(t, host), `${host}: connect ECONNREFUSED ${host}`);
 });
 
-test("a server that refuses is quoted in its own words", async (t) => {
+test("an error quotes the server's refusal", async (t) => {
   const host = await aServer(t, errorMessage("08P01", "unsupported startup parameter: jit"));
   assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: jit`);
 });
 
-test("a server without TLS is said to have none where TLS is required", async (t) => {
+test("an error says that a server lacks the required TLS", async (t) => {
   const host = await aServer(t, "N");
   const said = await saidBy(t, host, "?sslmode=require");
   assert.equal(said, `${host}: The server does not support SSL connections`);
 });
 
-test("a folder without a socket is named", async (t) => {
+test("an error names a folder without a socket", async (t) => {
   assert.match(await saidBy(t, "%2Fnowhere:5432"), /^\/nowhere: connect ENOENT /);
 });
 
-test("of several hosts each is named with what it said, and that none is the primary", async (t) => {
+test("an error lists each host with its reason, and that none is the primary", async (t) => {
   const [nobody, starting] = [
     `127.0.0.1:${await freePort()}`,
     await aServer(t, errorMessage("57P03", "the database system is starting up")),

@@ -34,7 +34,7 @@ test("a statement whose connection is ended fails in the server's words, and the
   await db`select 1`;
 });
 
-test("a statement whose connection breaks off without a word is an outage that names the host", async (t) => {
+test("a statement whose connection breaks silently is an outage that names the host", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   const [{ pid }] = await gate.db<Pid>`select pg_backend_pid() as pid`;
   const host = new URL(gate.url).host;
@@ -49,7 +49,7 @@ test("a statement whose connection breaks off without a word is an outage that n
   await gate.db`select 1`;
 });
 
-test("a connection that is ended between two statements of a transaction ends it, and nothing of it is done", async () => {
+test("a connection lost between two statements of a transaction rolls it back", async () => {
   const torn = db.begin(async (tx) => {
     await tx`insert into rate_windows (organization_id, opened_at, used) values (gen_random_uuid(), 'now', 1)`;
     const [{ pid }] = await tx<Pid>`select pg_backend_pid() as pid`;
@@ -62,7 +62,7 @@ test("a connection that is ended between two statements of a transaction ends it
   assert.equal((await db`select from rate_windows`).count, 0);
 });
 
-test("a connection that is ended while nobody uses it costs nothing", async () => {
+test("a lost idle connection has no effect", async () => {
   const [{ pid }] = await db<Pid>`select pg_backend_pid() as pid`;
   await terminate(pid);
   await new Promise((noticed) => setTimeout(noticed, 50));
@@ -70,7 +70,7 @@ test("a connection that is ended while nobody uses it costs nothing", async () =
   assert.notEqual(next.pid, pid);
 });
 
-test("after an error in the middle of a result the next statement reads rows of its own", async (t) => {
+test("after an error in the middle of a result the next statement reads its own rows", async (t) => {
   const pool = connect(url, { max: 1, name: "test" });
   t.after(() => pool.end({ timeout: 1 }));
   for (let round = 0; round < 20; round++) {
@@ -86,7 +86,7 @@ test("after an error in the middle of a result the next statement reads rows of 
   }
 });
 
-test("a plan that a changed table has made stale is made anew", async (t) => {
+test("a plan that a changed table made stale is prepared again", async (t) => {
   const pool = connect(url, { max: 1, name: "test" });
   t.after(() => pool.end({ timeout: 1 }));
   await owner`create table changing as select 1 as one`;
@@ -106,7 +106,7 @@ test("a plan that a changed table has made stale is made anew", async (t) => {
   assert.deepEqual([...(await inTransaction())], [{ two: 2 }]);
 });
 
-test("texts are read right whatever encoding the role prefers", async (t) => {
+test("texts are read correctly with any encoding of the role", async (t) => {
   const { user } = db.options;
   await owner`alter role ${owner(user)} set client_encoding = 'LATIN1'`;
   const pool = connect(url, { max: 1, name: "test" });

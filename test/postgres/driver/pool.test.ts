@@ -26,7 +26,7 @@ function aPool(
   return pool;
 }
 
-test("a role with fewer connections than the pool wants costs throughput and nothing else", async (t) => {
+test("a role with fewer connections than the pool reduces throughput and nothing else", async (t) => {
   const db = await aDatabaseFor(6);
   const gate = await aGate(t, db, { max: 10 });
   const ask = async () => {
@@ -36,7 +36,7 @@ test("a role with fewer connections than the pool wants costs throughput and not
   assert.equal(gate.dialled(), 10, "nobody dials again and again");
 });
 
-test("a pool that was refused a connection asks for more again after a while", async (t) => {
+test("after a refused connection the pool tries again later", async (t) => {
   const db = await aDatabaseFor(2);
   const owner = ownerOf(db);
   const pool = aPool(t, db, { max: 4, contentMs: 100 });
@@ -53,7 +53,7 @@ test("a pool that was refused a connection asks for more again after a while", a
   while ((await open()) < 4) await Promise.all(Array.from({ length: 8 }, ask));
 });
 
-test("while there is no connection at all, every statement is refused at once", async (t) => {
+test("without any connection every statement is refused at once", async (t) => {
   const db = await aDatabaseFor(0);
   const gate = await aGate(t, db);
   const pool = aPool(t, db, { max: 2 }, gate.url);
@@ -66,7 +66,7 @@ test("while there is no connection at all, every statement is refused at once", 
 });
 
 test(
-  "of 1,000 callers of a server that has fallen silent, each hears of it, and nobody dials again and again",
+  "1,000 callers of a silent server all get an error, without repeated connecting",
   { timeout: 60_000 },
   async (t) => {
     const gate = await aGate(t, await createDatabase());
@@ -82,7 +82,7 @@ test(
   },
 );
 
-test("a statement that waits for a connection for too long is refused, and takes nobody's turn", async (t) => {
+test("a statement that waits too long for a connection is refused, and takes no turn", async (t) => {
   const pool = aPool(t, await createDatabase(), { silenceMs: 100 });
   let letGo: () => void = () => undefined;
   const held = pool.begin(() => new Promise<void>((resolve) => (letGo = resolve)));
@@ -95,13 +95,13 @@ test("a statement that waits for a connection for too long is refused, and takes
   await pool.run({ text: "select 1" });
 });
 
-test("a connection whose transaction could not be ended is not lent again", async (t) => {
+test("a connection whose transaction could not be ended is not reused", async (t) => {
   const pool = aPool(t, await createDatabase());
   await pool.run({ text: "begin; create temporary table left_over ()" });
   await assert.rejects(pool.run({ text: "select from left_over" }), { code: "42P01" });
 });
 
-test("a pool that ends finishes what it was asked for, and takes nothing more", async (t) => {
+test("a closing pool finishes its statements and accepts no more", async (t) => {
   const pool = aPool(t, await createDatabase());
   const asked = [1, 2].map((n) => pool.run({ text: `select ${n} as n, pg_sleep(0.02)` }));
   const ended = pool.end(5_000);
@@ -114,7 +114,7 @@ test("a pool that ends finishes what it was asked for, and takes nothing more", 
   await ended;
 });
 
-test("what is under way when a pool must have ended is cut off, and so is a server that says nothing", async (t) => {
+test("at the time limit of closing, running statements and silent servers are cut off", async (t) => {
   const db = await createDatabase();
   const gate = await aGate(t, db);
   const pool = aPool(t, db, { max: 2 }, gate.url);

@@ -16,7 +16,7 @@ function aTag() {
   return { sql, sent };
 }
 
-test("values of every kind that we use arrive as they are, and come back", async () => {
+test("values of every used type reach the database and return unchanged", async () => {
   const values = {
     text: "naïve € \\ ' \"",
     number: 1.5,
@@ -35,12 +35,12 @@ test("values of every kind that we use arrive as they are, and come back", async
   assert.deepEqual(row, values);
 });
 
-test("what is not defined is null, and a large number a text", async () => {
+test("undefined becomes null, and a large number becomes text", async () => {
   const [row] = await db`select ${undefined}::text as absent, 9007199254740993::bigint as large`;
   assert.deepEqual(row, { absent: null, large: "9007199254740993" });
 });
 
-test("a statement is put together from parts, names and rows", () => {
+test("a statement is composed of parts, names and rows", () => {
   const { sql, sent } = aTag();
   const part = sql`and b = ${2} ${sql``} and ${sql('odd"name')} = ${3}`;
   void sql`select ${sql(["a", "b"])} from t where a = ${1} ${part}`.execute();
@@ -70,7 +70,7 @@ test("a statement runs once, however often it is awaited, and a part never", asy
   assert.equal(sent.length, 1);
 });
 
-test("a name belongs to one text alone, in every process", () => {
+test("a statement's name belongs to one text in every process", () => {
   const [one, other] = [aTag(), aTag()];
   const ask = ({ sql }: typeof one, part: string) =>
     void sql`select ${sql(part)} ${sql`where a = ${1}`}`.execute();
@@ -83,7 +83,7 @@ test("a name belongs to one text alone, in every process", () => {
   assert.equal(names[1], names[2]);
 });
 
-test("what has a text for each number of rows, and a text too many, has no name", () => {
+test("statements of variable text, and those above the maximum, have no name", () => {
   const { sql, sent } = aTag();
   void sql`insert into t ${sql([{ a: 1 }])}`.execute();
   for (let n = 0; n < 1_001; n++) void sql`select ${sql(`c${n}`)}`.execute();

@@ -10,7 +10,7 @@ const windows = () => db`select from rate_windows`;
 const insert = (sql: typeof db | Parameters<Parameters<typeof db.begin>[0]>[0]) =>
   sql`insert into rate_windows (organization_id, opened_at, used) values (gen_random_uuid(), 'now', 1)`;
 
-test("what a transaction's work returns is returned once it is durable", async () => {
+test("a transaction's result is returned once it is durable", async () => {
   const before = (await windows()).count;
   const said = await db.begin(async (tx) => {
     await insert(tx);
@@ -21,7 +21,7 @@ test("what a transaction's work returns is returned once it is durable", async (
   assert.equal((await windows()).count, before + 1);
 });
 
-test("where the work throws nothing of it is done, and what it threw is thrown", async () => {
+test("if the work throws, the transaction is rolled back and the error is thrown", async () => {
   const before = (await windows()).count;
   const thrown = new Error("thought better of it");
   const torn = db.begin(async (tx) => {
@@ -32,7 +32,7 @@ test("where the work throws nothing of it is done, and what it threw is thrown",
   assert.equal((await windows()).count, before);
 });
 
-test("a statement that failed fails the transaction, though the work went on", async () => {
+test("a failed statement fails the transaction, even if the work catches the error", async () => {
   const before = (await windows()).count;
   const torn = db.begin(async (tx) => {
     await insert(tx);
@@ -44,7 +44,7 @@ test("a statement that failed fails the transaction, though the work went on", a
   assert.equal((await windows()).count, before);
 });
 
-test("statements that a transaction asks for at once are done one after the other", async () => {
+test("simultaneous statements of a transaction run one after the other", async () => {
   const rows = await db.begin((tx) =>
     Promise.all([1, 2, 3].map((n) => tx<[{ n: number }]>`select ${n}::int as n, pg_sleep(0.01)`)),
   );
@@ -54,7 +54,7 @@ test("statements that a transaction asks for at once are done one after the othe
   );
 });
 
-test("a statement that comes when its transaction is over is not done", async () => {
+test("a statement after the end of its transaction is refused", async () => {
   const before = (await windows()).count;
   const late = await db.begin((tx) => Promise.resolve(() => insert(tx).execute()));
   await assert.rejects(late(), /the transaction is over/);

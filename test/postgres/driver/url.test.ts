@@ -50,7 +50,7 @@ test("a role, a password and a database are read as they were before they were e
   assert.deepEqual([user, password, database], ["a@b", "p:/", "d e"]);
 });
 
-test("what is not for us is said to the server", () => {
+test("unknown parameters are passed on to the server", () => {
   const url =
     "postgres://u@h/d?search_path=s1&application_name=x&sslmode=disable&connect_timeout=3";
   assert.deepEqual(readUrl(url).settings, { search_path: "s1", application_name: "x" });
