@@ -80,7 +80,7 @@ export const PAGES: readonly PageSource[] = [
   page(REFERENCE, "changelog", "Changelog", "What changed for partners in each version."),
 ];
 
-/** What a running service fills in for each of its event types. */
+/** The parts that a running service fills in for each of its event types. */
 export const EVENT_TYPE: PageSource = {
   ...page("", "event-type", EVENT_TEMPLATE.title, EVENT_TEMPLATE.summary),
   path: EVENT_TEMPLATE.path,

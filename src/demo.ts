@@ -13,7 +13,7 @@ import { type Received, startReceiver } from "./receiver/receiver.ts";
 import { Arrivals } from "./demo/arrivals.ts";
 
 const ADMIN_TOKEN = "demo-only-token-of-the-operator-0000";
-/** What a platform would write for itself. */
+/** Code that a platform would write itself. */
 const EXAMPLE_TYPES = new URL("../../examples/event-types/", import.meta.url);
 const ARRIVAL_TIMEOUT_MS = 20_000;
 

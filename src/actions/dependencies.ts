@@ -29,9 +29,9 @@ export interface Foundations {
 
 /** Organizations that have used up their rate limits. */
 export interface Limited {
-  /** Organizations that the platform is not yet told of, with the time of the refusal. */
+  /** Organizations without a notice yet, with the time of the refusal. */
   waiting: Map<OrganizationId, Date>;
-  /** When this process last told of an organization. */
+  /** The time of this process's last notice about an organization. */
   toldAt: BoundedCache<OrganizationId, Date>;
 }
 

@@ -70,7 +70,7 @@ async function slugsOf(tx: Queryable, ids: OrganizationId[]): Promise<Map<Organi
   return new Map(rows.flatMap((row) => (row ? [[row.id, row.slug] as const] : [])));
 }
 
-/** The most organizations that the platform is not yet told of. */
+/** The most organizations that wait for a notice. */
 const LIMITED_MAX = 10_000;
 
 /** Remembers in memory that an organization has used up its rate limit. */

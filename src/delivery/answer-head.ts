@@ -1,7 +1,7 @@
 import { BadAnswer } from "./bad-answer.ts";
 import { type Fields, readFields } from "./fields.ts";
 
-/** What tells the end of a body (RFC 9112, 6.3). */
+/** How the end of a body is determined (RFC 9112, 6.3). */
 export type Framing = { kind: "length"; bytes: number } | { kind: "chunks" } | { kind: "close" };
 
 /** The parts of an answer's head that matter to a sender of deliveries. */

@@ -25,7 +25,7 @@ export interface DialError {
   family: 4 | 6;
 }
 
-/** What this machine knows of itself. It is asked if an error may have its cause here or at the destination. */
+/** Checks of this machine, for errors whose cause may be here or at the destination. */
 export interface LocalChecks {
   hasLostIpv4: () => Promise<boolean>;
   /** Returns true if connections to other destinations get a port. */

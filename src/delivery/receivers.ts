@@ -14,7 +14,7 @@ const KNOWN_MAX = 20_000;
 /** An answer within this time is prompt. */
 const PROMPT_MS = 1_000;
 
-/** What attempts have shown about receivers: the concurrency limit of each subscription, and the hosts that do not answer. */
+/** The state of receivers: the concurrency limit of each subscription, and the hosts that do not answer. */
 export class Receivers {
   readonly #max: number;
   readonly #limits = new BoundedCache<SubscriptionId, ConcurrencyLimit>(KNOWN_MAX);

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { text } from "node:stream/consumers";
 
-/** What tells whether this machine has lost its IPv4 route. */
+/** The parts of the routing table that show if this machine has lost its IPv4 route. */
 export interface OwnNetwork {
   /** The tables of /proc/net. Null if the system has none. */
   ipv4Routes: string | null;

@@ -13,7 +13,7 @@ const SHARE_MAX = 16;
 /** Attempts that begin together. More of them would wait for each other, and then for one record. */
 const BURST_MAX = 64;
 
-/** What an attempt needs a slot for. */
+/** The subscription for which an attempt needs a slot. */
 export type Attempt = Pick<Claim, "subscription_id" | "organization_id" | "url">;
 
 /** Due subscriptions by organization, longest wait first. */

@@ -1,6 +1,6 @@
 import { bucketOf } from "./latency-histogram.ts";
 
-/** What is counted besides reasons and latencies. */
+/** The counters besides reasons and latencies. */
 export const COUNTERS = [
   "published",
   "requests",

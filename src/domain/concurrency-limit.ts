@@ -23,7 +23,7 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
   isAnswered: false,
 };
 
-/** What the end of an attempt tells about the receiver's capacity. */
+/** The effect of an attempt's end on the receiver's limit. */
 export type Signal = "answered" | "unanswered" | "none";
 
 /** The receiver did not answer in time or could not be reached. */

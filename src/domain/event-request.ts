@@ -24,7 +24,7 @@ export interface EventRequest {
   dedupeKey?: string;
 }
 
-/** What the checks of an event need. */
+/** The data for the checks of an event. */
 export interface Judging {
   types: EventTypes;
   now: Date;

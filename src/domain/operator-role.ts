@@ -1,6 +1,6 @@
 export const OPERATOR_ROLES = ["operate", "read", "publish"] as const;
 
-/** What an operator token may do: everything, `GET` alone, or what services that publish events need. */
+/** The rights of an operator token: everything, only `GET`, or only publishing. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** Returns true if a role may call a route. The route declares `serves…`. */

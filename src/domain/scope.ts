@@ -19,7 +19,7 @@ export const RESERVED_SCOPES = [
   "tenants:provision",
 ] as const;
 
-/** Who sent the current request. */
+/** The sender of the current request. */
 export interface Caller {
   organizationId: OrganizationId;
   slug: string;

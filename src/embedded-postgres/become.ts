@@ -1,6 +1,6 @@
 import type { Account } from "./account.ts";
 
-/** Makes this process one of the account's, without any other group, and for good. Fails rather than half. */
+/** Switches this process permanently to the account, without other groups. Throws if any part fails. */
 export function become({ uid, gid }: Account): void {
   process.on("SIGUSR1", () => undefined); // Without a listener Node.js opens its debugger, and the account may signal us.
   process.setgroups?.([]);

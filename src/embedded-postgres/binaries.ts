@@ -15,7 +15,7 @@ interface Link {
   target: string;
 }
 
-/** Those of a package, as npm has installed it. */
+/** The programs of a package as npm installed it. */
 export async function readPackage(installed: string): Promise<Binaries> {
   const { version } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
     version: string;
@@ -24,15 +24,15 @@ export async function readPackage(installed: string): Promise<Binaries> {
   return { folder: join(installed, "native"), version, major };
 }
 
-/** A copy in a folder of ours: an account may be shut out of wherever this project was installed. */
+/** A copy in our own folder, because the account may not be able to read the installation. */
 export async function copyBinaries(from: Binaries, parent: string): Promise<Binaries> {
   const to = join(parent, `${from.version}-${process.arch}`);
   return { ...from, folder: resolve(await privateCopy(from.folder, to, makeLinks)) };
 }
 
 /**
- * Makes what a skipped install script would have made: without the links no program starts. Where we may not write, a
- * copy with links in `parent` serves.
+ * Creates the links that a skipped install script would have created. No program starts without them. If we may not write, a
+ * copy with links in `parent` is used.
  */
 export async function linkBinaries(binaries: Binaries, parent: string): Promise<Binaries> {
   try {
@@ -43,7 +43,7 @@ export async function linkBinaries(binaries: Binaries, parent: string): Promise<
   }
 }
 
-/** The folder of the package of this platform's binaries. */
+/** Returns the package folder of this platform's binaries. */
 export function findPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
@@ -58,7 +58,7 @@ export function findPackage(): string {
   }
 }
 
-// Others may be doing the same at this moment, and `symlink` never replaces what is there.
+// Another process may do the same now, and `symlink` never replaces a file.
 async function makeLinks(native: string): Promise<void> {
   for (const { source, target } of await readLinks(native)) {
     const path = join(native, relative("native", target));

@@ -5,7 +5,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 
-/** Says that a process is there, for as long as it lives. */
+/** Shows that a process is alive. */
 export interface Mark {
   name: string;
   remove: () => Promise<void>;
@@ -14,15 +14,15 @@ export interface Mark {
 const NAME = /^\d*\.[0-9a-f]{12}$/;
 
 /**
- * Leaves a mark of this process in a folder: a socket that nobody has to say anything at. Whether anybody listens the kernel
- * tells all alike, in whichever container they are and whatever they see of /proc. A pid tells that to few, and comes round
+ * Leaves a mark of this process in a folder: a socket on which it listens. The kernel tells every process, even in another
+ * container and without /proc, if a process still listens. A pid is visible to few processes and is reused.
  * again.
  */
 export async function putMark(folder: string): Promise<Mark> {
   const name = `${namespace()}.${randomBytes(6).toString("hex")}`;
   const path = join(folder, name);
   const server = createServer((visitor) => visitor.destroy()).unref();
-  // A name that nobody asks at until we listen: unheard, it would be taken for a dead process's.
+  // A name that others do not check. Before we listen, they would take the mark for a dead process's.
   await once(server.listen(`${path}.new`), "listening");
   await rename(`${path}.new`, path);
   return {
@@ -34,7 +34,7 @@ export async function putMark(folder: string): Promise<Mark> {
   };
 }
 
-/** The names of the marks of living processes. What a dead one left behind is swept away. */
+/** Returns the names of the marks of living processes, and removes the others. */
 export async function listMarks(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => NAME.test(name));
   const faults = await Promise.all(names.map((name) => tryConnect(join(folder, name))));
@@ -43,12 +43,12 @@ export async function listMarks(folder: string): Promise<string[]> {
   return names.filter((name) => !dead.includes(name));
 }
 
-/** Whether the process that left it counts pids as we do. In another container they are others. */
+/** Returns true if the process of the mark shares our pid namespace. */
 export function sharesPids(markName: string): boolean {
   return markName.startsWith(`${namespace()}.`);
 }
 
-/** Null when somebody listens at a Unix socket, else the code of the error that says why nobody can be reached. */
+/** Returns null if a process listens on the Unix socket, or else the error code. */
 export async function tryConnect(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -65,7 +65,7 @@ export async function tryConnect(path: string): Promise<string | null> {
   });
 }
 
-/** All else, that we may not ask or have no descriptor left say, proves nothing. */
+/** Other errors, such as a missing right or descriptor, prove nothing. */
 function isProofOfDeath(fault: string | null | undefined): boolean {
   return fault === "ECONNREFUSED" || fault === "ENOENT";
 }

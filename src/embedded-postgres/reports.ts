@@ -3,11 +3,11 @@ import { parseReport, type Report } from "./protocol.ts";
 
 /** No report is longer. */
 const LINE_MAX = 8_192;
-/** More than a keeper ever has to say. */
+/** A keeper never sends as many. */
 const LINES_PER_MINUTE = 300;
 const MINUTE_MS = 60_000;
 
-/** What a keeper reports, until its end. Fails when it says too much, or what is no report. */
+/** Yields the reports of a keeper until it ends. Throws if it sends too many or malformed ones. */
 export async function* readReports(output: Readable): AsyncGenerator<Report> {
   let rest = "";
   let lines = 0;

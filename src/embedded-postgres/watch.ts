@@ -44,7 +44,7 @@ export function watch({ isServing, restart, log }: WatchOptions): () => Promise<
     if (signal.aborted) return;
     const message = error instanceof Error ? error.message : String(error);
     const cause = message.replaceAll(/\d+/g, ""); // Without process ids.
-    if (cause !== reported) log(message); // Once, instead of every second.
+    if (cause !== reported) log(message); // Logged once, not every second.
     reported = cause;
   }
 

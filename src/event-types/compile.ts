@@ -43,7 +43,7 @@ export async function compileTypes(
     return true;
   }
 
-  /** What it refers to comes first, so that each fault is told of the file that it is in. */
+  /** Referenced types come first, so that each fault is reported for its own file. */
   function compile(definition: Definition): void {
     if (compiled.has(definition)) return;
     compiled.set(definition, null);

@@ -1,6 +1,6 @@
 import type { EventType } from "../domain/event-types.ts";
 
-/** What a file says of a type. Whether its schema compiles is not known yet. */
+/** The content of a type's file. Its schema is not compiled yet. */
 export interface Definition extends Pick<
   EventType,
   "name" | "summary" | "description" | "schema" | "example"
@@ -8,7 +8,7 @@ export interface Definition extends Pick<
   schema: Record<string, unknown>;
 }
 
-/** What is wrong in a file of the folder. `file` is null where it is the folder itself. */
+/** A fault of a file of the folder. `file` is null for the folder itself. */
 export interface FileFault {
   file: string | null;
   detail: string;

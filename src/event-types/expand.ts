@@ -67,7 +67,7 @@ export function expandSchema(definition: Definition, folder: readonly Definition
   }
 }
 
-/** What a JSON pointer in a fragment leads to. */
+/** Returns the target of a JSON pointer in a fragment. */
 function at(schema: Schema, fragment: string): unknown {
   if (fragment !== "" && !fragment.startsWith("/")) return undefined;
   const steps = fragment.split("/").slice(1);

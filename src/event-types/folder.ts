@@ -40,7 +40,7 @@ async function list(folder: string, faults: FileFault[]): Promise<string[]> {
   return [];
 }
 
-/** What editors, version control and orchestrators put there, and an explanation for people. */
+/** Files of editors, version control and orchestrators, and an explanation for people. */
 function isBesideTypes(name: string): boolean {
   return name.startsWith(".") || name === "README.md";
 }

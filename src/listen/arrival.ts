@@ -11,7 +11,7 @@ export interface Arrival extends Received {
   eventId: string | null;
   /** How many times this receiver got the event. */
   attempt: number;
-  /** What the type's schema refuses in the data. Null: the types of the platform were not given. */
+  /** The faults of the data by its type's schema. Null if the types of the platform are unknown. */
   dataFaults: string[] | null;
   reply: Reply;
 }

@@ -2,7 +2,7 @@ import type { Ceiling } from "../domain/ceiling.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-/** What a dispatcher needs to make an attempt. */
+/** The data that a dispatcher needs for an attempt. */
 export interface ClaimedDelivery {
   id: DeliveryId;
   attempts: number;

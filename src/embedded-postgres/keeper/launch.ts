@@ -55,7 +55,7 @@ export async function launch(server: Server, deadPid: number | null): Promise<La
 }
 
 // PostgreSQL takes a lock file for valid if any process has its pid. After a reboot or in a container this is common. The caller has
-// checked that the pid is not a postmaster of ours.
+// checked that the pid is not our postmaster.
 async function clearStaleLocks(
   { home, socketFolder }: Server,
   deadPid: number | null,

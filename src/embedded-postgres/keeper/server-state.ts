@@ -3,7 +3,7 @@ import { tryConnect } from "../marks.ts";
 import { isRunning, readPostmaster } from "./postmaster.ts";
 import { isAbsent } from "./regular-file.ts";
 
-/** What we see of a server. A server that listens is alive, even if we do not see its process. */
+/** The visible state of a server. A server that listens is alive, even if we do not see its process. */
 export type ServerState =
   | { kind: "serving" | "starting" }
   | { kind: "stopping"; pid: number }
