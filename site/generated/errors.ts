@@ -88,7 +88,7 @@ const EXPLANATIONS = {
   },
   redelivery_finished: {
     cause: "The redelivery is finished or cancelled, so its state cannot change any more.",
-    solution: "Create another one. It skips what has been sent again already.",
+    solution: "Create another one. It skips deliveries that were already redelivered.",
     isOperators: true,
   },
   redelivery_limit: {
@@ -98,7 +98,7 @@ const EXPLANATIONS = {
   },
   request_in_progress: {
     cause:
-      "Another request with the same `Idempotency-Key` is being answered, and was not done within a second.",
+      "Another request with the same `Idempotency-Key` is being answered, and was not finished within a second.",
     solution:
       "Send the same request again in a few seconds. You then get the answer of the first one.",
   },
@@ -161,8 +161,8 @@ const EXPLANATIONS = {
   internal: {
     cause: "An unexpected error on our side. We logged it with the `request_id`.",
     solution:
-      "Try again. With an [`Idempotency-Key`](/docs/subscriptions#repeat-a-request-safely), a `POST` that has worked " +
-      "after all is not done twice. If the error persists, send us the `request_id`.",
+      "Try again. With an [`Idempotency-Key`](/docs/subscriptions#repeat-a-request-safely), a `POST` that succeeded " +
+      "is not executed twice. If the error persists, send us the `request_id`.",
   },
   unavailable: {
     cause:

@@ -57,7 +57,7 @@ export function DeliveriesPage({ query }: { query: Record<string, string> }) {
           keyOf={({ id }) => id}
           empty={
             <Empty icon="search" title="Nothing found">
-              <p>No delivery matches these filters. Take some away, or choose a longer span.</p>
+              <p>No delivery matches these filters. Remove some, or choose a longer span.</p>
             </Empty>
           }
         />

@@ -59,7 +59,7 @@ export function EventPage({ id }: { id: string }) {
           }}
         />
       </Panel>
-      <Panel title="Deliveries" note="its fan-out, redeliveries included">
+      <Panel title="Deliveries" note="including redeliveries">
         <List
           name="Deliveries"
           pages={pages}
@@ -103,7 +103,7 @@ function ErasePayload({ id, onErased }: { id: string; onErased: () => unknown })
     const isAgreed = await confirmed({
       title: "Erase the payload of this event?",
       effect:
-        "Its data becomes {} for good, and what still waits of the event is cancelled. Receivers that got it keep it. This cannot be undone.",
+        "This permanently sets its data to {} and cancels the event's waiting deliveries. Receivers that got it keep it. This cannot be undone.",
       subject: id,
       yes: "Erase payload",
       isDangerous: true,

@@ -49,8 +49,8 @@ export function OverviewPage() {
       {data && <Verdict overview={data} />}
       {data && !isKnown(data) && (
         <Panel title="Figures">
-          <Empty icon="clock" title="Nothing is known while the database is away">
-            <p>This page goes on by itself as soon as the database is back.</p>
+          <Empty icon="clock" title="No figures while the database is unavailable">
+            <p>This page continues as soon as the database is available again.</p>
           </Empty>
         </Panel>
       )}

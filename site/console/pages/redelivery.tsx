@@ -99,8 +99,7 @@ function Controls({ job: { id, state }, onChanged }: { job: Redelivery; onChange
   const cancel = async () => {
     const isAgreed = await confirmed({
       title: "Cancel this job?",
-      effect:
-        "What was sent again stays sent; the rest is left as it is. The job cannot go on afterwards.",
+      effect: "Deliveries that were already sent stay sent. The job cannot continue afterwards.",
       yes: "Cancel job",
       isDangerous: true,
     });

@@ -28,7 +28,7 @@ export function Redeliver({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Panel
       title="Redeliver"
-      note={isTargetNeeded ? "its own subscription takes nothing any more" : undefined}
+      note={isTargetNeeded ? "its own subscription is not active" : undefined}
     >
       <form
         class="inline-form"

@@ -16,10 +16,10 @@ export function CloseOrganization({
   const { say } = useReport();
   const close = async () => {
     const isAgreed = await confirmed({
-      title: `Close ${slug} for good?`,
+      title: `Close ${slug} permanently?`,
       effect:
         "All of its keys are revoked, its subscriptions deleted and its queued deliveries cancelled. " +
-        "Its history stays until the retention ends. Its slug is not given again. This cannot be undone.",
+        "Its history stays until the retention ends. Its slug cannot be used again. This cannot be undone.",
       yes: "Close organization",
       isDangerous: true,
     });

@@ -113,12 +113,12 @@ function CreateKey({ organization, onCreated }: { organization: string; onCreate
       </form>
       {issued && (
         <div class="issued" role="status">
-          <p>The token is shown only now. Hand it to the partner on a safe way.</p>
+          <p>The token is shown only now. Send it to the partner over a safe channel.</p>
           <code>{issued.token}</code>
           <div class="buttons">
             <Copy text={issued.token} what="the token" label="Copy token" />
             <Button act={() => setIssued(null)} kind="plain">
-              Hide it for good
+              Hide it permanently
             </Button>
           </div>
         </div>

@@ -89,7 +89,7 @@ function LimitForm({
     const wanted = Number(valuesOf(form).limit);
     const isAgreed = await confirmed({
       title: `Change the limit of ${slug}?`,
-      effect: `Its keys together may make ${plural(wanted, "request")} a minute in place of ${count(before)}. This holds from the next request on.`,
+      effect: `Its keys together may make ${plural(wanted, "request")} a minute in place of ${count(before)}. This applies to the next request.`,
       yes: "Change limit",
     });
     if (!isAgreed) return;

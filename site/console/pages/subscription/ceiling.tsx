@@ -27,7 +27,7 @@ export function Ceiling({
       effect:
         wanted === null
           ? "The receiver gets as many attempts as its concurrency limit lets through."
-          : `The receiver gets at most ${plural(wanted, "attempt")} a second. What exceeds it waits, and nothing is lost.`,
+          : `The receiver gets at most ${plural(wanted, "attempt")} a second. Deliveries above it wait, and nothing is lost.`,
       subject: id,
       yes: wanted === null ? "Remove ceiling" : "Set ceiling",
     });

@@ -37,8 +37,8 @@ export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
         <div class="alert">
           <Icon name="ban" />
           <p>
-            The twentieth disabled it, and what was queued was cancelled. It is not enabled again:
-            the partner deletes it and subscribes anew. Then send again to the new one what was
+            The twentieth disabled it, and its queue was cancelled. It is not enabled again: the
+            partner deletes it and subscribes anew. Then send again to the new one what was
             cancelled.
           </p>
         </div>
