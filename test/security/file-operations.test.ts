@@ -21,6 +21,7 @@ const KNOWN = [
   "http/docs/site.ts",
   "postgres/migrate.ts",
   "wiring/become-owner.ts",
+  "wiring/find-program.ts",
   "wiring/kept-file.ts",
   "wiring/machine-metrics.ts",
   "wiring/product.ts",
