@@ -19,6 +19,7 @@ import {
 import { readEgressSource } from "./config/egress-source.ts";
 import { findMisspelt, type Misspelt } from "./config/near-names.ts";
 import { readAdminTokens, readOperatorApi, readSealingKeys } from "./config/secrets.ts";
+import { readTracing, type Tracing } from "./config/tracing.ts";
 import type { EgressSource } from "./domain/egress-source.ts";
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
@@ -84,6 +85,8 @@ export interface Config extends Shard {
   /** The program that exports history before it is dropped, its arguments and its environment. Null: nothing is exported. */
   readonly exportCommand: ExportCommand | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Null: nothing is traced. */
+  readonly tracing: Tracing | null;
   /** The time from the signal, which turns `/readyz` to 503, to the stop. */
   readonly drainMs: number;
   readonly shutdownGraceMs: number;
@@ -179,6 +182,7 @@ function read(env: Environment): Settings {
     retentionMs: env.value("RETENTION", duration("1ms", "3650d"), RETENTION_MS),
     exportCommand: env.value("EXPORT_COMMAND", command, null),
     logLevel: env.value("LOG_LEVEL", oneOf(LOG_LEVELS), "info"),
+    tracing: readTracing(env),
     drainMs: env.value("DRAIN", duration("0s", "1h"), 0),
     shutdownGraceMs: env.value("SHUTDOWN_GRACE", duration("0s", "1h"), 15_000),
   };

@@ -33,6 +33,7 @@ import { startNudging } from "./wiring/nudging.ts";
 import { USER_AGENT } from "./wiring/product.ts";
 import { startRedelivering } from "./wiring/redeliveries.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
+import { openTracing } from "./wiring/tracing.ts";
 import { Writes } from "./wiring/writes.ts";
 
 /** How long a request waits for the database. A frozen server must not fill the connection pool. */
@@ -96,6 +97,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const health = new Readiness({ db, writes, clock, ring: foundations.ring });
   const ownProblems = datedProblems(() => health.forOperators.ready(), clock.now);
   const identity = identify(config.role, clock.now);
+  const { tracer, close: closeTracing } = await openTracing(config.tracing, log, identity);
+  opened.add(closeTracing);
   const { activity } = foundations;
   const metrics = createMetrics(db, clock.now);
   metrics.watchMachine({ clock, databaseFolder: databaseFolder(config) });
@@ -127,6 +130,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
           send: (post) => sender.send(post),
           writes,
           log,
+          tracer,
           onEnded: (ended) => metrics.noteEnded(ended),
           onRecorded: (recorded) => {
             metrics.noteRecorded(recorded);
@@ -195,6 +199,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     health: health.forPartners,
     baseUrl: () => config.baseUrl ?? partnerUrl ?? urlOf(config.host, config.port),
     isStopping: () => health.isStopping,
+    tracer,
     onUnavailable: (err: unknown) => {
       outage.note(err);
     },

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type Config, configurationNames, loadConfig } from "../src/config.ts";
 import { parseCidr } from "../src/domain/cidr.ts";
 import { defaults } from "./config/defaults.ts";
+import { BAD_TRACING, GOOD_TRACING } from "./config/tracing-values.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
@@ -152,6 +153,7 @@ const GOOD: [name: string, value: string, expected: Partial<Config>, others?: No
     ["LOG_LEVEL", "silent", { logLevel: "silent" }],
     ["DRAIN", "5s", { drainMs: 5_000 }],
     ["SHUTDOWN_GRACE", "2m", { shutdownGraceMs: 2 * MINUTE_MS }],
+    ...GOOD_TRACING,
   ];
 
 for (const [name, value, expected, others] of GOOD) {
@@ -231,6 +233,7 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["PARTNER_API_URL", ["http://10.0.0.1:8081", "operators.example"], /the https URL of an/],
   ["PARTNER_API_TOKEN", ["short", `alice:${token("c")}`], /a token alone/],
   ["SHUTDOWN_GRACE", ["15", "2h"], /a duration .* from 0s to 1h/],
+  ...BAD_TRACING,
 ];
 
 for (const [name, values, mustBe] of BAD) {
@@ -270,25 +273,12 @@ test("a fault never quotes a possible secret", () => {
     SHARDS: `00=mysql://u:${secret}@db/x`,
     BASE_URL: `https://u:${secret}@api.example`,
     ADMIN_TOKEN: `${secret},ann:${secret},${secret}:${token("a")}ü`,
+    OTEL_EXPORTER_OTLP_HEADERS: secret,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://u:${secret}@c`,
     SEALING_KEYS: `${secret},a:${secret},a:${base64(1)},a:${base64(2)}`,
   });
   assert.ok(faults.length >= 7);
   assert.ok(!faults.join().includes(secret));
-});
-
-test("partners and operators have separate listeners", () => {
-  const clash = (env: NodeJS.ProcessEnv) =>
-    faultsOf({ PORT: "9000", OPERATOR_PORT: "9000", ...env });
-  const fault =
-    "OPERATOR_PORT must differ from PORT: partners and operators have separate listeners";
-  assert.deepEqual(clash({}), [fault]);
-  assert.deepEqual(clash({ HOST: "0.0.0.0" }), [fault]);
-  assert.deepEqual(clash({ OPERATOR_HOST: "::" }), [fault]);
-  assert.deepEqual(faultsOf({ PORT: "8081" }), [fault]);
-
-  assert.deepEqual(clash({ OPERATOR_HOST: "127.0.0.2" }), []);
-  assert.deepEqual(clash({ ROLE: "dispatcher" }), []); // It has no partners' listener.
-  assert.deepEqual(clash({ PORT: "0", OPERATOR_PORT: "0" }), []);
 });
 
 function cidrs(...texts: string[]) {

@@ -1,4 +1,5 @@
 import { Busy } from "../domain/errors.ts";
+import { currentSpans, inSpans, type Span } from "../lib/tracing.ts";
 
 export interface BatchOptions {
   /** The most calls in one batch. */
@@ -34,6 +35,7 @@ export function batch<Item, Result>(
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
+    spans: readonly Span[];
     resolve: (result: Result) => void;
     reject: (error: unknown) => void;
   }
@@ -50,7 +52,7 @@ export function batch<Item, Result>(
         reject(new Busy());
         return;
       }
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, spans: currentSpans(), resolve, reject });
       schedule();
     });
 
@@ -87,7 +89,7 @@ export function batch<Item, Result>(
       patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? SHARE_AFTER_HALT : 1));
     let tell: (call: Call, index: number) => void;
     try {
-      const results = await run(calls.map((call) => call.item));
+      const results = await inSpans(spansOf(calls), () => run(calls.map((call) => call.item)));
       hasHalted = false;
       tell = (call, index) => {
         call.resolve(results[index] as Result);
@@ -108,4 +110,10 @@ export function batch<Item, Result>(
       for (const call of [...calls, ...waiting.splice(0)]) call.reject(new Busy());
     }
   }
+}
+
+/** A batch belongs to the traces of all its callers, and not to that of the caller which happens to start it. */
+function spansOf(calls: { spans: readonly Span[] }[]): readonly Span[] {
+  const isTraced = calls.some((call) => call.spans.length > 0);
+  return isTraced ? [...new Set(calls.flatMap((call) => call.spans))] : [];
 }

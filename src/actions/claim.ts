@@ -12,6 +12,8 @@ export interface Claim extends Lease {
   /** The number of earlier attempts. */
   attempts: number;
   lost_leases: number;
+  /** The span that published the event. Null: not traced. */
+  traceparent: string | null;
   /** Null if no key of the ring opens it. */
   signingSecret: string | null;
   body: Buffer;

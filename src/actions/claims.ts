@@ -91,6 +91,7 @@ export function toClaim(
     url,
     attempts,
     lost_leases,
+    traceparent: row.traceparent,
     signingSecret: row.sealed_secret && openOnce(ring, subscription_id, row.sealed_secret),
     body: encodeEnvelope(event, subscription_id),
   };

@@ -10,6 +10,7 @@ import type { Dependencies, Parts } from "./dependencies.ts";
 import { batch } from "./batch.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing } from "./publishing.ts";
+import { tracePublishing } from "./publish-span.ts";
 
 /** The most organizations for which this process remembers when it told the platform. */
 const LIMITED_TOLD_MAX = 10_000;
@@ -46,7 +47,7 @@ export function createDependencies(parts: Parts): Dependencies {
         BATCH,
       ),
 
-      ...countPublished(activity, createPublishing(parts, BATCH)),
+      ...tracePublishing(countPublished(activity, createPublishing(parts, BATCH))),
     },
   };
 }

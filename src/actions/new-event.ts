@@ -14,6 +14,8 @@ export interface NewEvent {
   dedupeKey?: string;
   /** The id of the request that publishes it. */
   requestId?: string;
+  /** The span that publishes it. */
+  traceparent?: string;
 }
 
 export interface Published {

@@ -97,6 +97,7 @@ function toRows(events: NewEvent[], now: Date): EventRow[] {
     subscription_id: event.subscriptionId ?? null,
     dedupe_key: event.dedupeKey ?? null,
     request_id: event.requestId ?? null,
+    traceparent: event.traceparent ?? null,
   }));
 }
 
@@ -119,7 +120,7 @@ function publishedOf(rows: EventRow[], written: WrittenRow[]): Published[] {
 /** Returns null unless the delivery was written with a lease. */
 function claimOf(
   ring: KeyRing,
-  { type, organization_id, occurred_at, data }: EventRow,
+  { type, organization_id, occurred_at, data, traceparent }: EventRow,
   { id, event_id, subscription_id, url, sealed_secret }: PublishedDeliveryRow,
   lease: { leaseId: string; leasedUntil: Date },
 ): Claim | null {
@@ -135,6 +136,7 @@ function claimOf(
       type,
       occurred_at,
       data,
+      traceparent,
       url,
       sealed_secret,
       ...fresh,

@@ -6,6 +6,7 @@ import { notePublished } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import { publish } from "./publish.ts";
+import { inPublishSpan } from "./publish-span.ts";
 import { getSubscription, requireSecret } from "./subscriptions.ts";
 
 /** A test call: a subscription, and a secret as proof of possession. */
@@ -33,7 +34,7 @@ export async function sendTestEvent(
   };
 
   const { eventId, subscriptionIds } = keep
-    ? await publishAndKeep(deps, event, keep)
+    ? await inPublishSpan([event], ([one = event]) => publishAndKeep(deps, one, keep))
     : await deps.batched.publish(event);
   if (subscriptionIds.length === 0) {
     await getSubscription(deps, organizationId, call.id); // Throws if the subscription was deleted meanwhile.

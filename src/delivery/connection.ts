@@ -33,6 +33,7 @@ interface Exchange {
   deadline: Deadline;
   resolve: (httpStatus: number) => void;
   reject: (why: AttemptFailed) => void;
+  onFirstByte: (() => void) | undefined;
 }
 
 /** One TLS connection to one vetted address, for one request at a time. */
@@ -90,11 +91,11 @@ export class Connection {
    * Resolves to the final status when the head of the answer is complete. The body changes nothing. It is read and dropped, up
    * to a limit, so that the connection can be used again.
    */
-  async post(request: Uint8Array, deadline: Deadline): Promise<number> {
+  async post(request: Uint8Array, deadline: Deadline, onFirstByte?: () => void): Promise<number> {
     return new Promise((resolve, reject) => {
       this.hasAnswered = false;
       this.#isUsedSince = true;
-      this.#exchange = { answer: new Answer(), deadline, resolve, reject };
+      this.#exchange = { answer: new Answer(), deadline, resolve, reject, onFirstByte };
       deadline.guard((why) => {
         this.#break(why);
       });
@@ -121,6 +122,7 @@ export class Connection {
   }
 
   #take(chunk: Buffer): void {
+    if (!this.hasAnswered) this.#exchange?.onFirstByte?.();
     this.hasAnswered = true;
     const exchange = this.#exchange;
     if (exchange === null) {

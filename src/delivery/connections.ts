@@ -2,6 +2,8 @@ import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import type { Destination } from "../domain/destination-url.ts";
 import { ANY_SOURCE, type EgressSource } from "../domain/egress-source.ts";
+import type { Span } from "../lib/tracing.ts";
+import { inPhase } from "./attempt-span.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
 import type { Deadline } from "./deadline.ts";
 import { dial, type Room } from "./dial.ts";
@@ -60,11 +62,16 @@ export class Connections implements ConnectionKeeper, Room {
     destination: Destination,
     addresses: readonly string[],
     deadline: Deadline,
+    attempt?: Span,
   ): Promise<Connection> {
     this.hasSpare();
     const way = { room: this, source: this.#source };
-    const { socket, address } = await dial(addresses, destination.port, deadline, way);
-    const secured = await handshake(socket, destination, this.#secureContext, deadline);
+    const { socket, address } = await inPhase(attempt, "connect", () =>
+      dial(addresses, destination.port, deadline, way),
+    );
+    const secured = await inPhase(attempt, "tls", () =>
+      handshake(socket, destination, this.#secureContext, deadline),
+    );
     const { hostHeader } = destination;
     const connection = new Connection({ hostHeader, address, socket: secured, raw: socket }, this);
     this.#dialling.delete(socket);

@@ -5,12 +5,18 @@ import { type Signal, signalOf } from "../domain/concurrency-limit.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { InternalFault, Outcome } from "../domain/outcome.ts";
+import { NO_TRACER, type Span, type Tracer } from "../lib/tracing.ts";
 import { internalFault } from "./attempt-failed.ts";
+import { endAttempt, startAttempt } from "./attempt-span.ts";
 import type { Post } from "./sender.ts";
 
 export interface DelivererOptions {
   send: (post: Post) => Promise<Outcome>;
   clock: Clock;
+  /** Default: nothing is traced. */
+  tracer?: Tracer;
+  /** Whether receivers get `traceparent`. Default: false. */
+  tellsReceivers?: boolean;
   /** Records an attempt. Resolves when the record is durable. */
   record: (ended: Ended) => Promise<void>;
   /** Postpones a delivery without counting an attempt. */
@@ -33,6 +39,8 @@ export interface Attempted {
 export function createDeliverer({
   send,
   clock,
+  tracer = NO_TRACER,
+  tellsReceivers = false,
   record,
   postpone,
   defer,
@@ -41,7 +49,9 @@ export function createDeliverer({
 }: DelivererOptions): (claim: Claim) => Promise<Attempted> {
   return async (claim) => {
     const startedAt = clock();
-    const outcome = await attempt(claim, startedAt);
+    const span = startAttempt(tracer, claim);
+    const outcome = await attempt(claim, startedAt, span);
+    if (span) endAttempt(span, outcome);
     const signal = signalOf(outcome);
     if (outcome.kind === "internal-fault") {
       onInternalFault(outcome.fault, claim, outcome.error);
@@ -54,12 +64,13 @@ export function createDeliverer({
     return { signal, recorded: record(ended) };
   };
 
-  async function attempt(claim: Claim, startedAt: Date): Promise<Outcome> {
+  async function attempt(claim: Claim, startedAt: Date, span: Span | null): Promise<Outcome> {
     const { url, signingSecret, body, lost_leases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.
     if (startedAt >= claim.leased_until) return internalFault("lease_spent");
     if (signingSecret === null) return internalFault("secret_sealed");
-    return send({ url, eventId: publicId("evt", claim.event_id), signingSecret, body });
+    const post = { url, eventId: publicId("evt", claim.event_id), signingSecret, body };
+    return send(span ? { ...post, span, tellsReceiver: tellsReceivers } : post);
   }
 }

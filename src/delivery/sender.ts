@@ -5,8 +5,11 @@ import type { EgressSource } from "../domain/egress-source.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { EventId } from "../domain/ids.ts";
+import type { Span } from "../lib/tracing.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
 import { AttemptFailed, internalFault, unreachable } from "./attempt-failed.ts";
+import { inPhase, timePhase } from "./attempt-span.ts";
+import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { Deadline } from "./deadline.ts";
 import { trustedRoots } from "./handshake.ts";
@@ -19,6 +22,10 @@ export interface Post {
   signingSecret: string;
   /** Sent byte for byte. */
   body: Uint8Array;
+  /** The attempt's, if it is traced. */
+  span?: Span;
+  /** Whether the receiver gets the span as `traceparent`. */
+  tellsReceiver?: boolean;
 }
 
 export interface Sender {
@@ -81,7 +88,7 @@ export function createSender(options: {
   }
 
   async function attempt(post: Post, deadline: Deadline): Promise<Outcome> {
-    const vetted = await deadline.bound(check(post.url));
+    const vetted = await inPhase(post.span, "look-up", () => deadline.bound(check(post.url)));
     if (!vetted.ok) throw new AttemptFailed(OUTCOME_OF_REFUSAL[vetted.refusal]);
 
     const { destination, addresses } = vetted;
@@ -92,24 +99,33 @@ export function createSender(options: {
     if (kept !== undefined) {
       const sentMs = performance.now();
       try {
-        return outcomeOf(await kept.post(request(), deadline));
+        return await exchange(kept);
       } catch (error) {
         // Otherwise the receiver closed the idle connection as we sent. A new one fails at once if the time is over.
         if (kept.hasAnswered || performance.now() - sentMs > CROSSING_MS) throw error;
       }
     }
-    const fresh = await connections.connect(destination, addresses, deadline);
-    return outcomeOf(await fresh.post(request(), deadline));
+    return exchange(await connections.connect(destination, addresses, deadline, post.span));
+
+    async function exchange(connection: Connection): Promise<Outcome> {
+      const firstByte = post.span?.child("first byte");
+      if (!firstByte) return outcomeOf(await connection.post(request(), deadline));
+      const onFirstByte = () => firstByte.end();
+      const answered = () => connection.post(request(), deadline, onFirstByte);
+      return outcomeOf(await timePhase(firstByte, answered));
+    }
   }
 
   /** Call it as late as possible, because receivers compare the timestamp with their own clock. */
-  function sign({ signingSecret, eventId, body }: Post, destination: Destination): Uint8Array {
+  function sign(post: Post, destination: Destination): Uint8Array {
+    const { signingSecret, eventId, body, span, tellsReceiver } = post;
     const timestampMs = clock().getTime();
     const signatures = signatureHeaders({ signingSecret, eventId, timestampMs, body });
     const headers = {
       "Content-Type": "application/json",
       "User-Agent": userAgent,
       ...signatures,
+      ...(span && tellsReceiver === true && { traceparent: span.traceparent }),
     };
     return postBytes(destination, headers, body);
   }

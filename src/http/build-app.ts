@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type RouteOptions } from "fastify";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { PartnerError } from "../domain/errors.ts";
+import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
 import type { App } from "./app.ts";
 import { boundConnections } from "./connection-bound.ts";
 import { askForBodies } from "./continue.ts";
@@ -15,6 +16,7 @@ import { watchAnswers } from "./open-answers.ts";
 import { answer, createParserErrorHandler } from "./parser-errors.ts";
 import { ProblemSchema } from "./problem-schema.ts";
 import { RequestLog } from "./request-log.ts";
+import { endRequestSpan, traceRequests } from "./request-span.ts";
 import { faultOfHead, type HostCheck } from "./route-check.ts";
 import { sendClientsAway } from "./send-clients-away.ts";
 import { requestIdOf, standardHeaders } from "./standard-headers.ts";
@@ -33,6 +35,8 @@ export interface AppOptions {
   checkHost?: HostCheck;
   timeouts?: Partial<typeof TIMEOUTS_MS>;
   maxConnections?: number;
+  /** Default: nothing is traced. */
+  tracer?: Tracer;
 }
 
 /**
@@ -55,6 +59,7 @@ export function buildApp({
   checkHost = () => undefined,
   timeouts,
   maxConnections,
+  tracer = NO_TRACER,
 }: AppOptions): App {
   const ms = { ...TIMEOUTS_MS, ...timeouts };
   const sendError = createErrorHandler(baseUrl, onUnavailable);
@@ -108,6 +113,7 @@ export function buildApp({
   app.addHttpMethod("DELETE", { hasBody: false, overrideExisting: true });
   const open = watchAnswers(app, ms.answer, (request, reply) => {
     requestLog.requestAbandoned(request, reply);
+    endRequestSpan(request, null);
   });
   endConnectionsAtStop(app, open, { baseUrl, turns });
   sendClientsAway(app, { isStopping, turns });
@@ -118,6 +124,7 @@ export function buildApp({
   app.addHook("onRequest", (request, reply, done) => {
     done(faultOfHead(request, reply, checkHost));
   });
+  traceRequests(app, tracer);
   askForBodies(app);
   cutLongLists(app);
   app.addHook("onResponse", ({ raw }, _reply, done) => {

@@ -59,6 +59,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, status: number | 
     organization_id: caller === null ? undefined : publicId("org", caller.organizationId),
     operator: request.operator,
     event_id: request.publishedEvent ?? undefined,
+    trace_id: request.span?.traceId,
     status,
   };
 }

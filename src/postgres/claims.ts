@@ -12,6 +12,8 @@ export interface ClaimedDelivery {
   type: string;
   occurred_at: Date;
   data: string;
+  /** The span that published the event. Null: not traced. */
+  traceparent: string | null;
   subscription_id: SubscriptionId;
   organization_id: OrganizationId;
   /** Null if the subscription is deleted: then there is no secret to sign with, and nothing to send. */
@@ -85,11 +87,11 @@ export async function claimDue(
         join (select subscription_id, count(*) as tokens from claimed group by subscription_id) t using (subscription_id)
        where c.subscription_id = b.subscription_id
     )
-    select c.id, c.attempts, c.lost_leases, c.event_id, c.type, c.occurred_at, c.data,
+    select c.id, c.attempts, c.lost_leases, c.event_id, c.type, c.occurred_at, c.data, c.traceparent,
            coalesce(c.subscription_id, b.subscription_id) as subscription_id, c.organization_id, c.sealed_secret, c.url,
            c.active, b.max_per_second, b.burst, b.full_at, b.tokens
       from (
-        select c.*, e.type, e.occurred_at, e.data, s.sealed_secret, s.url,
+        select c.*, e.type, e.occurred_at, e.data, e.traceparent, s.sealed_secret, s.url,
                s.auto_disabled_at is null and s.deleted_at is null as active
           from claimed c
           join subscriptions s on s.id = c.subscription_id

@@ -4,6 +4,7 @@ import { codeOf, isStale, POOLER_CURE } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
+import { traced } from "./driver/traced.ts";
 import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
 
 /** A pool or a transaction. Statements work with both. */
@@ -89,18 +90,15 @@ export function connect(
 
   function open(endMs?: number): Database {
     const untilMs = () => endMs ?? performance.now() + patienceMs;
-    return Object.assign(
-      createSql((statement) => pool.run(statement, untilMs())),
-      {
-        begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
-          pool.begin((run) => work(createSql(run)), untilMs()),
-        within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms)),
-        listen: (listener: ListenerOptions) =>
-          poolMode === "transaction" ? null : new Listener(listening, listener),
-        end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
-        options: target,
-      },
-    );
+    return Object.assign(createSql(traced((statement) => pool.run(statement, untilMs()))), {
+      begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
+        pool.begin((run) => work(createSql(traced(run))), untilMs()),
+      within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms)),
+      listen: (listener: ListenerOptions) =>
+        poolMode === "transaction" ? null : new Listener(listening, listener),
+      end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
+      options: target,
+    });
   }
 }
 

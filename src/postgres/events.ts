@@ -16,6 +16,8 @@ export interface EventRow {
   dedupe_key: string | null;
   /** Null: published without a request. */
   request_id: string | null;
+  /** The span that publishes it. Null: not traced. */
+  traceparent: string | null;
 }
 
 /** Which new deliveries get a lease at once. Those of a subscription with a ceiling do not. */
@@ -71,6 +73,7 @@ export async function insertEvents(
   const { events, first, duplicates } = rows.some((row) => row.dedupe_key !== null)
     ? unlessTaken(db, rows, now, keys)
     : { events: db`new as (${selectGiven(db, rows)})`, first: db``, duplicates: db`` };
+  const trace = isTraced(rows) ? db`, traceparent` : db``;
   return db<WrittenRow[]>`
     with ${events},
     recipient as (
@@ -97,8 +100,8 @@ export async function insertEvents(
        limit ${slots}
     ),
     event as (
-      insert into events (id, organization_id, type, occurred_at, data, request_id)
-      select id, organization_id, type, occurred_at, data, request_id
+      insert into events (id, organization_id, type, occurred_at, data, request_id ${trace})
+      select id, organization_id, type, occurred_at, data, request_id ${trace}
         from new
        where subscription_id is null or id in (select event_id from recipient)
     ),
@@ -122,6 +125,11 @@ export async function insertEvents(
 
 type Fragment = Statement<unknown>;
 
+/** Without traces the statement has no column for them, and costs nothing more. */
+function isTraced(rows: EventRow[]): boolean {
+  return rows.some((row) => row.traceparent !== null);
+}
+
 /** Returns the rows as a table, with the columns `more`. */
 function selectGiven(
   db: Queryable,
@@ -129,12 +137,15 @@ function selectGiven(
   more = { value: db``, name: db`` },
 ): Fragment {
   const column = (name: keyof EventRow) => arrayText(rows.map((row) => row[name]));
+  const trace = isTraced(rows)
+    ? { value: db`, ${column("traceparent")}::text::text[]`, name: db`, traceparent` }
+    : { value: db``, name: db`` };
   return db`
     select *
       from unnest(${column("id")}::text::uuid[], ${column("organization_id")}::text::uuid[], ${column("type")}::text::text[],
                   ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
-                  ${column("subscription_id")}::text::uuid[], ${column("request_id")}::text::text[] ${more.value})
-           as n (id, organization_id, type, occurred_at, data, subscription_id, request_id ${more.name})`;
+                  ${column("subscription_id")}::text::uuid[], ${column("request_id")}::text::text[] ${trace.value} ${more.value})
+           as n (id, organization_id, type, occurred_at, data, subscription_id, request_id ${trace.name} ${more.name})`;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Ended, Recorded } from "../actions/attempts.ts";
 import type { Claim } from "../actions/claim.ts";
 import { auditOf } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
+import { traceIdOf } from "../domain/traceparent.ts";
 
 export interface DeliveryLog {
   ended(ended: Ended): void;
@@ -61,6 +62,7 @@ export function namesOf(claim: Claim) {
     delivery_id: publicId("dlv", claim.id),
     subscription_id: publicId("wh", claim.subscription_id),
     organization_id: publicId("org", claim.organization_id),
+    ...(claim.traceparent !== null && { trace_id: traceIdOf(claim.traceparent) }),
   };
 }
 

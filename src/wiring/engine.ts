@@ -10,6 +10,7 @@ import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
+import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/due-scan.ts";
 import { createContentionLog } from "./contention-log.ts";
@@ -30,6 +31,7 @@ export function createEngine(
     send,
     writes,
     log,
+    tracer = NO_TRACER,
     onEnded,
     onRecorded,
     onInternalFault,
@@ -38,6 +40,8 @@ export function createEngine(
     send: Sender["send"];
     writes: Writes;
     log: Logger;
+    /** Default: nothing is traced. */
+    tracer?: Tracer;
     onEnded: (ended: Ended) => void;
     onRecorded: (recorded: Recorded) => void;
     onInternalFault: NoteFault;
@@ -68,6 +72,8 @@ export function createEngine(
   const deliver = createDeliverer({
     send,
     clock,
+    tracer,
+    tellsReceivers: config.tracing?.tellsReceivers ?? false,
     record,
     postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
     defer,

@@ -1,8 +1,9 @@
 import { Announcements } from "../actions/announcements.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
-import { NO_SLOTS } from "../actions/reservation.ts";
+import { NO_SLOTS, type Reservation } from "../actions/reservation.ts";
 import type { Dispatcher } from "../delivery/dispatcher.ts";
 import { Hearing } from "../delivery/hearing.ts";
+import { inSpans } from "../lib/tracing.ts";
 import type { Database } from "../postgres/database.ts";
 import { listenForNotices, sendNotice } from "../postgres/due-notices.ts";
 
@@ -27,14 +28,21 @@ export function startNudging(db: Database, dispatcher: Nudged | null): Nudging {
   const heard = hearing && listenForNotices(db, (notice) => hearing.hear(notice));
   return {
     nudge: (due) => {
-      dispatcher?.nudge(due);
-      if (dispatcher?.isFull ?? true) announcements.add(due);
+      inSpans([], () => {
+        dispatcher?.nudge(due);
+        if (dispatcher?.isFull ?? true) announcements.add(due);
+      });
     },
-    reserve: () => dispatcher?.reserve() ?? NO_SLOTS,
+    reserve: () => (dispatcher ? apart(dispatcher.reserve()) : NO_SLOTS),
     listening: heard?.listening ?? Promise.resolve(),
     stop: async () => {
       await announcements.stop();
       await heard?.stop();
     },
   };
+}
+
+/** The attempts that begin with a publication, and the records of their outcomes, are no part of its request's span. */
+function apart({ slots, except, end }: Reservation): Reservation {
+  return { slots, except, end: (claims) => inSpans([], () => end(claims)) };
 }

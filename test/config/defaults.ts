@@ -37,6 +37,7 @@ export const defaults: Config = {
   retentionMs: 30 * DAY_MS,
   exportCommand: null,
   logLevel: "info",
+  tracing: null,
   drainMs: 0,
   shutdownGraceMs: 15_000,
   misspelt: [],

@@ -27,6 +27,7 @@ function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }
       url: "https://hooks.example.com/in?key=hunter2",
       attempts: 6,
       lost_leases: 0,
+      traceparent: null,
       signingSecret: "whsec_hunter2",
       body: Buffer.from("hunter2"),
     },

@@ -22,7 +22,7 @@ export function publishEventsRoute(app: App, deps: Dependencies): void {
       "/events",
       {
         bodyLimit: EVENTS_BYTES_MAX,
-        config: { servesPublishers: true, takesNoTurn: true },
+        config: { servesPublishers: true, takesNoTurn: true, continuesTrace: true },
         schema: {
           operationId: "publishEvents",
           summary: "Publish one event, or up to 1,000",

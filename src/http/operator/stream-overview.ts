@@ -22,7 +22,7 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
   app.get(
     "/overview/live",
     {
-      config: { answersWithoutDatabase: true },
+      config: { answersWithoutDatabase: true, isStream: true },
       schema: {
         operationId: "streamOverview",
         summary: "Follow the state of the service",

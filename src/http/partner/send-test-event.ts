@@ -40,7 +40,7 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
   app.post(
     "/webhooks/:id/test",
     {
-      config: { scope: "webhooks:manage" },
+      config: { scope: "webhooks:manage", continuesTrace: true },
       preValidation: requireGoodKey(),
       schema: {
         operationId: "sendTestEvent",

@@ -1,0 +1,61 @@
+import type { Claim } from "../actions/claim.ts";
+import { auditOf } from "../domain/delivery.ts";
+import { publicId } from "../domain/ids.ts";
+import type { Outcome } from "../domain/outcome.ts";
+import type { Span, Tracer } from "../lib/tracing.ts";
+import { AttemptFailed } from "./attempt-failed.ts";
+
+/** Starts the span of an attempt, in the trace of the event. Null if nothing is traced. */
+export function startAttempt(tracer: Tracer, claim: Claim): Span | null {
+  const span = tracer.start("attempt", { kind: "client", parent: claim.traceparent });
+  if (span === null) return null;
+  const { hostname, port } = new URL(claim.url);
+  span.set({
+    "messaging.system": "partner_api",
+    "messaging.operation.type": "process",
+    "messaging.operation.name": "attempt",
+    "messaging.destination.name": claim.type,
+    "messaging.message.id": publicId("evt", claim.event_id),
+    "http.request.method": "POST",
+    "server.address": hostname,
+    "server.port": Number(port) || 443,
+    "partner_api.attempt": claim.attempts + 1,
+    "partner_api.delivery_id": publicId("dlv", claim.id),
+    "partner_api.subscription_id": publicId("wh", claim.subscription_id),
+    "partner_api.organization_id": publicId("org", claim.organization_id),
+  });
+  return span;
+}
+
+export function endAttempt(span: Span, outcome: Outcome): void {
+  if (outcome.kind === "acknowledged" || outcome.kind === "refused")
+    span.set({ "http.response.status_code": outcome.httpStatus });
+  span.end(faultOf(outcome));
+}
+
+/** Does a part of an attempt, in a span of its own if the attempt is traced. */
+export function inPhase<Result>(
+  attempt: Span | undefined,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return attempt === undefined ? work() : timePhase(attempt.child(name), work);
+}
+
+/** `work` may end the span earlier. */
+export async function timePhase<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work();
+    span.end();
+    return result;
+  } catch (error) {
+    span.end(error instanceof AttemptFailed ? faultOf(error.outcome) : "unexpected");
+    throw error;
+  }
+}
+
+function faultOf(outcome: Outcome): string | undefined {
+  if (outcome.kind === "internal-fault") return outcome.fault;
+  if (outcome.kind === "deferred") return "deferred";
+  return auditOf(outcome).reason ?? undefined;
+}

@@ -1,0 +1,105 @@
+import type * as Api from "@opentelemetry/api";
+import type * as Exporter from "@opentelemetry/exporter-trace-otlp-proto";
+import type * as Resources from "@opentelemetry/resources";
+import type * as Trace from "@opentelemetry/sdk-trace";
+import type { Logger } from "pino";
+import type { Tracing } from "../config/tracing.ts";
+import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
+import type { ProcessIdentity } from "../postgres/processes.ts";
+import { createTracer } from "./otel-tracer.ts";
+import { noteExports } from "./span-exports.ts";
+import { within } from "./within.ts";
+
+export interface OpenTracing {
+  tracer: Tracer;
+  /** Exports what is left, within a short time. */
+  close: () => Promise<void>;
+}
+
+/** How long a stop waits for the collector. */
+const FLUSH_MS = 3_000;
+/** How long the collector may take for one export. */
+const EXPORT_MS = 10_000;
+
+interface Sdk {
+  api: typeof Api;
+  trace: typeof Trace;
+  resources: typeof Resources;
+  exporter: typeof Exporter;
+}
+
+const NOT_TRACED: OpenTracing = { tracer: NO_TRACER, close: () => Promise.resolve() };
+
+/** Loads the OpenTelemetry SDK if spans are to be exported. Without the SDK the service runs, and traces nothing. */
+export async function openTracing(
+  settings: Tracing | null,
+  log: Logger,
+  { id, version }: Pick<ProcessIdentity, "id" | "version">,
+  load = loadSdk,
+): Promise<OpenTracing> {
+  if (settings === null) return NOT_TRACED;
+  const sdk = await load().catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+    log.warn(
+      "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the OpenTelemetry SDK is not installed: nothing is traced. " +
+        "Install the optional dependencies (npm install --include=optional)",
+    );
+    return null;
+  });
+  if (sdk === null) return NOT_TRACED;
+
+  const { endpoint, headers, serviceName } = settings;
+  const exporter = new sdk.exporter.OTLPTraceExporter({
+    url: `${endpoint}/v1/traces`,
+    headers,
+    timeoutMillis: EXPORT_MS,
+  });
+  const { defaultResource, detectResources, envDetector, resourceFromAttributes } = sdk.resources;
+  const resource = defaultResource()
+    .merge(
+      resourceFromAttributes({
+        "service.name": serviceName,
+        "service.version": version,
+        "service.instance.id": id,
+      }),
+    )
+    .merge(detectResources({ detectors: [envDetector] }));
+  const provider = new sdk.trace.TracerProvider({
+    resource,
+    sampler: samplerOf(sdk, settings),
+    // Its queue holds 2,048 spans, and drops more.
+    spanProcessors: [new sdk.trace.BatchSpanProcessor({ exporter: noteExports(exporter, log) })],
+  });
+  return {
+    tracer: createTracer(sdk.api, provider.getTracer("partner-api", version)),
+    close: async () => {
+      // What the collector did not take by then is lost, and the log has said that it is away.
+      await within(FLUSH_MS, provider.shutdown()).catch(() => undefined);
+    },
+  };
+}
+
+async function loadSdk(): Promise<Sdk> {
+  const [api, trace, resources, exporter] = await Promise.all([
+    import("@opentelemetry/api"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/resources"),
+    import("@opentelemetry/exporter-trace-otlp-proto"),
+  ]);
+  return { api, trace, resources, exporter };
+}
+
+function samplerOf({ trace }: Sdk, { sampler, ratio }: Tracing) {
+  const root = rootSamplerOf(trace, sampler, ratio);
+  return sampler.startsWith("parentbased_") ? new trace.ParentBasedSampler({ root }) : root;
+}
+
+function rootSamplerOf(trace: Sdk["trace"], sampler: Tracing["sampler"], ratio: number) {
+  if (sampler.endsWith("always_on")) return new trace.AlwaysOnSampler();
+  if (sampler.endsWith("always_off")) return new trace.AlwaysOffSampler();
+  return new trace.TraceIdRatioBasedSampler(ratio);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+}
