@@ -18,6 +18,7 @@ const { values: options, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
     long: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
+    finished: { type: "string" },
     profile: { type: "string" },
   },
 });
@@ -26,6 +27,7 @@ const end = endOfRun();
 const rig = await openRig({
   databaseUrl: process.env["DATABASE_URL"] ?? null,
   quick: options.quick,
+  finished: options.finished === undefined ? null : Number(options.finished),
   profileFolder: options.profile ?? null,
 });
 try {

@@ -1,4 +1,5 @@
 import { accept } from "./accept.ts";
+import { activity } from "./activity.ts";
 import { accepting } from "./accepting.ts";
 import { across } from "./across.ts";
 import { audit } from "./audit.ts";
@@ -8,6 +9,7 @@ import { drainHundred, drainThousands } from "./drain.ts";
 import { fanOut } from "./fan-out.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
+import { history } from "./history.ts";
 import { identity } from "./identity.ts";
 import { idleLatency } from "./idle-latency.ts";
 import { keys } from "./keys.ts";
@@ -50,5 +52,7 @@ export const SCENARIOS: Scenario[] = [
   memory,
   slots,
   growth,
+  activity,
+  history,
   steady,
 ];

@@ -16,6 +16,8 @@ export interface RigOptions {
   databaseUrl: string | null;
   /** Small sizes, only to check that the bench works. */
   quick: boolean;
+  /** Finished deliveries of the history. Null: as the scenario says. */
+  finished: number | null;
   /** The folder for the services' CPU profiles. */
   profileFolder: string | null;
 }
@@ -37,7 +39,9 @@ export interface Rig {
   size: (full: number, quick: number) => number;
   /** Creates a database with subscriptions to these URLs. */
   stage: (urls: string[]) => Promise<Stage>;
-  service: (stage: Stage, env?: Record<string, string>) => Promise<Service>;
+  finished: number | null;
+  /** `program`: a file of `processes/`. Default: the service as it is. */
+  service: (stage: Stage, env?: Record<string, string>, program?: string) => Promise<Service>;
   child: <Asked extends Questions>(name: string) => Child<Asked>;
   /** Removes everything that a scenario has started. */
   clear: () => Promise<void>;
@@ -46,7 +50,12 @@ export interface Rig {
 
 const PARTNERS = 100;
 
-export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions): Promise<Rig> {
+export async function openRig({
+  databaseUrl,
+  quick,
+  finished,
+  profileFolder,
+}: RigOptions): Promise<Rig> {
   const lasting = new Resources();
   const passing = new Resources();
   const close = async () => {
@@ -67,6 +76,7 @@ export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions)
     return {
       receivers,
       server: server.description,
+      finished,
       size: (full, small) => (quick ? small : full),
 
       stage: async (urls) => {
@@ -78,8 +88,9 @@ export async function openRig({ databaseUrl, quick, profileFolder }: RigOptions)
         return { db, url, add, subscriptions: await createSubscriptions(db, ring, partners, urls) };
       },
 
-      service: async ({ url }, env = {}) => {
+      service: async ({ url }, env = {}, program = "service") => {
         const options = {
+          program,
           logFile: join(folder, `service-${++services}.log`),
           nodeOptions: profileFolder ? ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`] : [],
         };

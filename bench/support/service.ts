@@ -5,7 +5,7 @@ import { readFile, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PROGRAM = fileURLToPath(new URL("../processes/service.js", import.meta.url));
+const PROGRAMS = new URL("../processes/", import.meta.url);
 const PACKAGE = fileURLToPath(new URL("../../../package.json", import.meta.url));
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 20_000;
@@ -26,10 +26,11 @@ export interface Service {
 /** Starts the service with only this environment and resolves when it is ready. Its log goes to a file. */
 export async function startService(
   env: Record<string, string>,
-  { logFile, nodeOptions }: { logFile: string; nodeOptions: string[] },
+  { program, logFile, nodeOptions }: { program: string; logFile: string; nodeOptions: string[] },
 ): Promise<Service> {
   const log = openSync(logFile, "w");
-  const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, PROGRAM], {
+  const file = fileURLToPath(new URL(`${program}.js`, PROGRAMS));
+  const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, file], {
     env: { PATH: process.env["PATH"], PORT: "0", OPERATOR_PORT: "0", ...env },
     stdio: ["pipe", log, log],
     detached: true, // Ctrl-C must not reach it, so that it is stopped in order.
