@@ -126,6 +126,20 @@ describe("how the console looks and is used", { skip }, async () => {
     assert.equal(await focused(), "Search");
   });
 
+  test("the overview's charts mark what operators changed, and no look at a payload", async (t) => {
+    const { page, ask, deps, deliverDue } = await open(t, DESKTOP);
+    const { organization, failedEvent } = await aBusyPartner({ deps, deliverDue });
+    await ask({ url: `events/${failedEvent}` });
+    await ask({ method: "POST", url: "keys", body: { organization } });
+    await signIn(page);
+    const marks = page.getByLabel("Changes marked on the chart");
+    await marks
+      .getByText(/^\w+: create key, /)
+      .first()
+      .waitFor();
+    assert.doesNotMatch((await marks.textContent()) ?? "", /read/);
+  });
+
   test("there is no motion if the reader prefers none", async (t) => {
     const { page } = await open(t, { ...DESKTOP, reducedMotion: "reduce" });
     await signIn(page);

@@ -9,6 +9,7 @@ const ICONS: Record<Mark["kind"], IconName> = {
   stopped: "stop",
   disabled: "dot",
   release: "types",
+  changed: "changes",
 };
 
 /** The marks of a chart in words, the latest first. */

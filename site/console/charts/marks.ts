@@ -3,7 +3,7 @@ import type uPlot from "uplot";
 /** A change that a chart marks at its time. */
 export interface Mark {
   at: Date;
-  kind: "started" | "stopped" | "disabled" | "release";
+  kind: "started" | "stopped" | "disabled" | "release" | "changed";
   label: string;
 }
 
@@ -12,6 +12,7 @@ const COLOURS: Record<Mark["kind"], string> = {
   stopped: "warn",
   disabled: "bad",
   release: "accent",
+  changed: "quiet",
 };
 
 /** Paints a dashed line for each mark, with a shape for its kind at the top. */
@@ -53,6 +54,10 @@ function drawShape(
     ctx.lineTo(x + r, y);
     ctx.lineTo(x, y + r);
     ctx.lineTo(x - r, y);
+  } else if (kind === "changed") {
+    ctx.moveTo(x - r, y - r);
+    ctx.lineTo(x + r, y - r);
+    ctx.lineTo(x, y + r);
   } else {
     ctx.arc(x, y, r, 0, 2 * Math.PI);
   }

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import type { Overview, Page, Subscription } from "../api/shapes.ts";
+import type { Change, Overview, Page, Subscription } from "../api/shapes.ts";
 import { useLive } from "../api/use-live.ts";
 import { useQuery } from "../api/use-query.ts";
 import { ActivityCharts } from "../charts/activity-charts.tsx";
@@ -14,7 +14,7 @@ import { FailingSubscriptions, SlowestSubscriptions } from "./overview/ranked.ts
 import { marksOf } from "./overview/service-marks.ts";
 import { Verdict } from "./overview/verdict.tsx";
 
-const DISABLED_REFRESH_MS = 30_000;
+const MARKS_REFRESH_MS = 30_000;
 
 /** While the database is away, the overview says no more than that. */
 const isKnown = ({ last_24h: day }: Overview): boolean => day.published !== null;
@@ -24,13 +24,14 @@ export function OverviewPage() {
   const { data, isLive, error } = useLive<Overview>("overview/live", "overview", "overview");
   const disabled = useQuery<Page<Subscription>>(
     "subscriptions?active=false&limit=50",
-    DISABLED_REFRESH_MS,
+    MARKS_REFRESH_MS,
   );
+  const changes = useQuery<Page<Change>>("changes?limit=50", MARKS_REFRESH_MS);
   const organizations = useQuery<Page<unknown>>("organizations?limit=1");
   const processes = data?.processes;
   const marks = useMemo(
-    () => marksOf(processes ?? [], disabled.data?.items ?? []),
-    [JSON.stringify(processes?.map(({ id, state }) => [id, state])), disabled.data],
+    () => marksOf(processes ?? [], disabled.data?.items ?? [], changes.data?.items ?? []),
+    [JSON.stringify(processes?.map(({ id, state }) => [id, state])), disabled.data, changes.data],
   );
   const isEmpty = organizations.data?.items.length === 0;
 

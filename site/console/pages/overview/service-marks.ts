@@ -1,8 +1,8 @@
-import type { Process, Subscription } from "../../api/shapes.ts";
+import type { Change, Process, Subscription } from "../../api/shapes.ts";
 import type { Mark } from "../../charts/marks.ts";
 
-/** What changed about the service: processes, releases, and subscriptions that were disabled. */
-export function marksOf(processes: Process[], disabled: Subscription[]): Mark[] {
+/** What changed about the service: processes, releases, subscriptions that were disabled, and what operators did. */
+export function marksOf(processes: Process[], disabled: Subscription[], changes: Change[]): Mark[] {
   const byStart = [...processes].sort((a, b) => a.started_at.localeCompare(b.started_at));
   const starts = byStart.map((one, index): Mark => {
     const before = byStart[index - 1]?.version;
@@ -27,7 +27,14 @@ export function marksOf(processes: Process[], disabled: Subscription[]): Mark[] 
       ? []
       : [{ at: new Date(at), kind: "disabled", label: `${hostOf(url)} was auto-disabled` }],
   );
-  return [...starts, ...stops, ...disablings];
+  const deeds = changes
+    .filter(({ action }) => !action.startsWith("read_"))
+    .map(({ at, operator, action }): Mark => ({
+      at: new Date(at),
+      kind: "changed",
+      label: `${operator}: ${action.replaceAll("_", " ")}`,
+    }));
+  return [...starts, ...stops, ...disablings, ...deeds];
 }
 
 function hostOf(url: string): string {
