@@ -9,14 +9,19 @@ import { readTexts } from "../json-body.ts";
 import { EVENTS_BYTES_MAX } from "../limits.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { notePublished } from "../published-log.ts";
+import { boundBodies } from "./body-room.ts";
 import { PublishAnswer, PublishRequest } from "./event-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
+
+/** All bodies of publishers that are being read or published. */
+const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The levels around the data: the body of one event; the body, the array and the object of a batch. */
 const AROUND = { one: 1, batch: 3 };
 
 export function publishEventsRoute(app: App, deps: Dependencies): void {
   app.register((scope: App, _options, done) => {
+    boundBodies(scope, { bytesMax: BODIES_BYTES_MAX, bodyMax: EVENTS_BYTES_MAX });
     const faults = readStrictly(scope);
     scope.post(
       "/events",

@@ -1,0 +1,45 @@
+import type { FastifyRequest } from "fastify";
+import { Busy } from "../../domain/errors.ts";
+import type { App } from "../app.ts";
+
+/**
+ * Refuses a request if the bodies that are being read, with its own, would take more than `bytesMax`, or those of its operator
+ * more than half of that. A body without a length counts as `bodyMax`. Tokens of publishers have no rate limit, and their bodies
+ * are large.
+ */
+export function boundBodies(
+  app: App,
+  { bytesMax, bodyMax }: { bytesMax: number; bodyMax: number },
+): void {
+  const open = new Map<FastifyRequest, number>();
+  const byOperator = new Map<string, number>();
+  let total = 0;
+
+  app.addHook("onRequest", (request, reply, done) => {
+    const bytes = Math.min(Number(request.headers["content-length"] ?? bodyMax), bodyMax);
+    const own = byOperator.get(request.operator) ?? 0;
+    if (total + bytes > bytesMax || own + bytes > bytesMax / 2) {
+      done(new Busy("Too many large requests are being read: try again.", 1));
+      return;
+    }
+    open.set(request, bytes);
+    change(request, bytes);
+    reply.raw.once("close", () => leave(request)); // If the client has gone, there is no response.
+    done();
+  });
+  app.addHook("onResponse", (request, _reply, done) => {
+    leave(request);
+    done();
+  });
+
+  function leave(request: FastifyRequest): void {
+    change(request, -(open.get(request) ?? 0));
+    open.delete(request);
+  }
+
+  /** There are as many operators as tokens. */
+  function change({ operator }: FastifyRequest, bytes: number): void {
+    total += bytes;
+    byOperator.set(operator, (byOperator.get(operator) ?? 0) + bytes);
+  }
+}

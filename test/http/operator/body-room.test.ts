@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { once } from "node:events";
+import { test } from "node:test";
+import { createDatabase } from "../../support/database.ts";
+import { PUBLISHER } from "../../support/operator-api.ts";
+import { aPublisherApi } from "../../support/publisher-api.ts";
+
+const db = await createDatabase();
+
+test("bodies of publishers that are read at once are bounded, and a small one finds room again", async (t) => {
+  const { app, ask, post, order } = await aPublisherApi(t, db);
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  /** A publisher that announces 4 MiB, is told to go on, and sends none of it. */
+  const announce = async () => {
+    const socket = connect(Number(new URL(address).port), "127.0.0.1");
+    socket.write(
+      `POST /api/v1/admin/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${PUBLISHER.token}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${4 * 1024 * 1024}\r\nexpect: 100-continue\r\n\r\n`,
+    );
+    socket.on("error", () => undefined);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    return { socket, status: answer.toString().slice(9, 12) };
+  };
+  const waiting: Awaited<ReturnType<typeof announce>>[] = [];
+  for (let i = 0; i < 8; i++) waiting.push(await announce());
+  assert.deepEqual(new Set(waiting.map(({ status }) => status)), new Set(["100"]));
+  const refused = await announce();
+  assert.equal(refused.status, "503");
+  refused.socket.destroy();
+  assert.equal((await post(order)).status, 503);
+  const asOther = { method: "POST", url: "events", body: order } as const;
+  assert.equal((await ask(asOther)).status, 202, "another token has room");
+
+  const [first] = waiting;
+  assert.ok(first);
+  first.socket.destroy();
+  let { status } = await post(order);
+  while (status === 503) {
+    await new Promise(setImmediate); // Until its end has arrived.
+    ({ status } = await post(order));
+  }
+  assert.equal(status, 202);
+  for (const { socket } of waiting) socket.destroy(); // The listener's end would wait for them.
+});
