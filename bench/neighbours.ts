@@ -28,8 +28,8 @@ const HOSTILE: Hostile[] = [
     organizations: 1,
     urls: ({ receivers }) => receivers.urls(64, "/drip/0"),
   },
-  { what: "stall in the handshake", organizations: 1, urls: muteUrls },
-  { what: "reset", organizations: 1, urls: ({ receivers }) => receivers.urls(64, "/reset/0") },
+  { what: "stall in the handshake", organizations: 1, urls: (rig) => muteUrls(rig, false) },
+  { what: "reset", organizations: 1, urls: (rig) => muteUrls(rig, true) },
   {
     what: "answer 500",
     organizations: 1,
@@ -111,9 +111,10 @@ async function healthyP99(rig: Rig, { stage, service }: Served): Promise<number>
   return percentile(latencies, 0.99);
 }
 
-/** A port of the receivers that never begins a handshake. */
-async function muteUrls({ receivers }: Rig): Promise<string[]> {
-  const port = await receivers.process.ask("startMute", receivers.address);
+/** URLs with a port of the receivers that never begins a handshake. */
+async function muteUrls({ receivers }: Rig, resets: boolean): Promise<string[]> {
+  const { address } = receivers;
+  const port = await receivers.process.ask("startMute", { address, resets });
   return receivers.urls(64).map((text) => {
     const url = new URL(text);
     url.port = String(port);

@@ -39,9 +39,12 @@ const questions = {
     return (server.address() as AddressInfo).port;
   },
 
-  /** Accepts connections and never begins a handshake. Returns the port. */
-  startMute: async (address: string): Promise<number> => {
-    const server = createTcpServer((socket) => socket.on("error", () => undefined));
+  /** Accepts connections and never begins a handshake: resets them, or leaves them open. Returns the port. */
+  startMute: async ({ address, resets }: { address: string; resets: boolean }): Promise<number> => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => undefined);
+      if (resets) socket.resetAndDestroy();
+    });
     server.listen(0, address);
     await once(server, "listening");
     return (server.address() as AddressInfo).port;
@@ -97,7 +100,6 @@ function take(socket: TLSSocket, request: string): void {
   const [, behaviour = "", delayMs = "0"] = /^POST \/([a-z]+)\/(\d+)/.exec(request) ?? [];
   if (behaviour === "after") setTimeout(() => socket.write(OK), Number(delayMs));
   else if (behaviour === "drip") drip(socket);
-  else if (behaviour === "reset") socket.resetAndDestroy();
   else if (behaviour === "refuse") socket.write(REFUSAL);
   else if (behaviour !== "hang") socket.write(OK);
 }
