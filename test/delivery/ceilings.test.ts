@@ -108,6 +108,20 @@ test("a claim returns the pause for a used-up ceiling, and claims other subscrip
   assert.equal(row.waiting, 4, "what waits for its turn holds no lease and has no attempt");
 });
 
+test("a ceiling that has more tokens than the subscription has slots takes no more than these", async () => {
+  const id = await aLimited(1_000, 30);
+  const other = await aSubscription(deps);
+  await publish(deps, other.organization_id, 30);
+  const shares = [
+    { subscription_id: id, share: 3 },
+    { subscription_id: other.id, share: 5 },
+  ];
+  const { subscriptionIds, throttled } = await claimDeliveries(deps, { shares, limit: 64 });
+  const takenOf = (wanted: string) => subscriptionIds.filter((taken) => taken === wanted).length;
+  assert.deepEqual([takenOf(id), takenOf(other.id)], [3, 5]);
+  assert.deepEqual(throttled, []);
+});
+
 test("under a ceiling, deliveries are not published with a lease", async () => {
   const { id, organization_id } = await aSubscription(deps);
   let begun = 0;
