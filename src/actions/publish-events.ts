@@ -3,17 +3,23 @@ import {
   batchFaults,
   eventsIn,
   type EventRequest,
+  type Judging,
   organizationOf,
   readEvent,
 } from "../domain/event-request.ts";
 import { requireNoFaults } from "../domain/faults.ts";
 import { type OrganizationId, parseId, publicId } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
+import { inSteps } from "../lib/in-steps.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Published } from "./new-event.ts";
 
 /** The most faults in one answer. */
 export const EVENT_FAULTS_MAX = 1_000;
+
+/** How much is read in one step, in characters of data: about a millisecond. An event counts for some in itself. */
+const STEP_WEIGHT = 32_768;
+const EVENT_WEIGHT = 1_024;
 
 /** The result for one event. */
 export interface PublishedView {
@@ -45,17 +51,12 @@ export async function publishEvents(
     ...{ types: deps.eventTypes, retentionMs: deps.retentionMs },
     ...{ now: deps.clock(), documentFaults },
   };
-  const read = new Map<string, EventRequest>();
-  for (const [pointer, given] of events) {
-    const event = readEvent(given, pointer, judging, faults);
-    if (event) read.set(pointer, event);
-    if (faults.length >= EVENT_FAULTS_MAX) break;
-  }
+  const read = await inSteps(readEvents(events, judging, faults));
   const organizations = await findOrganizations(deps, events, faults);
   requireNone(faults);
 
   const published = await deps.batched.publishAll(
-    [...read.values()].map(({ organization, ...event }) => ({
+    read.map(({ organization, ...event }) => ({
       ...event,
       ...origin,
       organizationId: organizations.get(organization) ?? "",
@@ -64,6 +65,27 @@ export async function publishEvents(
   const items = published.map(viewPublished);
   const [only] = items;
   return isBatch || !only ? { items } : only;
+}
+
+/** Adds the faults of the events to `faults`. Returns the events without any. Yields after each step. */
+function* readEvents(
+  events: Map<string, unknown>,
+  judging: Judging,
+  faults: Fault[],
+): Generator<undefined, EventRequest[]> {
+  const read: EventRequest[] = [];
+  let sinceYield = 0;
+  for (const [pointer, given] of events) {
+    const event = readEvent(given, pointer, judging, faults);
+    if (event) read.push(event);
+    if (faults.length >= EVENT_FAULTS_MAX) break;
+
+    sinceYield += EVENT_WEIGHT + (event?.data.length ?? 0);
+    if (sinceYield < STEP_WEIGHT) continue;
+    sinceYield = 0;
+    yield;
+  }
+  return read;
 }
 
 /** Returns the ids by name. Adds a fault for each event whose organization does not exist. */

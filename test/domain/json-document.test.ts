@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { faultsOfJson } from "../../src/domain/json-document.ts";
+import type { Fault } from "../../src/domain/errors.ts";
+import { faultsOfJson as check } from "../../src/domain/json-document.ts";
+
+function faultsOfJson(text: string, bounds: Parameters<typeof check>[1]): Fault[] {
+  const steps = check(text, bounds);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
 
 const BOUNDS = { depthMax: 100, faultsMax: 1_000 };
 
@@ -128,4 +137,11 @@ test("a pointer does not grow with the depth of the fault", () => {
   const deep = `{"${"x".repeat(100)}":`.repeat(99) + "1e999" + "}".repeat(99);
   const [fault] = faultsOfJson(deep, BOUNDS);
   assert.ok(fault && fault.pointer.length < 2_200, `${fault?.pointer.length ?? 0} characters`);
+});
+
+test("a long text is read in steps of 4,000 tokens", () => {
+  const text = JSON.stringify(Array.from({ length: 10_000 }, () => 1)); // A number and a comma each.
+  let yields = 0;
+  for (const steps = check(text, BOUNDS); !steps.next().done;) yields++;
+  assert.equal(yields, 5);
 });

@@ -5,6 +5,7 @@ import { DATA_DEPTH_MAX, eventsIn } from "../../domain/event-request.ts";
 import { faultsOfJson } from "../../domain/json-document.ts";
 import { type Fault, PartnerError } from "../../domain/errors.ts";
 import type { App } from "../app.ts";
+import { inSteps } from "../../lib/in-steps.ts";
 import { readTexts } from "../json-body.ts";
 import { EVENTS_BYTES_MAX } from "../limits.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -76,8 +77,11 @@ function readStrictly(app: App): WeakMap<FastifyRequest, Fault[]> {
       return;
     }
     const depthMax = DATA_DEPTH_MAX + (eventsIn(body).isBatch ? AROUND.batch : AROUND.one);
-    found.set(request, faultsOfJson(text, { depthMax, faultsMax: EVENT_FAULTS_MAX }));
-    done(null, body);
+    const check = faultsOfJson(text, { depthMax, faultsMax: EVENT_FAULTS_MAX });
+    inSteps(check).then((faults) => {
+      found.set(request, faults);
+      done(null, body);
+    }, done);
   });
   return found;
 }
