@@ -1,4 +1,5 @@
 import { Busy } from "../domain/errors.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 import { currentSpans, inSpans, type Span } from "../lib/tracing.ts";
 
 export interface BatchOptions {
@@ -25,6 +26,9 @@ const SHARE_AFTER_HALT = 1 / 10;
  * later, so that it holds more of them, because a statement costs more than a row. A batch of `enough` calls starts at once, so
  * that the database works while the tick goes on.
  *
+ * If more calls wait than a batch holds, those with different `holderOf` take turns. So a newcomer's call goes with the next batch,
+ * however many calls of another holder came before it.
+ *
  * `run` returns one result for each item, in their order. If it throws, every call of that batch throws. If it takes longer
  * than `patienceMs`, its calls, the waiting ones and all new ones until it ends throw at once, so that no backlog grows. The
  * next batches get less patience until one succeeds.
@@ -32,6 +36,7 @@ const SHARE_AFTER_HALT = 1 / 10;
 export function batch<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
   { max, enough = max, paceMs = 0, waitingMax = WAITING_MAX, patienceMs }: BatchOptions,
+  holderOf?: (item: Item) => string,
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
@@ -81,9 +86,21 @@ export function batch<Item, Result>(
     else schedule();
   }
 
+  function takeCalls(): Call[] {
+    if (holderOf === undefined || waiting.length <= max) return waiting.splice(0, max);
+    const inTurn = new FairQueue<string, Call>();
+    for (const call of waiting.splice(0)) inTurn.add(holderOf(call.item), call);
+    const calls: Call[] = [];
+    for (let call = inTurn.take(); call; call = inTurn.take()) {
+      if (calls.length < max) calls.push(call);
+      else waiting.push(call);
+    }
+    return calls;
+  }
+
   async function runBatch(): Promise<void> {
     isBusy = true;
-    const calls = waiting.splice(0, max);
+    const calls = takeCalls();
     nextStartMs = calls.length > 1 ? performance.now() + paceMs : 0;
     const patience =
       patienceMs && setTimeout(giveUp, patienceMs * (hasHalted ? SHARE_AFTER_HALT : 1));

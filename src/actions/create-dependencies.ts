@@ -34,7 +34,11 @@ export function createDependencies(parts: Parts): Dependencies {
     limited: { waiting: new Map(), toldAt: new BoundedCache(LIMITED_TOLD_MAX) },
     proofs: new Proofs(),
     batched: {
-      admit: batch((presented: Presented[]) => admitAll({ db: inTime(), clock }, presented), BATCH),
+      admit: batch(
+        (presented: Presented[]) => admitAll({ db: inTime(), clock }, presented),
+        BATCH,
+        ({ keyId }) => keyId,
+      ),
 
       findSubscription: batch(async (ids: string[]) => {
         const rows = await findSubscriptions(inTime(), ids);

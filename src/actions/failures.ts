@@ -23,7 +23,10 @@ export async function pageOfFailures(
     positionOf: (row) => row.id,
     rows: async (after, limit) => {
       const subscription = await getSubscription(deps, organizationId, id);
-      return listFailures(deps.db, subscription.id, { after, limit });
+      return listFailures(deps.db.of(subscription.organization_id), subscription.id, {
+        after,
+        limit,
+      });
     },
     view: viewAttempt,
   });

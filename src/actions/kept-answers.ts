@@ -56,7 +56,8 @@ async function findAnswer(
   { db, clock, ring }: Deps,
   request: KeyedRequest,
 ): Promise<string | null> {
-  const kept = await findKeptAnswer(db, keyOf(request), after(clock(), -ANSWER_KEPT_MS));
+  const own = db.of(request.organizationId);
+  const kept = await findKeptAnswer(own, keyOf(request), after(clock(), -ANSWER_KEPT_MS));
   if (kept === null) return null;
   if (!kept.request_hash.equals(request.hash)) {
     throw new PartnerError(

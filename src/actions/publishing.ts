@@ -29,8 +29,13 @@ export function createPublishing(
   const { noteWrite = <Result>(write: Promise<Result>) => write } = parts;
   const alone = { ...options, max: 1 };
 
-  const publish = batch((events: NewEvent[]) => write(events, null), options);
-  const publishKeyed = batch((events: NewEvent[]) => write(events, KEY_WAIT_MS), options);
+  const holderOf = ({ organizationId }: NewEvent) => organizationId;
+  const publish = batch((events: NewEvent[]) => write(events, null), options, holderOf);
+  const publishKeyed = batch(
+    (events: NewEvent[]) => write(events, KEY_WAIT_MS),
+    options,
+    holderOf,
+  );
   const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
     batch(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
   );

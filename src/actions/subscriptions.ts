@@ -29,11 +29,12 @@ export type NewSubscription = SubscriptionRow & { secret: string };
  * before anything is locked.
  */
 export async function createSubscription(
-  { db, clock, ring, checkDestination, rules }: Dependencies,
+  { db: ofAll, clock, ring, checkDestination, rules }: Dependencies,
   organizationId: OrganizationId,
   { url, events }: { url: string; events: string[] },
   keep?: (tx: Queryable, created: NewSubscription) => Promise<void>,
 ): Promise<NewSubscription> {
+  const db = ofAll.of(organizationId);
   requireFewEvents(events);
   await requireRoom(db, organizationId, rules.maxSubscriptions);
 
@@ -96,7 +97,7 @@ export async function listSubscriptions(
   { db }: Pick<Dependencies, "db">,
   organizationId: OrganizationId,
 ): Promise<SubscriptionRow[]> {
-  return list(db, { organizationId, limit: SUBSCRIPTIONS_MAX });
+  return list(db.of(organizationId), { organizationId, limit: SUBSCRIPTIONS_MAX });
 }
 
 /** Returns a subscription. Another organization's counts as absent. `organizationId` null: any organization's. */
@@ -125,7 +126,8 @@ export async function deleteSubscription(
   id: SubscriptionId | null,
 ): Promise<void> {
   if (id === null) throw noSuchSubscription();
-  const { rows, isSomeLeft } = await db.begin(async (tx) => {
+  const own = organizationId === null ? db : db.of(organizationId);
+  const { rows, isSomeLeft } = await own.begin(async (tx) => {
     const now = clock();
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
     return cancelWaiting(tx, [id], now);

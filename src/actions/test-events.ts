@@ -49,7 +49,7 @@ async function publishAndKeep(
   keep: Keep,
 ): Promise<Published> {
   const { noteWrite = <Result>(write: Promise<Result>) => write } = deps;
-  const writing = deps.db.begin(async (tx) => {
+  const writing = deps.db.of(event.organizationId).begin(async (tx) => {
     const [one] = await publish(deps, tx, [event]);
     if (!one) throw new Error("publishing one event returned nothing");
     if (one.subscriptionIds.length > 0) await keep(tx, event.subscriptionId, one.eventId);

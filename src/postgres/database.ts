@@ -19,6 +19,8 @@ export interface Database extends Queryable {
    * The work may have been done or not. Its locks are released soon.
    */
   within: (ms: number) => Database;
+  /** The same database, for the work of one organization. It gets its turn among the others, and half of the connections at most. */
+  of: (organizationId: string) => Database;
   /**
    * Listens on a channel, over its own connection. Null behind a pooler in transaction mode, which keeps no connection to
    * listen on.
@@ -88,12 +90,13 @@ export function connect(
   const listening = { ...connecting, application_name: `${application_name} listen` };
   return open();
 
-  function open(endMs?: number): Database {
-    const untilMs = () => endMs ?? performance.now() + patienceMs;
-    return Object.assign(createSql(traced((statement) => pool.run(statement, untilMs()))), {
+  function open(endMs?: number, holder: string | null = null): Database {
+    const lending = () => ({ holder, untilMs: endMs ?? performance.now() + patienceMs });
+    return Object.assign(createSql(traced((statement) => pool.run(statement, lending()))), {
       begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
-        pool.begin((run) => work(createSql(traced(run))), untilMs()),
-      within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms)),
+        pool.begin((run) => work(createSql(traced(run))), lending()),
+      within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms), holder),
+      of: (organizationId: string) => open(endMs, organizationId),
       listen: (listener: ListenerOptions) =>
         poolMode === "transaction" ? null : new Listener(listening, listener),
       end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),

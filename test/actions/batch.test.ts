@@ -64,6 +64,21 @@ test("the next batch starts before the callers of the last one continue", async 
   assert.deepEqual(seen, ["batch of a", "batch of b", "answer to a", "answer to b"]);
 });
 
+test("if more calls wait than a batch holds, their holders take turns", async () => {
+  const batches: string[] = [];
+  const same = batch(
+    (items: string[]) => {
+      batches.push(items.join(" "));
+      return Promise.resolve(items);
+    },
+    { max: 3 },
+    (item) => item.slice(0, 1),
+  );
+  const calls = ["a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"].map(same);
+  assert.equal((await Promise.all(calls)).join(" "), "a1 a2 a3 a4 a5 b1 b2 c1");
+  assert.deepEqual(batches, ["a1 a2 a3", "a4 b1 c1", "a5 b2"]);
+});
+
 test("one batch runs at a time, and calls that arrive meanwhile share the next", async () => {
   let inFlight = 0;
   let most = 0;

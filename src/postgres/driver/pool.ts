@@ -1,8 +1,9 @@
+import { Tally } from "../../lib/tally.ts";
 import { type Connection, Connections, type ConnectionsOptions } from "./connections.ts";
 import { closed, isBreaking, isFull, isStale } from "./failure.ts";
 import type { Answer, Prepared, Row, Run } from "./statement.ts";
 import { transact } from "./transaction.ts";
-import { Call, Waiting } from "./waiting.ts";
+import { Call, type Holder, Waiting } from "./waiting.ts";
 
 export interface PoolOptions extends ConnectionsOptions {
   /** How long the server may take to answer, and how long a statement waits for a connection. */
@@ -14,8 +15,19 @@ export interface PoolOptions extends ConnectionsOptions {
 }
 
 const CONTENT_MS = 10_000;
+/** The share of the connections that one organization may have. Its transactions may wait for each other's locks. */
+const HOLDER_SHARE = 1 / 2;
 
-/** Lends a connection to each statement or transaction, in the order of their calls. */
+/** For whom a statement or a transaction is, and the time of the monotonic clock at which it is abandoned. */
+export interface Lending {
+  holder?: Holder;
+  untilMs?: number;
+}
+
+/**
+ * Lends a connection to each statement or transaction. The holders take turns, and the calls of one holder come in their order.
+ * Organizations have at most half of the connections each, so that none of them has all.
+ */
 export class Pool {
   readonly #connections: Connections;
   readonly #waiting = new Waiting();
@@ -25,6 +37,8 @@ export class Pool {
   readonly #begin: string | undefined;
   /** Connections that are lent or being opened for a call. */
   #lent = 0;
+  /** The same, of each holder. */
+  readonly #held = new Tally<Holder>();
   /** Those of them that are open. */
   #made = 0;
   /** The number that may be lent now. */
@@ -41,10 +55,10 @@ export class Pool {
     this.#begin = begin;
   }
 
-  /** Runs one statement by itself. Abandons it at the time `untilMs` of the monotonic clock. */
-  run(statement: Prepared, untilMs = Infinity): Promise<Answer<Row[]>> {
-    if (this.#begin !== undefined) return this.begin((run) => run(statement), untilMs);
-    return this.#lend(untilMs, async (ask) => {
+  /** Runs one statement by itself. */
+  run(statement: Prepared, lending: Lending = {}): Promise<Answer<Row[]>> {
+    if (this.#begin !== undefined) return this.begin((run) => run(statement), lending);
+    return this.#lend(lending, async (ask) => {
       try {
         return await ask(statement);
       } catch (error) {
@@ -55,8 +69,8 @@ export class Pool {
     });
   }
 
-  begin<Result>(work: (run: Run) => PromiseLike<Result>, untilMs = Infinity): Promise<Result> {
-    return this.#lend(untilMs, (ask) => transact(ask, work, this.#begin));
+  begin<Result>(work: (run: Run) => PromiseLike<Result>, lending: Lending = {}): Promise<Result> {
+    return this.#lend(lending, (ask) => transact(ask, work, this.#begin));
   }
 
   /** Waits for statements and transactions that have begun. Closes their connections after `graceMs`. */
@@ -75,9 +89,12 @@ export class Pool {
     clearTimeout(this.#growing);
   }
 
-  async #lend<Result>(untilMs: number, work: (ask: Run) => Promise<Result>): Promise<Result> {
+  async #lend<Result>(
+    { holder = null, untilMs = Infinity }: Lending,
+    work: (ask: Run) => Promise<Result>,
+  ): Promise<Result> {
     const limitMs = () => Math.max(0, Math.min(this.#silenceMs, untilMs - performance.now()));
-    const connection = await this.#borrow(limitMs());
+    const connection = await this.#borrow(holder, limitMs());
     let isBroken = false;
     try {
       return await work(async (statement) => {
@@ -89,7 +106,7 @@ export class Pool {
         }
       });
     } finally {
-      this.#giveBack(connection, isBroken);
+      this.#giveBack(holder, connection, isBroken);
     }
   }
 
@@ -99,23 +116,27 @@ export class Pool {
     return values.length > 0 ? { text, values } : { text };
   }
 
-  #borrow(limitMs: number): Promise<Connection> {
+  #borrow(holder: Holder, limitMs: number): Promise<Connection> {
     if (this.#ended) return Promise.reject(closed());
-    const call = new Call(limitMs);
-    if (this.#lent < this.#limit) void this.#start(call);
+    const call = new Call(holder, limitMs);
+    if (this.#lent < this.#limit && this.#mayBorrow(holder)) void this.#start(call);
     else this.#waiting.add(call);
     return call.connection;
   }
 
-  #giveBack(connection: Connection, isBroken: boolean): void {
+  #mayBorrow(holder: Holder): boolean {
+    return holder === null || this.#held.of(holder) < Math.max(1, this.#limit * HOLDER_SHARE);
+  }
+
+  #giveBack(holder: Holder, connection: Connection, isBroken: boolean): void {
     this.#connections.giveBack(connection, { isBroken });
     this.#made--;
-    this.#return();
+    this.#return(holder);
   }
 
   #serve(): void {
     while (this.#lent < this.#limit) {
-      const call = this.#waiting.takeNext();
+      const call = this.#waiting.takeNext((holder) => this.#mayBorrow(holder));
       if (!call) return;
       void this.#start(call);
     }
@@ -123,13 +144,14 @@ export class Pool {
 
   async #start(call: Call): Promise<void> {
     this.#lent++;
+    this.#held.add(call.holder);
     try {
       const connection = await this.#connections.take();
       this.#made++;
-      if (!call.resolve(connection)) this.#giveBack(connection, false);
+      if (!call.resolve(connection)) this.#giveBack(call.holder, connection, false);
     } catch (error) {
       this.#refuse(call, error as Error);
-      this.#return();
+      this.#return(call.holder);
     }
   }
 
@@ -153,8 +175,9 @@ export class Pool {
     this.#serve();
   }
 
-  #return(): void {
+  #return(holder: Holder): void {
     this.#lent--;
+    this.#held.remove(holder);
     this.#serve();
     this.#onReturn();
   }

@@ -1,14 +1,21 @@
+import { FairQueue } from "../../lib/fair-queue.ts";
 import type { Connection } from "./connections.ts";
 import { noConnection } from "./failure.ts";
 
+/** An organization, or null for the service itself. */
+export type Holder = string | null;
+
 /** A statement or a transaction that needs a connection. It is refused if it gets none in time. */
 export class Call {
+  /** For whom the connection is. Null: the service itself. */
+  readonly holder: Holder;
   readonly connection: Promise<Connection>;
   readonly #timer: NodeJS.Timeout;
   #settle: { resolve: (connection: Connection) => void; reject: (error: Error) => void } | null =
     null;
 
-  constructor(limitMs: number) {
+  constructor(holder: Holder, limitMs: number) {
+    this.holder = holder;
     this.connection = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.#timer = setTimeout(() => this.reject(noConnection(limitMs)), limitMs);
   }
@@ -37,26 +44,26 @@ export class Call {
   }
 }
 
-/** Waiting calls, in the order in which they came. */
+/** Waiting calls. The holders take turns. */
 export class Waiting {
-  #calls: Call[] = [];
+  readonly #calls = new FairQueue<Holder, Call>();
 
   add(call: Call): void {
-    this.#calls.push(call);
+    this.#calls.add(call.holder, call);
   }
 
   /** Puts a call back in front after its connection failed. */
   putBack(call: Call): void {
-    this.#calls.unshift(call);
+    this.#calls.putBack(call.holder, call);
   }
 
-  takeNext(): Call | undefined {
-    let call = this.#calls.shift();
-    while (call?.isOver) call = this.#calls.shift();
+  takeNext(mayTake: (holder: Holder) => boolean): Call | undefined {
+    let call = this.#calls.take(mayTake);
+    while (call?.isOver) call = this.#calls.take(mayTake);
     return call;
   }
 
   rejectAll(error: Error): void {
-    for (const call of this.#calls.splice(0)) call.reject(error);
+    for (const call of this.#calls.takeAll()) call.reject(error);
   }
 }

@@ -127,3 +127,42 @@ test("at the time limit of closing, running statements and silent servers are cu
   await Promise.all(refused);
   await pool.end(0);
 });
+
+test("an organization has at most half of the connections, and the others go on", async (t) => {
+  const pool = aPool(t, await createDatabase({ max: 1 }), { max: 4 });
+  const order: string[] = [];
+  let release: () => void = () => undefined;
+  const open = new Promise<void>((resolve) => (release = resolve));
+  const held = Array.from({ length: 6 }, (_, n) =>
+    pool.begin(
+      (run) => {
+        order.push(`busy ${n}`);
+        return open.then(() => run({ text: "select 1" }));
+      },
+      { holder: "busy" },
+    ),
+  );
+  while (order.length < 2) await new Promise(setImmediate);
+  for (const holder of ["other", null]) {
+    await pool.run({ text: "select 1" }, { holder });
+    order.push(String(holder));
+  }
+  release();
+  await Promise.all(held);
+  assert.deepEqual(order, [
+    ...["busy 0", "busy 1"],
+    ...["other", "null"],
+    ...["busy 2", "busy 3", "busy 4", "busy 5"],
+  ]);
+});
+
+test("organizations that wait for a connection take turns", async (t) => {
+  const pool = aPool(t, await createDatabase({ max: 1 }), { max: 1 });
+  const order: string[] = [];
+  const ask = async (holder: string) => {
+    await pool.run({ text: "select 1" }, { holder });
+    order.push(holder);
+  };
+  await Promise.all(["busy", "busy", "busy", "busy", "one", "two"].map(ask));
+  assert.deepEqual(order, ["busy", "busy", "one", "two", "busy", "busy"]);
+});
