@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,11 @@ import type { Scenario } from "./support/scenario.ts";
 import { median, percentile } from "./support/statistics.ts";
 
 const FILE = fileURLToPath(new URL("../../docs/images/neighbours.svg", import.meta.url));
+/**
+ * The line "beside it" of the build before organizations shared slots (version control names it: "Share slots between
+ * organizations and hosts"), up to 30 s: most of the events had not arrived by then.
+ */
+const BEFORE = new URL("../../bench/neighbours-before.json", import.meta.url);
 const PER_SECOND = 200;
 const SECONDS = 40;
 /** When the hostile organization arrives. */
@@ -20,7 +25,7 @@ const WARM_UP_MS = 3_000;
 const HOSTILE = 64;
 const DUE_EACH = 40;
 
-/** Draws the p99 of healthy organizations over time, while an organization arrives whose receivers hang, and without it. */
+/** Draws the p99 of healthy organizations over time, while an organization arrives whose receivers hang, without it, and as it was. */
 export const plot: Scenario = {
   name: "plot",
   isLong: true,
@@ -29,9 +34,11 @@ export const plot: Scenario = {
     await rig.clear();
     const beside = await secondsOf(rig, { isBeside: true });
 
+    const before = JSON.parse(await readFile(BEFORE, "utf8")) as number[];
     const lines = [
       { name: "without it", values: without },
       { name: "beside it", values: beside },
+      { name: "beside it, before slots were shared", values: before },
     ];
     const arrives = rig.size(ARRIVES_S, 1);
     const title = `p99 of healthy organizations at ${PER_SECOND} events a second`;

@@ -5,7 +5,7 @@ const RIGHT = 20;
 const TOP = 30;
 const BOTTOM = 45;
 /** Readable on light and dark pages. */
-const COLOURS = ["#2f80ed", "#e0662f"];
+const COLOURS = ["#2f80ed", "#e0662f", "#8a4fbf"];
 
 export interface Line {
   name: string;
@@ -33,7 +33,7 @@ export function chartOf(
   const rules = powers.map(
     (value) =>
       `<path d="M${LEFT} ${round(y(value))}H${WIDTH - RIGHT}" stroke="#8888" stroke-width="0.5"/>` +
-      text(LEFT - 8, y(value) + 4, `${value} ms`, "end"),
+      text(LEFT - 8, y(value) + 4, timeOf(value), "end"),
   );
   const tens = Array.from({ length: Math.floor(seconds / 10) + 1 }, (_, n) => 10 * n);
   const ticks = tens.map((second) =>
@@ -63,6 +63,10 @@ export function chartOf(
     ...drawn,
     "</svg>\n",
   ].join("\n");
+}
+
+function timeOf(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
 }
 
 function text(x: number, y: number, words: string, anchor: string): string {

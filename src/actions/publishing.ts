@@ -31,11 +31,7 @@ export function createPublishing(
 
   const holderOf = ({ organizationId }: NewEvent) => organizationId;
   const publish = batch((events: NewEvent[]) => write(events, null), options, holderOf);
-  const publishKeyed = batch(
-    (events: NewEvent[]) => write(events, KEY_WAIT_MS),
-    options,
-    holderOf,
-  );
+  const publishKeyed = batch((events: NewEvent[]) => write(events, KEY_WAIT_MS), options, holderOf);
   const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
     batch(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
   );
