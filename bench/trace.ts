@@ -91,7 +91,13 @@ function openSteps(rig: Rig, { db, url: databaseUrl }: Stage) {
     const [, keyId = "", keySecret = ""] = /^vck_([^.]+)\.(.+)$/.exec(partner.token) ?? [];
     const event = { id: randomId(), type: TEST_EVENT, occurredAt: clock(), data: TEST_EVENT_DATA };
     const body = encodeEnvelope(event, id);
-    const post = { url, eventId: publicId("evt", event.id), signingSecret: secret, body };
+    const post = {
+      url,
+      eventId: publicId("evt", event.id),
+      signingSecret: secret,
+      attempt: 1,
+      body,
+    };
     return {
       "key and window": () =>
         admitAll({ db, clock }, [{ keyId, secretHash: hashSecret(keySecret) }]),

@@ -60,6 +60,7 @@ async function run(plan: LoopPlan): Promise<number> {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
         ...signatures,
+        "X-VC-Attempt": "1",
       };
       const answered = await receivers.request({ method: "POST", origin, path, headers, body });
       await answered.body.dump();

@@ -70,7 +70,8 @@ export function createDeliverer({
     // The claim came late or this process slept. Another process may have the delivery now.
     if (startedAt >= claim.leased_until) return internalFault("lease_spent");
     if (signingSecret === null) return internalFault("secret_sealed");
-    const post = { url, eventId: publicId("evt", claim.event_id), signingSecret, body };
+    const eventId = publicId("evt", claim.event_id);
+    const post = { url, eventId, signingSecret, attempt: claim.attempts + 1, body };
     return send(span ? { ...post, span, tellsReceiver: tellsReceivers } : post);
   }
 }

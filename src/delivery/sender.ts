@@ -20,6 +20,8 @@ export interface Post {
   eventId: EventId;
   /** As issued, with `whsec_`. */
   signingSecret: string;
+  /** The number of this attempt. The first is number 1. */
+  attempt: number;
   /** Sent byte for byte. */
   body: Uint8Array;
   /** The attempt's, if it is traced. */
@@ -118,13 +120,14 @@ export function createSender(options: {
 
   /** Call it as late as possible, because receivers compare the timestamp with their own clock. */
   function sign(post: Post, destination: Destination): Uint8Array {
-    const { signingSecret, eventId, body, span, tellsReceiver } = post;
+    const { signingSecret, eventId, attempt, body, span, tellsReceiver } = post;
     const timestampMs = clock().getTime();
     const signatures = signatureHeaders({ signingSecret, eventId, timestampMs, body });
     const headers = {
       "Content-Type": "application/json",
       "User-Agent": userAgent,
       ...signatures,
+      "X-VC-Attempt": String(attempt),
       ...(span && tellsReceiver === true && { traceparent: span.traceparent }),
     };
     return postBytes(destination, headers, body);

@@ -87,7 +87,7 @@ test("the next delay runs from the end of the failed attempt", async () => {
   assert.equal(failure.next_attempt_at?.getTime(), clock().getTime() + 60_000);
 });
 
-test("each retry carries the same bytes and a fresh timestamp, and a receiver with a 5-minute window accepts all seven", async () => {
+test("each retry carries the same bytes, a fresh timestamp and its number, and a receiver with a 5-minute window accepts all seven", async () => {
   const { deps, clock, deliverDue } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { secret } = await aSubscription(deps, organization);
@@ -107,6 +107,10 @@ test("each retry carries the same bytes and a fresh timestamp, and a receiver wi
   assert.equal(posts.length, 7);
   assert.equal(new Set(posts.map((p) => Buffer.from(p.body).toString("hex"))).size, 1);
   assert.equal(new Set(posts.map((p) => p.eventId)).size, 1);
+  assert.deepEqual(
+    posts.map(({ attempt }) => attempt),
+    [1, 2, 3, 4, 5, 6, 7],
+  );
 });
 
 test("the 20th failure in a row (7 + 7 + 6) disables once, and what is queued is never claimed", async () => {

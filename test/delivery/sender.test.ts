@@ -15,7 +15,9 @@ test("a delivery is one signed POST of the exact bytes and nothing else", async 
   const receiver = await startReceiver(t);
   const body = Buffer.from('{"text":"é\\u0000 \n"}');
 
-  const outcome = await sender.send(aPost(receiver.url("/hook/a%20b?x=1&y=%2F"), { body }));
+  const outcome = await sender.send(
+    aPost(receiver.url("/hook/a%20b?x=1&y=%2F"), { attempt: 7, body }),
+  );
   assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 200 });
 
   const { method, path, headers, body: received } = await receiver.next();
@@ -31,6 +33,7 @@ test("a delivery is one signed POST of the exact bytes and nothing else", async 
     "webhook-id",
     "webhook-signature",
     "webhook-timestamp",
+    "x-vc-attempt",
     "x-vc-signature",
     "x-vc-timestamp",
   ]);
@@ -38,6 +41,7 @@ test("a delivery is one signed POST of the exact bytes and nothing else", async 
   assert.equal(headers["content-type"], "application/json");
   assert.equal(headers["content-length"], String(body.length));
   assert.equal(headers["user-agent"], "partner-api/1.0.0");
+  assert.equal(headers["x-vc-attempt"], "7");
   assert.equal(headers["x-vc-timestamp"], String(sentAt.getTime()));
 });
 

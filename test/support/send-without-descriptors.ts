@@ -24,6 +24,7 @@ const post = {
   url: destination.url,
   eventId: "evt_1",
   signingSecret: "whsec_eA",
+  attempt: 1,
   body: Buffer.from("{}"),
 };
 process.stdout.write(JSON.stringify(await sender.send(post)));

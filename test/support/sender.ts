@@ -54,6 +54,7 @@ export function aPost(url: string, changes: Partial<Post> = {}): Post {
     url,
     eventId: "evt_00000000-0000-4000-8000-000000000001",
     signingSecret: SIGNING_SECRET,
+    attempt: 1,
     body: Buffer.from('{"event":"vc.test.ping"}'),
     ...changes,
   };

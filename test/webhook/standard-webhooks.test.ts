@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { ROOT } from "../support/root.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { startSender } from "../support/sender.ts";
+import { aPost, startSender } from "../support/sender.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
 
@@ -78,8 +78,9 @@ async function deliveries(t: TestContext): Promise<Sent[]> {
   const receiver = await startReceiver(t);
   const send = async (data?: string): Promise<Sent> => {
     const { eventId, body } = aDelivery(data === undefined ? {} : { data });
-    const post = { url: receiver.url(), eventId, signingSecret: SECRET, body: Buffer.from(body) };
-    await sender.send(post);
+    await sender.send(
+      aPost(receiver.url(), { eventId, signingSecret: SECRET, body: Buffer.from(body) }),
+    );
     const received = await receiver.next();
     const headers = Object.entries(received.headers).flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value] as const] : [],

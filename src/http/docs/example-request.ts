@@ -23,6 +23,7 @@ export function exampleRequest({ name, example }: EventType): {
       timestampMs: EXAMPLE.time.getTime() + 123,
       body,
     }),
+    "X-VC-Attempt": "1",
   };
   return { headers, body: body.toString("utf8") };
 }
