@@ -18,9 +18,10 @@ export async function clientTypes(document) {
   return prettier.format(text, { ...(await prettier.resolveConfig(FILE)), filepath: FILE });
 }
 
-/** Drops error responses, which all have the same type. */
+/** Drops deliveries, and error responses, which all have the same type. */
 function withoutErrors(document) {
   const copy = structuredClone(document);
+  delete copy.webhooks;
   for (const operation of operationsOf(copy)) {
     const good = Object.entries(operation.responses).filter(([status]) => status < 400);
     operation.responses = Object.fromEntries(good);
@@ -37,9 +38,9 @@ function codesOf(document) {
   );
 }
 
+/** Each code has an example of its name. */
 function knownCodes(content = {}) {
-  const { allOf = [] } = content["application/problem+json"]?.schema ?? {};
-  return allOf.flatMap(({ properties }) => properties?.code["x-extensible-enum"] ?? []);
+  return Object.keys(content["application/problem+json"]?.examples ?? {});
 }
 
 function operationsOf({ paths }) {

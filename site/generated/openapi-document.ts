@@ -43,6 +43,24 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
+/** The same document with the components in the places that refer to them. */
+export async function resolvedDocument(): Promise<OpenApiDocument> {
+  const document = await openApiDocument();
+  return { ...document, paths: resolve(document.paths) as OpenApiDocument["paths"] };
+
+  function resolve(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== "object" || value === null) return value;
+    if ("$ref" in value) return resolve(targetOf(String(value.$ref)));
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one)]));
+  }
+
+  function targetOf(ref: string): unknown {
+    const steps = ref.split("/").slice(1);
+    return steps.reduce<object>((at, step) => (at as Record<string, object>)[step] ?? {}, document);
+  }
+}
+
 /**
  * The document that the partners' listener publishes. It is requested without a database, since
  * this route needs none.

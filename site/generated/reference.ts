@@ -1,11 +1,11 @@
-import { type Media, openApiDocument, type Operation } from "./openapi-document.ts";
+import { type Media, type Operation, resolvedDocument } from "./openapi-document.ts";
 import { exampleOf, type Member, members, remarks, typeOf } from "./schema.ts";
 
 const JSON_TYPE = "application/json";
 
 /** The six calls, from the published OpenAPI document. */
 export async function reference(): Promise<string> {
-  const { info, paths } = await openApiDocument();
+  const { info, paths } = await resolvedDocument();
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
       call(`${method.toUpperCase()} ${path}`, operation),
@@ -42,14 +42,22 @@ function call(line: string, operation: Operation): string {
   ].join("\n\n");
 }
 
+const EXAMPLES = [
+  ["bash", "curl", "sh"],
+  ["javascript", "JavaScript", "mjs"],
+  ["python", "Python", "py"],
+  ["go", "Go", "go"],
+  ["php", "PHP", "php"],
+  ["ruby", "Ruby", "rb"],
+] as const;
+
 function examples(operationId: string): string {
   const file = `site/samples/reference/${operationId}`;
-  return [
-    ":::tabs Example",
-    `\`\`\`bash title="curl" file=${file}.sh\n\`\`\``,
-    `\`\`\`javascript title="JavaScript" file=${file}.mjs\n\`\`\``,
-    ":::",
-  ].join("\n");
+  const fences = EXAMPLES.map(
+    ([language, title, ending]) =>
+      `\`\`\`${language} title="${title}" file=${file}.${ending}\n\`\`\``,
+  );
+  return [":::tabs Example", ...fences, ":::"].join("\n");
 }
 
 function responseOf(media: Media | undefined): string[] {

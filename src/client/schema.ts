@@ -109,34 +109,214 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description An error in the format of RFC 9457. */
+    /** @description The event is stored and on its way. */
+    AcceptedEvent: {
+      /** @description `evt_<uuid>`, the `id` of the envelope to come */
+      event_id: string;
+      /** @description Always true: what is not stored is an error. */
+      enqueued: boolean;
+    };
+    /**
+     * @description A failed attempt.
+     * @example {
+     *       "id": "att_019bd1f2-1c00-7000-8a5b-2f9b1c3d4e5f",
+     *       "subscription_id": "wh_0b6e9f3c-58c1-4d0e-9c0f-3f8a6f0f2b11",
+     *       "event_id": "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b",
+     *       "event_type": "vc.test.ping",
+     *       "attempt": 3,
+     *       "status": "failed",
+     *       "http_status": 503,
+     *       "reason": "http_503",
+     *       "duration_ms": 41,
+     *       "attempted_at": "2026-01-31T09:36:00.000Z",
+     *       "next_attempt_at": "2026-01-31T10:06:00.041Z"
+     *     }
+     */
+    Failure: {
+      /** @description `att_<uuid>` */
+      id: string;
+      /** @description `wh_<uuid>` */
+      subscription_id: string;
+      /** @description `evt_<uuid>`, as in the envelope */
+      event_id: string;
+      /** @description `event` of the envelope */
+      event_type: string;
+      /** @description The first attempt of a delivery is number 1. */
+      attempt: number;
+      /** @enum {string} */
+      status: "failed" | "dead_lettered";
+      /** @description What the receiver returned; 0 if nothing. */
+      http_status: number;
+      /** @description `http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
+      reason: string;
+      /** @description How long the attempt took. */
+      duration_ms: number;
+      /**
+       * Format: date-time
+       * @description ISO 8601, UTC, with milliseconds.
+       */
+      attempted_at: string;
+      /**
+       * Format: date-time
+       * @description When the next attempt was to follow; null if none was. What is cancelled later keeps it.
+       */
+      next_attempt_at: string | null;
+    };
+    /** @description Failed attempts, newest first. */
+    FailuresPage: {
+      /** @description At most `limit` of them. */
+      items: components["schemas"]["Failure"][];
+      /** @description What to ask for next; null on the last page. */
+      next_cursor: string | null;
+    };
+    /** @description One fault of a request. */
+    Fault: {
+      /**
+       * Format: json-pointer
+       * @description Where in the body or the query.
+       */
+      pointer: string;
+      /** @description What is wrong there. */
+      detail: string;
+    };
+    /** @description Whose key this is and what it may do. */
+    Identity: {
+      /** @description The organization's slug. */
+      partner_org: string;
+      /** @description The public half of the key that was used. */
+      key_id: string;
+      /** @description What the key may do; `identity:read` is always there. */
+      scopes: string[];
+      /** @description All keys of the organization share it. */
+      rate_limit_per_minute: number;
+    };
+    /** @description The subscription, with its signing secret. */
+    NewSubscription: {
+      /** @description `wh_<uuid>` */
+      id: string;
+      /** @description `org_<uuid>` */
+      organization_id: string;
+      /** @description The https URL that receives deliveries, as it was sent. */
+      url: string;
+      /** @description The event types that go there. */
+      events: string[];
+      /** @description False once the subscription was auto-disabled. */
+      active: boolean;
+      /**
+       * Format: date-time
+       * @description When that happened; null until then.
+       */
+      auto_disabled_at: string | null;
+      /** @description Failed attempts since the last success. */
+      consecutive_failures: number;
+      /**
+       * Format: date-time
+       * @description ISO 8601, UTC, with milliseconds.
+       */
+      created_at: string;
+      /** @description `whsec_…`, the signing secret. It is in this answer and in no other. */
+      secret: string;
+    };
+    /** @description An error, as RFC 9457 has it. */
     Problem: {
       /**
        * Format: uri
        * @description A link to the explanation of this error.
        */
       type: string;
+      /** @description The name of the error, for people. */
       title: string;
+      /** @description The status of the response. */
       status: number;
-      /** @description The error code for programs. New codes may be added. */
+      /** @description The name of the error, for programs. New ones may come. */
       code: string;
       /** @description An explanation for people. */
       detail: string;
       /** @description The value of X-Request-Id. */
       request_id: string;
-      /** @description All faults of the request, with status 422. */
-      errors?: {
-        /**
-         * Format: json-pointer
-         * @description The place of the fault in the body or the query.
-         */
-        pointer: string;
-        detail: string;
-      }[];
+      /** @description Every fault of the request, on status 422. */
+      errors?: components["schemas"]["Fault"][];
+    };
+    /** @description Proof of possession of the signing secret. */
+    Proof: {
+      /** @description The subscription's own signing secret, as proof. */
+      secret: string;
+    };
+    /** @description A URL that receives events. */
+    Subscription: {
+      /** @description `wh_<uuid>` */
+      id: string;
+      /** @description `org_<uuid>` */
+      organization_id: string;
+      /** @description The https URL that receives deliveries, as it was sent. */
+      url: string;
+      /** @description The event types that go there. */
+      events: string[];
+      /** @description False once the subscription was auto-disabled. */
+      active: boolean;
+      /**
+       * Format: date-time
+       * @description When that happened; null until then.
+       */
+      auto_disabled_at: string | null;
+      /** @description Failed attempts since the last success. */
+      consecutive_failures: number;
+      /**
+       * Format: date-time
+       * @description ISO 8601, UTC, with milliseconds.
+       */
+      created_at: string;
+    };
+    /** @description Where to deliver what. */
+    SubscriptionRequest: {
+      /** @description Where to deliver: an https URL of a public host, at most 2,048 characters. */
+      url: string;
+      /** @description One or more event types, each once. Known types: vc.test.ping. */
+      events: "vc.test.ping"[];
+    };
+    /** @description The body of every delivery. Its bytes are the same at every attempt. */
+    EventEnvelope: {
+      /** @description The event type. */
+      event: string;
+      /** @description `evt_<uuid>`, the same at every attempt. */
+      id: string;
+      /** @description `wh_<uuid>`, the receiving subscription. */
+      subscription_id: string;
+      /**
+       * Format: date-time
+       * @description When it happened.
+       */
+      occurred_at: string;
+      /** @description The details. */
+      data: {
+        [key: string]: unknown;
+      };
+    };
+    "vc.test.ping": {
+      message: string;
+    };
+    /** @description The body of a delivery of `vc.test.ping`. */
+    "vc.test.ping.Envelope": components["schemas"]["EventEnvelope"] & {
+      /** @constant */
+      event?: "vc.test.ping";
+      data?: components["schemas"]["vc.test.ping"];
     };
   };
   responses: never;
-  parameters: never;
+  parameters: {
+    /** @description `sha256=` and the hexadecimal HMAC-SHA256 of timestamp, dot and raw body. The key is the whole signing secret, `whsec_` included. */
+    "X-VC-Signature": string;
+    /** @description The time of this attempt in milliseconds since the Unix epoch. Reject a delivery more than 5 minutes from your clock. */
+    "X-VC-Timestamp": string;
+    /** @description The number of this attempt, 1 to 7. It is not signed. */
+    "X-VC-Attempt": number;
+    /** @description The `id` of the event, for Standard Webhooks. */
+    "webhook-id": string;
+    /** @description The time in seconds, for Standard Webhooks. */
+    "webhook-timestamp": string;
+    /** @description The signature of Standard Webhooks. */
+    "webhook-signature": string;
+  };
   requestBodies: never;
   headers: never;
   pathItems: never;
@@ -169,16 +349,7 @@ export interface operations {
            *       "rate_limit_per_minute": 600
            *     }
            */
-          "application/json": {
-            /** @description The organization's slug. */
-            partner_org: string;
-            /** @description The public half of the key that was used. */
-            key_id: string;
-            /** @description The key's scopes; always contain `identity:read`. */
-            scopes: string[];
-            /** @description All keys of the organization share it. */
-            rate_limit_per_minute: number;
-          };
+          "application/json": components["schemas"]["Identity"];
         };
       };
     };
@@ -214,30 +385,7 @@ export interface operations {
            *       }
            *     ]
            */
-          "application/json": {
-            /** @description `wh_<uuid>` */
-            id: string;
-            /** @description `org_<uuid>` */
-            organization_id: string;
-            /** @description The https URL that receives deliveries, as it was submitted. */
-            url: string;
-            /** @description The event types that are delivered to the URL. */
-            events: string[];
-            /** @description False if the subscription was auto-disabled. */
-            active: boolean;
-            /**
-             * Format: date-time
-             * @description When the subscription was auto-disabled, or null.
-             */
-            auto_disabled_at: string | null;
-            /** @description Failed attempts since the last success. */
-            consecutive_failures: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, with milliseconds.
-             */
-            created_at: string;
-          }[];
+          "application/json": components["schemas"]["Subscription"][];
         };
       };
     };
@@ -252,6 +400,7 @@ export interface operations {
       path?: never;
       cookie?: never;
     };
+    /** @description Where to deliver what. */
     requestBody: {
       content: {
         /**
@@ -262,12 +411,7 @@ export interface operations {
          *       ]
          *     }
          */
-        "application/json": {
-          /** @description The receiver: an https URL of a public host, at most 2,048 characters. */
-          url: string;
-          /** @description One or more event types, each once. Known types: vc.test.ping. */
-          events: "vc.test.ping"[];
-        };
+        "application/json": components["schemas"]["SubscriptionRequest"];
       };
     };
     responses: {
@@ -294,32 +438,7 @@ export interface operations {
            *       "secret": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
            *     }
            */
-          "application/json": {
-            /** @description `wh_<uuid>` */
-            id: string;
-            /** @description `org_<uuid>` */
-            organization_id: string;
-            /** @description The https URL that receives deliveries, as it was submitted. */
-            url: string;
-            /** @description The event types that are delivered to the URL. */
-            events: string[];
-            /** @description False if the subscription was auto-disabled. */
-            active: boolean;
-            /**
-             * Format: date-time
-             * @description When the subscription was auto-disabled, or null.
-             */
-            auto_disabled_at: string | null;
-            /** @description Failed attempts since the last success. */
-            consecutive_failures: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, with milliseconds.
-             */
-            created_at: string;
-            /** @description `whsec_…`, the signing secret. Only this response contains it. */
-            secret: string;
-          };
+          "application/json": components["schemas"]["NewSubscription"];
         };
       };
     };
@@ -358,6 +477,7 @@ export interface operations {
       };
       cookie?: never;
     };
+    /** @description Proof of possession of the signing secret. */
     requestBody: {
       content: {
         /**
@@ -365,10 +485,7 @@ export interface operations {
          *       "secret": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
          *     }
          */
-        "application/json": {
-          /** @description The signing secret of the subscription. */
-          secret: string;
-        };
+        "application/json": components["schemas"]["Proof"];
       };
     };
     responses: {
@@ -386,12 +503,7 @@ export interface operations {
            *       "enqueued": true
            *     }
            */
-          "application/json": {
-            /** @description `evt_<uuid>`, the `id` of the envelope */
-            event_id: string;
-            /** @description Always true. If the event cannot be stored, the response is an error. */
-            enqueued: boolean;
-          };
+          "application/json": components["schemas"]["AcceptedEvent"];
         };
       };
     };
@@ -399,7 +511,7 @@ export interface operations {
   listFailures: {
     parameters: {
       query?: {
-        /** @description The maximum number of items in a page. */
+        /** @description The most items of a page. */
         limit?: number;
         /** @description The `next_cursor` of the previous page; absent for the first page. */
         cursor?: string;
@@ -419,41 +531,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          "application/json": {
-            /** @description At most `limit` items. */
-            items: {
-              /** @description `att_<uuid>` */
-              id: string;
-              /** @description `wh_<uuid>` */
-              subscription_id: string;
-              /** @description `evt_<uuid>`, as in the envelope */
-              event_id: string;
-              /** @description `event` of the envelope */
-              event_type: string;
-              /** @description The first attempt of a delivery is number 1. */
-              attempt: number;
-              /** @enum {string} */
-              status: "failed" | "dead_lettered";
-              /** @description The status that the receiver returned; 0 if it returned none. */
-              http_status: number;
-              /** @description `http_<status>`, or why there was no status: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
-              reason: string;
-              /** @description The duration of the attempt. */
-              duration_ms: number;
-              /**
-               * Format: date-time
-               * @description ISO 8601, UTC, with milliseconds.
-               */
-              attempted_at: string;
-              /**
-               * Format: date-time
-               * @description When the next attempt was due; null if there was none. A later cancellation does not change it.
-               */
-              next_attempt_at: string | null;
-            }[];
-            /** @description The cursor of the next page; null on the last page. */
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["FailuresPage"];
         };
       };
     };

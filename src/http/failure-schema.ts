@@ -27,6 +27,8 @@ const Failure = Type.Object(
     ),
   },
   {
+    title: "Failure",
+    description: "A failed attempt.",
     examples: [
       {
         id: "att_019bd1f2-1c00-7000-8a5b-2f9b1c3d4e5f",
@@ -45,4 +47,4 @@ const Failure = Type.Object(
   },
 );
 
-export const FailuresPage = pageOf(Failure, "Failed attempts, newest first.");
+export const FailuresPage = pageOf(Failure, "FailuresPage", "Failed attempts, newest first.");

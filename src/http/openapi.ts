@@ -1,52 +1,85 @@
 import swagger from "@fastify/swagger";
 import type { App } from "./app.ts";
+import { nameSchemas } from "./named-schemas.ts";
+import { problemExamples } from "./problem-examples.ts";
 
 type SecurityScheme = { description: string } & (
   { type: "http"; scheme: "bearer" } | { type: "apiKey"; in: "cookie"; name: string }
 );
 
+/** Who to turn to: a name, and an address if one is known. */
+export interface Contact {
+  name: string;
+  url?: string;
+  email?: string;
+}
+
+/** The parts of a document besides the operations. */
 export interface ApiDocument {
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; summary: string; description: string };
+  /** Each operation has one of these tags. */
+  tags: readonly { name: string; description: string }[];
   /** The security schemes by name. Every operation requires one of them. */
   security: Record<string, SecurityScheme>;
+}
+
+/** What a document says about deliveries. */
+export interface Webhooks {
+  webhooks: object;
+  schemas: object;
+  parameters: object;
+}
+
+interface Options {
+  /** Called at the first request, when our port is known. */
+  baseUrl: () => string;
+  contact: Contact;
+  /** Default: the document says nothing about deliveries. */
+  events?: Webhooks;
 }
 
 /** Serves the OpenAPI 3.1 document of the routes that `app` registers after this call. It needs no key. */
 export function openApiRoute(
   app: App,
-  { info, security }: ApiDocument,
-  baseUrl: () => string,
-  events: { webhooks: object; schemas: object } | null = null,
+  { info, tags, security }: ApiDocument,
+  { baseUrl, contact, events }: Options,
 ): void {
   app.get("/openapi.json", { schema: { hide: true } }, () => app.swagger());
 
   app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
-      info,
+      info: { ...info, contact, license: { name: "MIT", identifier: "MIT" } },
+      tags: [...tags],
       components: { securitySchemes: security },
       security: Object.keys(security).map((name) => ({ [name]: [] })),
     },
     convertConstToEnum: false,
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
-    // Called at the first request, when our port is known.
     transformObject: (document) => ({
-      ...withEvents("openapiObject" in document ? document.openapiObject : {}, events),
+      ...complete("openapiObject" in document ? document.openapiObject : {}, events),
       servers: [{ url: baseUrl() }],
     }),
   });
 }
 
-interface Components {
+interface Parts {
+  paths?: object;
   components?: { schemas?: object };
 }
 
-function withEvents<Document extends object>(
-  document: Document,
-  events: { webhooks: object; schemas: object } | null,
-): Document {
-  if (events === null) return document;
-  const { components } = document as Components;
-  const schemas = { ...components?.schemas, ...events.schemas };
-  return { ...document, components: { ...components, schemas }, webhooks: events.webhooks };
+function complete<Document extends object>(document: Document, events?: Webhooks): Document {
+  const { paths = {}, components = {} } = document as Parts;
+  const named = nameSchemas(paths, components.schemas ?? {});
+  return {
+    ...document,
+    paths: named.paths,
+    components: {
+      ...components,
+      schemas: { ...named.schemas, ...events?.schemas },
+      examples: problemExamples(named.paths),
+      ...(events && { parameters: events.parameters }),
+    },
+    ...(events && { webhooks: events.webhooks }),
+  };
 }

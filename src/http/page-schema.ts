@@ -9,7 +9,7 @@ export const PageQuery = Type.Object({
       minimum: 1,
       maximum: PAGE_LIMIT.max,
       default: PAGE_LIMIT.default,
-      description: "The maximum number of items in a page.",
+      description: "The most items of a page.",
     }),
   ),
   cursor: Type.Optional(
@@ -19,7 +19,7 @@ export const PageQuery = Type.Object({
   ),
 });
 
-export function pageOf<Item extends TSchema>(item: Item, description: string) {
+export function pageOf<Item extends TSchema>(item: Item, title: string, description: string) {
   return Type.Object(
     {
       items: Type.Array(item, { description: "At most `limit` items." }),
@@ -28,7 +28,7 @@ export function pageOf<Item extends TSchema>(item: Item, description: string) {
         description: "The cursor of the next page; null on the last page.",
       }),
     },
-    { description },
+    { title, description },
   );
 }
 

@@ -2,25 +2,29 @@ import { Type } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "./problem.ts";
+import { exampleOfProblem } from "./problem-examples.ts";
 
 export const ProblemSchema = Type.Object(
   {
-    type: Type.String({ format: "uri", description: "A link to the explanation of this error." }),
-    title: Type.String(),
-    status: Type.Integer(),
-    code: Type.String({ description: "The error code for programs. New codes may be added." }),
-    detail: Type.String({ description: "An explanation for people." }),
-    request_id: Type.String({ description: "The value of X-Request-Id." }),
+    type: Type.String({ format: "uri", description: "Where this error is explained." }),
+    title: Type.String({ description: "The name of the error, for people." }),
+    status: Type.Integer({ description: "The status of the response." }),
+    code: Type.String({ description: "The name of the error, for programs. New ones may come." }),
+    detail: Type.String({ description: "One sentence for people." }),
+    request_id: Type.String({ description: "The same as in X-Request-Id." }),
     errors: Type.Optional(
       Type.Array(
-        Type.Object({
-          pointer: Type.String({
-            format: "json-pointer",
-            description: "The place of the fault in the body or the query.",
-          }),
-          detail: Type.String(),
-        }),
-        { description: "All faults of the request, with status 422." },
+        Type.Object(
+          {
+            pointer: Type.String({
+              format: "json-pointer",
+              description: "Where in the body or the query.",
+            }),
+            detail: Type.String({ description: "What is wrong there." }),
+          },
+          { title: "Fault", description: "One fault of a request." },
+        ),
+        { description: "Every fault of the request, on status 422." },
       ),
     ),
   },
@@ -39,7 +43,7 @@ export function problems(...codes: ErrorCode[]): object {
     status,
     {
       description: group.map((code) => `${PROBLEMS[code].title} (\`${code}\`)`).join(", "),
-      content: { [PROBLEM_TYPE]: { schema: problemWith(group) } },
+      content: { [PROBLEM_TYPE]: { schema: { $ref: "Problem#" }, examples: examplesOf(group) } },
       ...(RETRIED.has(status) ? { headers: RETRY_AFTER } : {}),
     },
   ]);
@@ -54,8 +58,7 @@ export const BODY_PROBLEMS = [
   "invalid_request",
 ] as const satisfies ErrorCode[];
 
-/** Names the known codes. Unlike an `enum`, it allows further ones. */
-function problemWith(codes: ErrorCode[]): object {
-  const code = { type: "string", "x-extensible-enum": codes };
-  return { allOf: [{ $ref: "Problem#" }, { type: "object", properties: { code } }] };
+/** One example for each code: a client may learn the known codes from their names. */
+function examplesOf(codes: ErrorCode[]): object {
+  return Object.fromEntries(codes.map((code) => [code, exampleOfProblem(code)]));
 }

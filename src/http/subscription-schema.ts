@@ -31,7 +31,12 @@ const EXAMPLE = {
   created_at: "2026-01-31T09:30:00.000Z",
 };
 
-export const Subscriptions = Type.Array(Type.Object(SUBSCRIPTION), {
+export const Subscription = Type.Object(SUBSCRIPTION, {
+  title: "Subscription",
+  description: "A URL that receives events.",
+});
+
+export const Subscriptions = Type.Array(Subscription, {
   description: "The organization's subscriptions, newest first.",
   examples: [[EXAMPLE]],
 });
@@ -44,7 +49,8 @@ export const NewSubscription = Type.Object(
     }),
   },
   {
-    description: "The subscription with its signing secret.",
+    title: "NewSubscription",
+    description: "The subscription, with its signing secret.",
     examples: [{ ...EXAMPLE, secret: `whsec_${"A".repeat(44)}` }],
   },
 );
@@ -64,7 +70,11 @@ export function subscriptionRequest({ names }: Pick<EventTypes, "names">) {
         description: `One or more event types, each once. Known types: ${listed(names)}.`,
       }),
     },
-    { examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }] },
+    {
+      title: "SubscriptionRequest",
+      description: "Where to deliver what.",
+      examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }],
+    },
   );
 }
 

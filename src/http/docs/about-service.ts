@@ -1,3 +1,4 @@
+import type { Contact } from "../openapi.ts";
 import { escapeHtml } from "./markup.ts";
 
 /** The operator's information for partners. */
@@ -30,9 +31,20 @@ export function fillAbout(written: string, { contact, egressShown }: AboutServic
     );
 }
 
+/** The contact for the OpenAPI document. */
+export function contactOf({ contact }: AboutService): Contact {
+  const name = "The operator of this service";
+  if (contact === null) return { name };
+  return isUrl(contact) ? { name, url: contact } : { name, email: contact };
+}
+
 function link(contact: string): string {
-  const href = /^https?:/.test(contact) ? contact : `mailto:${contact}`;
+  const href = isUrl(contact) ? contact : `mailto:${contact}`;
   return `<a href="${escapeHtml(href)}">${escapeHtml(contact)}</a>`;
+}
+
+function isUrl(contact: string): boolean {
+  return /^https?:/.test(contact);
 }
 
 function listOf(addresses: readonly string[]): string {

@@ -86,7 +86,7 @@ export function buildOperatorApp(
   app.register(
     async (api: App) => {
       const signIns = createSignIns(deps, tokens);
-      openApiRoute(api, OPERATOR_DOCUMENT, SAME_SERVER);
+      openApiRoute(api, OPERATOR_DOCUMENT, { baseUrl: SAME_SERVER, contact: CONTACT });
       // Registered after the document, which includes it.
       await api.register(async (open: App) => {
         signInRoute(open, deps, signIns);
@@ -107,6 +107,7 @@ export function buildOperatorApp(
 
 /** The document's server is the host that it was read from. `baseUrl` is the partners' listener. */
 const SAME_SERVER = () => "/";
+const CONTACT = { name: "The operators of this service" };
 
 function operatorRoutes(app: App, deps: Dependencies): void {
   showSessionRoute(app);

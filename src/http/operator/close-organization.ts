@@ -12,7 +12,8 @@ export function closeOrganizationRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "closeOrganization",
-        summary: "Close an organization permanently",
+        tags: ["Organizations"],
+        summary: "Close an organization for good",
         description:
           "Revokes its keys, deletes its subscriptions and cancels their queued deliveries. Its history " +
           "stays until `RETENTION`. Its slug cannot be used again. Closing it again changes nothing.",

@@ -12,6 +12,7 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "deleteAnySubscription",
+        tags: ["Subscriptions"],
         summary: "Delete a subscription of any organization",
         description: "Cancels its queued deliveries and erases its secret.",
         params: SubscriptionParams,

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";
 import { pageOf, PageQuery } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
-import { OrganizationFilter } from "./organization-schema.ts";
+import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
 const State = Type.String({ enum: [...DELIVERY_STATES] });
 const NullableReason = Type.Unsafe<string | null>({
@@ -20,8 +20,8 @@ const DELIVERY = {
   event_type: Type.String(),
   subscription_id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
-  organization: Type.Object({ id: Type.String(), slug: Type.String() }),
-  host: Type.String({ description: "The host of the receiver's URL." }),
+  organization: OrganizationLabel,
+  host: Type.String({ description: "The receiver's." }),
   request_id: Type.Unsafe<string | null>({
     type: ["string", "null"],
     description:
@@ -57,27 +57,29 @@ const EXAMPLE = {
 };
 
 export const Delivery = Type.Object(DELIVERY, {
+  title: "Delivery",
   description: "An event on its way to a subscription.",
   examples: [EXAMPLE],
 });
 
-export const DeliveriesPage = pageOf(Delivery, "Deliveries, newest first.");
+export const DeliveriesPage = pageOf(Delivery, "DeliveriesPage", "Deliveries, newest first.");
 
-const Attempt = Type.Object({
-  id: Type.String({ description: "`att_<uuid>`" }),
-  subscription_id: Type.String(),
-  event_id: Type.String(),
-  event_type: Type.String(),
-  attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
-  status: Type.String({ enum: ["delivered", "failed", "dead_lettered"] }),
-  http_status: Type.Integer({
-    description: "The status that the receiver returned; 0 if it returned none.",
-  }),
-  reason: NullableReason,
-  duration_ms: Type.Integer(),
-  attempted_at: Timestamp,
-  next_attempt_at: NullableTimestamp,
-});
+const Attempt = Type.Object(
+  {
+    id: Type.String({ description: "`att_<uuid>`" }),
+    subscription_id: Type.String(),
+    event_id: Type.String(),
+    event_type: Type.String(),
+    attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
+    status: Type.String({ enum: ["delivered", "failed", "dead_lettered"] }),
+    http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
+    reason: NullableReason,
+    duration_ms: Type.Integer(),
+    attempted_at: Timestamp,
+    next_attempt_at: NullableTimestamp,
+  },
+  { title: "Attempt", description: "An attempt that came to an outcome." },
+);
 
 const Standing = Type.Object(
   {
@@ -86,7 +88,7 @@ const Standing = Type.Object(
     auto_disabled_at: NullableTimestamp,
     deleted_at: NullableTimestamp,
   },
-  { description: "Its subscription and the organization that owns it." },
+  { title: "Standing", description: "What has become of its subscription, and whose it is." },
 );
 
 export const DeliveryDetail = Type.Object(
@@ -98,6 +100,7 @@ export const DeliveryDetail = Type.Object(
     }),
   },
   {
+    title: "DeliveryDetail",
     description: "A delivery with its attempts.",
     examples: [
       {

@@ -5,11 +5,24 @@ export const OPERATOR_DOCUMENT = {
   info: {
     title: "Partner API for operators",
     version: "1.0.0",
+    summary: "Organizations and their keys, subscriptions and deliveries",
     description:
-      "Organizations and their keys, subscriptions and deliveries. It is served only on the operators' listener. " +
-      "Lists are `{items, next_cursor}`. The console's session cookie can replace a token.",
-    license: { name: "MIT", identifier: "MIT" },
+      "Organizations and their keys, subscriptions and deliveries. It is served on the operators' listener alone. " +
+      "Lists are `{items, next_cursor}`. The console's session cookie serves in place of a token.",
   },
+  tags: [
+    { name: "Organizations", description: "Partners' accounts." },
+    { name: "Keys", description: "The API keys of organizations." },
+    { name: "Subscriptions", description: "The subscriptions of all organizations." },
+    {
+      name: "Deliveries",
+      description: "Events on their way to subscriptions, and their attempts.",
+    },
+    { name: "Redeliveries", description: "Jobs that send many deliveries again." },
+    { name: "Events", description: "Publishing events, and what became of them." },
+    { name: "Operation", description: "How the service is, what it does, and who changed what." },
+    { name: "Session", description: "Signing in to the console and out of it." },
+  ],
   security: {
     operatorToken: {
       type: "http",

@@ -12,7 +12,8 @@ export function erasePayloadRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "erasePayload",
-        summary: "Erase the data of an event permanently",
+        tags: ["Events"],
+        summary: "Erase the data of an event for good",
         description:
           "Sets `data` to `{}` and cancels the event's waiting deliveries. An attempt in flight may still finish.",
         params: EventParams,

@@ -42,23 +42,33 @@ const EXAMPLE = {
 
 const REQUIRED = ["organization", "type", "data"];
 
+const ONE_EVENT = {
+  title: "NewEvent",
+  description: "An event to publish.",
+  type: "object",
+  properties: EVENT,
+  required: REQUIRED,
+  examples: [EXAMPLE],
+};
+
 const EVENTS = {
   events: {
     type: "array",
     minItems: 1,
     maxItems: EVENTS_OF_REQUEST_MAX,
-    items: { type: "object", properties: EVENT, required: REQUIRED },
+    items: ONE_EVENT,
   },
 };
 
 /** One event or a batch. This is documentation: the action reads bodies itself, to name the faults of each event. */
 export const PublishRequest = Type.Unsafe<unknown>({
+  title: "PublishRequest",
   type: "object",
   description: "One event, or `events`: either all of them are published, or none.",
   properties: { ...EVENT, ...EVENTS },
   anyOf: [
-    { type: "object", properties: EVENT, required: REQUIRED },
-    { type: "object", properties: EVENTS, required: ["events"] },
+    ONE_EVENT,
+    { title: "NewEvents", type: "object", properties: EVENTS, required: ["events"] },
   ],
   examples: [EXAMPLE, { events: [EXAMPLE] }],
 });
@@ -81,13 +91,19 @@ const PUBLISHED_EXAMPLE = {
 
 /** The result of one event, or of each of a batch. */
 export const PublishAnswer = Type.Unsafe<object>({
+  title: "PublishAnswer",
   type: "object",
   description: "The members for one event, or `items` for a batch, in the order of the request.",
   properties: {
     ...PUBLISHED,
     items: {
       type: "array",
-      items: { type: "object", properties: PUBLISHED, required: Object.keys(PUBLISHED) },
+      items: {
+        title: "PublishedEvent",
+        type: "object",
+        properties: PUBLISHED,
+        required: Object.keys(PUBLISHED),
+      },
     },
   },
   examples: [PUBLISHED_EXAMPLE, { items: [PUBLISHED_EXAMPLE] }],
@@ -114,16 +130,21 @@ export const EventDetail = Type.Object(
     data: Type.Optional(Type.Object({}, { additionalProperties: true })),
     deliveries: Type.Array(Delivery, { description: "Newest first, redeliveries included." }),
   },
-  { description: "An event with its deliveries." },
+  { title: "EventDetail", description: "An event with its deliveries." },
 );
 
-const ListedType = Type.Object({
-  type: Type.String(),
-  summary: Type.String(),
-  subscriptions: Type.Integer({
-    description: "The number of active subscriptions that list the type.",
-  }),
-  last_published_at: NullableTimestamp,
-});
+const ListedType = Type.Object(
+  {
+    type: Type.String(),
+    summary: Type.String(),
+    subscriptions: Type.Integer({ description: "Active ones that list the type." }),
+    last_published_at: NullableTimestamp,
+  },
+  { title: "EventType", description: "A kind of event." },
+);
 
-export const EventTypesPage = pageOf(ListedType, "Event types, in order of name.");
+export const EventTypesPage = pageOf(
+  ListedType,
+  "EventTypesPage",
+  "Event types, in order of name.",
+);

@@ -15,18 +15,21 @@ const Query = Type.Object({
 const Items = Type.Object(
   {
     items: Type.Array(
-      Type.Object({
-        kind: Type.String({ enum: [...FOUND_KINDS] }),
-        id: Type.String({
-          description:
-            "The id, or the name of a type or host. For an attempt, the id of its delivery.",
-        }),
-        label: Type.String({ description: "Text that describes it." }),
-      }),
+      Type.Object(
+        {
+          kind: Type.String({ enum: [...FOUND_KINDS] }),
+          id: Type.String({
+            description:
+              "The id; of an attempt that of its delivery; the name of a type or a host.",
+          }),
+          label: Type.String({ description: "What to show of it." }),
+        },
+        { title: "FoundItem", description: "Something that was found." },
+      ),
       { description: `At most ${FOUND_MAX}.` },
     ),
   },
-  { description: "The matches, exact ones first." },
+  { title: "FoundItems", description: "What was found, exact matches first." },
 );
 
 export function findRoute(app: App, deps: Dependencies): void {
@@ -35,6 +38,7 @@ export function findRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "find",
+        tags: ["Operation"],
         summary: "Find anything by its id or name",
         description:
           "Accepts anything that an operator pastes. Of a token, only the key's id is used.",

@@ -7,16 +7,22 @@ export const Health = Type.Object(
     success_share: SuccessShare,
     attempt_ms: Latency,
     recent: Type.Array(
-      Type.Object({
-        at: Timestamp,
-        http_status: Type.Integer({ description: "0 if the receiver returned none." }),
-        reason: nullable(Type.String({ description: "Null for a success." })),
-        duration_ms: Type.Integer(),
-      }),
+      Type.Object(
+        {
+          at: Timestamp,
+          http_status: Type.Integer({ description: "0 if the receiver returned none." }),
+          reason: nullable(Type.String({ description: "Null of a success." })),
+          duration_ms: Type.Integer(),
+        },
+        { title: "RecentAttempt", description: "An attempt in short." },
+      ),
       { description: "The last 100 attempts, oldest first." },
     ),
     waiting: Waiting,
     next_due_at: NullableTimestamp,
   },
-  { description: "The health of deliveries. Share and latency cover the last 24 hours." },
+  {
+    title: "Health",
+    description: "How deliveries fare. Share and latency are of the last 24 hours.",
+  },
 );

@@ -34,6 +34,7 @@ export const IssuedKey = Type.Object(
     }),
   },
   {
+    title: "IssuedKey",
     description: "The key, with its token.",
     examples: [{ ...EXAMPLE, token: `vck_${EXAMPLE.key_id}.${"A".repeat(43)}` }],
   },
@@ -42,11 +43,13 @@ export const IssuedKey = Type.Object(
 const ApiKey = Type.Object(
   { ...KEY, last_used_at: NullableTimestamp, revoked_at: NullableTimestamp },
   {
+    title: "ApiKey",
+    description: "A key without its secret.",
     examples: [{ ...EXAMPLE, last_used_at: "2026-01-31T10:00:00.000Z", revoked_at: null }],
   },
 );
 
-export const KeysPage = pageOf(ApiKey, "Keys, newest first; never a secret.");
+export const KeysPage = pageOf(ApiKey, "KeysPage", "Keys, newest first; never a secret.");
 
 export const KeyRequest = Type.Object(
   {
@@ -68,7 +71,10 @@ export const KeyRequest = Type.Object(
       }),
     ),
   },
-  { examples: [{ organization: "acme", scopes: ["webhooks:manage"], label: "production" }] },
+  {
+    title: "KeyRequest",
+    examples: [{ organization: "acme", scopes: ["webhooks:manage"], label: "production" }],
+  },
 );
 
 export const KeysQuery = Type.Object({

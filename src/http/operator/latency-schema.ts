@@ -8,7 +8,10 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 
 export const Latency = Type.Object(
   { p50: nullable(Type.Integer()), p99: nullable(Type.Integer()) },
-  { description: "In milliseconds, accurate to 8 %; null if nothing was measured." },
+  {
+    title: "Latency",
+    description: "In milliseconds, to within 8 %; null if nothing was measured.",
+  },
 );
 
 export const SuccessShare = nullable(
@@ -23,5 +26,5 @@ export const Waiting = Type.Object(
     scheduled: nullable(Type.Integer({ description: "Deliveries with a later retry." })),
     estimated: Type.Boolean({ description: "Counts are exact up to 10,000 and estimated above." }),
   },
-  { description: "Waiting deliveries that no process has claimed." },
+  { title: "Waiting", description: "Deliveries that wait and that nobody has claimed." },
 );

@@ -29,30 +29,34 @@ const Query = Type.Object({
   ),
 });
 
-const Point = Type.Object({
-  at: Timestamp,
-  published: Type.Integer({
-    description: "Published events; for a subscription, their deliveries.",
-  }),
-  attempts: Type.Integer(),
-  succeeded: Type.Integer(),
-  failed: Type.Integer(),
-  by_reason: Type.Record(Type.String(), Type.Integer(), {
-    description: "Failed attempts by reason. Rare reasons of one minute are counted as `other`.",
-  }),
-  attempt_ms: Latency,
-  end_to_end_ms: Latency,
-  requests: Type.Optional(
-    Type.Integer({ description: "For an organization: authenticated requests." }),
-  ),
-  rate_limited: Type.Optional(
-    Type.Integer({ description: "For an organization: requests that were answered with 429." }),
-  ),
-});
+const Point = Type.Object(
+  {
+    at: Timestamp,
+    published: Type.Integer({ description: "Events; of a subscription, deliveries." }),
+    attempts: Type.Integer(),
+    succeeded: Type.Integer(),
+    failed: Type.Integer(),
+    by_reason: Type.Record(Type.String(), Type.Integer(), {
+      description: "Failed attempts by reason. Rare reasons of one minute are counted as `other`.",
+    }),
+    attempt_ms: Latency,
+    end_to_end_ms: Latency,
+    requests: Type.Optional(
+      Type.Integer({ description: "Of an organization: authenticated requests." }),
+    ),
+    rate_limited: Type.Optional(
+      Type.Integer({ description: "Of an organization: how many of them were answered 429." }),
+    ),
+  },
+  { title: "ActivityPoint", description: "What happened in a span of time." },
+);
 
 const Activity = Type.Object(
   { items: Type.Array(Point) },
-  { description: "At most 1,000 points, earliest first, including points without activity." },
+  {
+    title: "Activity",
+    description: "At most 1,000 points, the earliest first, also where nothing happened.",
+  },
 );
 
 export function listActivityRoute(app: App, deps: Dependencies): void {
@@ -61,6 +65,7 @@ export function listActivityRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listActivity",
+        tags: ["Operation"],
         summary: "Show activity over time",
         description:
           "For the service, an organization or a subscription. Activity is written every 5 s. After 48 hours, minutes are merged into " +

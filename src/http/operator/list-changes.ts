@@ -18,7 +18,7 @@ const Change = Type.Object(
     remote: Type.String({ description: "The address that the request came from." }),
     request_id: Type.String(),
   },
-  { description: "A change by an operator." },
+  { title: "Change", description: "What an operator did." },
 );
 
 const filter = (description: string) => Type.Optional(Type.String({ description }));
@@ -40,12 +40,13 @@ export function listChangesRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listChanges",
+        tags: ["Operation"],
         summary: "List what operators did",
         description:
           "Every change over HTTP, in the console or on the command line, and every payload that was read, newest first.",
         querystring: ChangesQuery,
         response: {
-          200: pageOf(Change, "Changes, newest first."),
+          200: pageOf(Change, "ChangesPage", "Changes, newest first."),
           ...operatorProblems("invalid_request"),
         },
       },

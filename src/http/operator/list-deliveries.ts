@@ -22,6 +22,7 @@ export function listDeliveriesRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listDeliveries",
+        tags: ["Deliveries"],
         summary: "List deliveries",
         description:
           "Waiting and finished deliveries, as far back as the retention period. A search reads a bounded number " +

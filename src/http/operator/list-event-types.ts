@@ -12,6 +12,7 @@ export function listEventTypesRoute(app: App, deps: Dependencies): void {
       config: { servesPublishers: true },
       schema: {
         operationId: "listEventTypes",
+        tags: ["Events"],
         summary: "List event types",
         description:
           "The event types of this process. `last_published_at` is null if no event of the type is kept; for the " +

@@ -13,6 +13,7 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listFailuresOfSubscription",
+        tags: ["Subscriptions"],
         summary: "Read the failures audit of a subscription",
         description:
           "Every failed attempt of its deliveries, newest first, as the partner sees it.",

@@ -11,6 +11,7 @@ export function listKeysRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listKeys",
+        tags: ["Keys"],
         summary: "List keys",
         description: "Newest first, revoked ones on request. `last_used_at` may lag a little.",
         querystring: KeysQuery,

@@ -11,6 +11,7 @@ export function listOrganizationsRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listOrganizations",
+        tags: ["Organizations"],
         summary: "List organizations",
         description: "Ordered by slug.",
         querystring: PageQuery,

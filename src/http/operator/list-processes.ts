@@ -10,6 +10,7 @@ export function listProcessesRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listProcesses",
+        tags: ["Operation"],
         summary: "List the processes of the service",
         description:
           "Each process reports every 5 s. A process that is gone leaves the list after a day.",

@@ -11,6 +11,7 @@ export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listRedeliveries",
+        tags: ["Redeliveries"],
         summary: "List redeliveries",
         description: "Newest first, as far back as the retention period.",
         querystring: PageQuery,

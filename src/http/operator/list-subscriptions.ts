@@ -21,6 +21,7 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "listAllSubscriptions",
+        tags: ["Subscriptions"],
         summary: "List subscriptions",
         description: "Newest first, without deleted ones.",
         querystring: Query,

@@ -17,10 +17,14 @@ export const Organization = Type.Object(
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
     created_at: Timestamp,
   },
-  { description: "A partner's account.", examples: [EXAMPLE] },
+  { title: "Organization", description: "A partner's account.", examples: [EXAMPLE] },
 );
 
-export const OrganizationsPage = pageOf(Organization, "Organizations, ordered by slug.");
+export const OrganizationsPage = pageOf(
+  Organization,
+  "OrganizationsPage",
+  "Organizations, in order of slug.",
+);
 
 const RateLimit = Type.Integer({
   minimum: 1,
@@ -36,17 +40,23 @@ export const OrganizationRequest = Type.Object(
     }),
     rate_limit_per_minute: Type.Optional(RateLimit),
   },
-  { examples: [{ slug: EXAMPLE.slug }] },
+  { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
 );
 
 export const RateLimitRequest = Type.Object(
   { rate_limit_per_minute: RateLimit },
-  { examples: [{ rate_limit_per_minute: 1200 }] },
+  { title: "RateLimitRequest", examples: [{ rate_limit_per_minute: 1200 }] },
 );
 
 export const OrganizationParams = Type.Object({
   id: Type.String({ description: "`org_<uuid>`, or the slug." }),
 });
+
+/** The organization of a listed item. */
+export const OrganizationLabel = Type.Object(
+  { id: Type.String({ description: "`org_<uuid>`" }), slug: Type.String() },
+  { title: "OrganizationLabel", description: "Whose it is." },
+);
 
 /** The query parameter that limits a list to one organization. */
 export const OrganizationFilter = Type.Optional(

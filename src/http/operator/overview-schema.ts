@@ -2,20 +2,27 @@ import { Type } from "typebox";
 import { SERVICE_STATUSES } from "../../domain/overview.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 import { Latency, nullable, SuccessShare, Waiting } from "./latency-schema.ts";
+import { OrganizationLabel } from "./organization-schema.ts";
 import { Process } from "./process-schema.ts";
 
-const Ranked = Type.Object({
-  id: Type.String({ description: "`wh_<uuid>`" }),
-  organization: Type.Object({ id: Type.String(), slug: Type.String() }),
-  url: Type.String(),
-  host: Type.String(),
-  active: Type.Boolean(),
-  consecutive_failures: Type.Integer(),
-  attempts: Type.Integer(),
-  failed: Type.Integer(),
-  success_share: SuccessShare,
-  attempt_ms: Latency,
-});
+const Ranked = Type.Object(
+  {
+    id: Type.String({ description: "`wh_<uuid>`" }),
+    organization: OrganizationLabel,
+    url: Type.String(),
+    host: Type.String(),
+    active: Type.Boolean(),
+    consecutive_failures: Type.Integer(),
+    attempts: Type.Integer(),
+    failed: Type.Integer(),
+    success_share: SuccessShare,
+    attempt_ms: Latency,
+  },
+  {
+    title: "RankedSubscription",
+    description: "A subscription, and how its attempts of the last hour went.",
+  },
+);
 
 const Count = nullable(Type.Integer());
 
@@ -26,15 +33,18 @@ export const Overview = Type.Object(
       description: "`down`: no events are accepted or none are delivered.",
     }),
     problems: Type.Array(
-      Type.Object({
-        code: Type.String({
-          description:
-            "A check of `/readyz` such as `database` or `clock`, an internal fault, `lag`, `process_gone`, `no_dispatcher`, `event_types` or `export`.",
-        }),
-        detail: Type.String(),
-        since: Timestamp,
-      }),
-      { description: "The reasons why the status is not `ok`, longest-lasting first." },
+      Type.Object(
+        {
+          code: Type.String({
+            description:
+              "A check of `/readyz` such as `database` or `clock`, an internal fault, `lag`, `process_gone`, `no_dispatcher`, `event_types` or `export`.",
+          }),
+          detail: Type.String(),
+          since: Timestamp,
+        },
+        { title: "ServiceProblem", description: "A reason why the service is not well." },
+      ),
+      { description: "Why the status is not `ok`, the longest one first." },
     ),
     now: Type.Object(
       {
@@ -45,15 +55,18 @@ export const Overview = Type.Object(
         oldest_due_seconds: nullable(Type.Integer({ description: "0 if nothing is due." })),
         attempts_under_way: Count,
       },
-      { description: "In the current minute and the one before." },
+      { title: "ServiceNow", description: "Over the current minute and the one before." },
     ),
-    last_24h: Type.Object({
-      published: Count,
-      delivered: Count,
-      dead_lettered: Count,
-      cancelled: Count,
-      disabled: nullable(Type.Integer({ description: "Subscriptions that were auto-disabled." })),
-    }),
+    last_24h: Type.Object(
+      {
+        published: Count,
+        delivered: Count,
+        dead_lettered: Count,
+        cancelled: Count,
+        disabled: nullable(Type.Integer({ description: "Subscriptions that were auto-disabled." })),
+      },
+      { title: "ServiceDay", description: "Over the last 24 hours." },
+    ),
     failing: Type.Array(Ranked, {
       description: "The ten subscriptions with the most failed attempts of the last hour.",
     }),
@@ -63,6 +76,7 @@ export const Overview = Type.Object(
     processes: Type.Array(Process),
   },
   {
+    title: "Overview",
     description:
       "The state of the service. While the database is unavailable, `status` is `down`, numbers are null and lists are empty.",
   },

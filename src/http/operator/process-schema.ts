@@ -21,18 +21,30 @@ export const Process = Type.Object(
       ...NullableTimestamp,
       description: "When it last recorded an outcome; null if it has recorded none.",
     } as typeof NullableTimestamp,
-    organizations: Type.Array(Type.Object({ slug: Type.String(), slots: Type.Integer() }), {
-      description: "The ten organizations that hold the most of its slots.",
-    }),
-    slowed: Type.Array(Type.Object({ subscription: Type.String(), limit: Type.Integer() }), {
-      description:
-        "The hundred subscriptions with the lowest concurrency limits, if those are below the initial limit.",
-    }),
+    organizations: Type.Array(
+      Type.Object(
+        { slug: Type.String(), slots: Type.Integer() },
+        { title: "HeldSlots", description: "An organization, and how many slots it holds." },
+      ),
+      {
+        description: "The ten organizations that hold most of its slots.",
+      },
+    ),
+    slowed: Type.Array(
+      Type.Object(
+        { subscription: Type.String(), limit: Type.Integer() },
+        { title: "SlowedSubscription", description: "A subscription, and its concurrency limit." },
+      ),
+      {
+        description:
+          "The hundred subscriptions with the lowest concurrency limits, of those that are below the initial one.",
+      },
+    ),
   },
-  { description: "A process of the service, from its last report." },
+  { title: "Process", description: "A process of the service, as it reported itself last." },
 );
 
 export const ProcessList = Type.Object(
   { items: Type.Array(Process) },
-  { description: "Processes, latest start first." },
+  { title: "ProcessList", description: "Processes, the one that started last first." },
 );

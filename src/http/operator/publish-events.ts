@@ -31,6 +31,7 @@ export function publishEventsRoute(app: App, deps: Dependencies): void {
         config: { servesPublishers: true, takesNoTurn: true, continuesTrace: true },
         schema: {
           operationId: "publishEvents",
+          tags: ["Events"],
           summary: "Publish one event, or up to 1,000",
           description:
             "When this responds, the events are durable, with a delivery for each active subscription of the " +

@@ -11,6 +11,7 @@ import { logChange, operatorProblems } from "./operation.ts";
 
 /** The body may be omitted. */
 const RedeliveryRequest = Type.Unsafe<{ to?: string } | null>({
+  title: "RedeliverRequest",
   type: ["object", "null"],
   properties: {
     to: {
@@ -37,7 +38,8 @@ export function redeliverRoute(app: App, deps: Dependencies): void {
       },
       schema: {
         operationId: "redeliver",
-        summary: "Redeliver the event of a delivery",
+        tags: ["Deliveries"],
+        summary: "Send the event of a delivery once more",
         description:
           "Creates a new delivery of the same event, with its own attempts. Only for a delivery that is " +
           "dead-lettered or cancelled, and only to an active subscription. The body is optional.",

@@ -19,16 +19,19 @@ export const Redelivery = Type.Object(
   {
     id: Type.String({ description: "`rdl_<uuid>`" }),
     state: State,
-    filter: Type.Object({
-      organization: Type.String({ description: "`org_<uuid>`" }),
-      subscription: nullable("`wh_<uuid>`"),
-      state: nullable("Null: dead-lettered and cancelled deliveries."),
-      reason: nullable("The reason of the last failed attempt."),
-      event: nullable("`evt_<uuid>` or an event type."),
-      since: timestampOrNull("Created at or after."),
-      until: timestampOrNull("Created before."),
-    }),
-    to: nullable("The target, `wh_<uuid>`; null: each delivery's own subscription."),
+    filter: Type.Object(
+      {
+        organization: Type.String({ description: "`org_<uuid>`" }),
+        subscription: nullable("`wh_<uuid>`"),
+        state: nullable("Null: dead-lettered and cancelled ones."),
+        reason: nullable("Of the last failed attempt."),
+        event: nullable("`evt_<uuid>` or an event type."),
+        since: timestampOrNull("Created at or after."),
+        until: timestampOrNull("Created before."),
+      },
+      { title: "RedeliveryFilter", description: "Which deliveries it takes." },
+    ),
+    to: nullable("`wh_<uuid>`; null: each to its own subscription."),
     rate_per_second: Type.Integer(),
     total: Count(
       "The number of matches counted at the creation. It grows while the job finds more, and is exact at the end.",
@@ -44,10 +47,14 @@ export const Redelivery = Type.Object(
       "When the last delivery was written; null until the job is finished.",
     ),
   },
-  { description: "A job that redelivers many deliveries." },
+  { title: "Redelivery", description: "A job that sends many deliveries again." },
 );
 
-export const RedeliveriesPage = pageOf(Redelivery, "Redeliveries, newest first.");
+export const RedeliveriesPage = pageOf(
+  Redelivery,
+  "RedeliveriesPage",
+  "Redeliveries, newest first.",
+);
 
 export const RedeliveryPreview = Type.Object(
   {
@@ -58,7 +65,7 @@ export const RedeliveryPreview = Type.Object(
     already_redelivered: Count("Matches that were already redelivered and would be skipped."),
     sample: Type.Array(Delivery, { description: "The newest matches, at most ten." }),
   },
-  { description: "A preview of a redelivery." },
+  { title: "RedeliveryPreview", description: "What a redelivery would send." },
 );
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
@@ -77,7 +84,10 @@ export const RedeliveryBody = Type.Object(
         since: text("Created at or after, ISO 8601."),
         until: text("Created before, ISO 8601."),
       },
-      { description: "One of `organization` and `subscription` is required." },
+      {
+        title: "RedeliveryFilterRequest",
+        description: "One of `organization` and `subscription` is required.",
+      },
     ),
     to: text("Another active subscription of the organization, `wh_<uuid>`."),
     rate_per_second: Type.Optional(
@@ -87,12 +97,15 @@ export const RedeliveryBody = Type.Object(
       Type.Boolean({ description: "Count the matches and show a sample, but send nothing." }),
     ),
   },
-  { examples: [{ filter: { organization: "acme", state: "dead_lettered" }, dry_run: true }] },
+  {
+    title: "RedeliveryRequest",
+    examples: [{ filter: { organization: "acme", state: "dead_lettered" }, dry_run: true }],
+  },
 );
 
 export const RedeliveryPatch = Type.Object(
-  { state: Type.String({ enum: [...REQUESTED_STATES] }) },
-  { examples: [{ state: "paused" }] },
+  { state: Type.String({ enum: [...REDELIVERY_WISHES] }) },
+  { title: "RedeliveryPatch", examples: [{ state: "paused" }] },
 );
 
 export const RedeliveryParams = Type.Object({ id: Type.String({ description: "`rdl_<uuid>`" }) });

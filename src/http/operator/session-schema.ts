@@ -7,7 +7,7 @@ const TOKEN_MAX = 512;
 
 export const SignIn = Type.Object(
   { token: Type.String({ maxLength: TOKEN_MAX, description: "An operator token." }) },
-  { examples: [{ token: "k3yboard-cat-of-thirty-two-letters" }] },
+  { title: "SignIn", examples: [{ token: "k3yboard-cat-of-thirty-two-letters" }] },
 );
 
 export const SessionDetail = Type.Object(
@@ -16,5 +16,5 @@ export const SessionDetail = Type.Object(
     role: Type.String({ enum: [...OPERATOR_ROLES] }),
     expires_at: timestampOrNull("When the session ends; null for a token."),
   },
-  { description: "Who is signed in." },
+  { title: "Session", description: "Who is signed in." },
 );

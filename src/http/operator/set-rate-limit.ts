@@ -12,6 +12,7 @@ export function setRateLimitRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "setRateLimit",
+        tags: ["Organizations"],
         summary: "Change an organization's rate limit",
         description: "The new limit applies to the next request of each key.",
         params: OrganizationParams,

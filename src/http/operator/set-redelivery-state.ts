@@ -19,6 +19,7 @@ export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "setRedeliveryState",
+        tags: ["Redeliveries"],
         summary: "Pause, resume or cancel a redelivery",
         description:
           "A resumed job is `queued` while another runs for the same subscription. Cancelling does not recall sent deliveries.",

@@ -11,6 +11,7 @@ export function showDeliveryRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "getDelivery",
+        tags: ["Deliveries"],
         summary: "Show a delivery with its attempts",
         description: "Lists every attempt with its outcome, including the successful one.",
         params: DeliveryParams,

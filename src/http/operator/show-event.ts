@@ -14,6 +14,7 @@ export function showEventRoute(app: App, deps: Dependencies): void {
       config: { servesPublishers: true },
       schema: {
         operationId: "getEvent",
+        tags: ["Events"],
         summary: "Show an event with its deliveries",
         description:
           "Events of the retention period, test events included. Reading `data` is recorded as a change; with " +

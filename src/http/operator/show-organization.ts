@@ -8,7 +8,7 @@ import { Organization, OrganizationParams } from "./organization-schema.ts";
 
 const OrganizationDetail = Type.Object(
   { ...Organization.properties, health: Health },
-  { description: "An organization, with the health of its deliveries." },
+  { title: "OrganizationDetail", description: "An organization, and how its deliveries fare." },
 );
 
 export function showOrganizationRoute(app: App, deps: Dependencies): void {
@@ -17,6 +17,7 @@ export function showOrganizationRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "getOrganization",
+        tags: ["Organizations"],
         summary: "Show an organization",
         description: "With the combined health of its subscriptions.",
         params: OrganizationParams,

@@ -10,8 +10,9 @@ export function showOverviewRoute(app: App, overviews: OverviewReader): void {
       config: { answersWithoutDatabase: true },
       schema: {
         operationId: "getOverview",
-        summary: "Show the state of the service",
-        description: "Its health, the reasons if it is not healthy, and its current activity.",
+        tags: ["Operation"],
+        summary: "Show how the service is",
+        description: "Whether it is healthy and if not, since when and why; and what it does now.",
         response: { 200: Overview, ...operatorProblems() },
       },
     },

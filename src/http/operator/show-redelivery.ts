@@ -11,6 +11,7 @@ export function showRedeliveryRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "getRedelivery",
+        tags: ["Redeliveries"],
         summary: "Show a redelivery",
         description: "Its state and its progress.",
         params: RedeliveryParams,

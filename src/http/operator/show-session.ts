@@ -9,6 +9,7 @@ export function showSessionRoute(app: App): void {
       config: { answersWithoutDatabase: true },
       schema: {
         operationId: "getSession",
+        tags: ["Session"],
         summary: "Show who is signed in",
         description: "The name and the role of the token, and when the session ends.",
         response: { 200: SessionDetail, ...operatorProblems() },

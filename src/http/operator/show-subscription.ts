@@ -10,7 +10,7 @@ import { OperatedSubscription } from "./subscription-schema.ts";
 
 const SubscriptionDetail = Type.Object(
   { ...OperatedSubscription.properties, health: Health },
-  { description: "A subscription, with the health of its deliveries." },
+  { title: "SubscriptionDetail", description: "A subscription, and how its deliveries fare." },
 );
 
 export function showSubscriptionRoute(app: App, deps: Dependencies): void {
@@ -19,6 +19,7 @@ export function showSubscriptionRoute(app: App, deps: Dependencies): void {
     {
       schema: {
         operationId: "getSubscription",
+        tags: ["Subscriptions"],
         summary: "Show a subscription of any organization",
         description: "With its health.",
         params: SubscriptionParams,

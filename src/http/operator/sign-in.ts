@@ -19,6 +19,7 @@ export function signInRoute(app: App, deps: Dependencies, signIns: SignIns): voi
       bodyLimit: BODY_BYTES_MAX,
       schema: {
         operationId: "signIn",
+        tags: ["Session"],
         summary: "Sign in to the console",
         description:
           "Sets the cookie `partner_api_session`, which replaces the token for 12 hours. With the cookie, a request " +

@@ -12,6 +12,7 @@ export function signOutRoute(app: App, deps: Dependencies): void {
       config: { servesReaders: true },
       schema: {
         operationId: "signOut",
+        tags: ["Session"],
         summary: "Sign out of the console",
         description: "Ends the session on every process and removes the cookie.",
         response: {

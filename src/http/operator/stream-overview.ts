@@ -25,7 +25,8 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
       config: { answersWithoutDatabase: true, isStream: true },
       schema: {
         operationId: "streamOverview",
-        summary: "Follow the state of the service",
+        tags: ["Operation"],
+        summary: "Follow how the service is",
         description:
           "Server-sent events: `overview`, with the data of `GET /overview`, every 2 s and at each change of `status`. " +
           "The stream ends when the session or token ends or the process stops.",

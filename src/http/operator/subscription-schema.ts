@@ -12,15 +12,19 @@ const Ceiling = Type.Unsafe<number | null>({
 
 export const OperatedSubscription = Type.Object(
   { ...Subscriptions.items.properties, max_per_second: Ceiling },
-  { description: "A subscription, with the ceiling on its attempts." },
+  {
+    title: "OperatedSubscription",
+    description: "A subscription, with the ceiling on its attempts.",
+  },
 );
 
 export const OperatedSubscriptionsPage = pageOf(
   OperatedSubscription,
+  "SubscriptionsPage",
   "Subscriptions, newest first.",
 );
 
 export const CeilingRequest = Type.Object(
   { max_per_second: Ceiling },
-  { examples: [{ max_per_second: 10 }] },
+  { title: "CeilingRequest", examples: [{ max_per_second: 10 }] },
 );

@@ -1,7 +1,7 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
-import { type AboutService, NO_ABOUT } from "../docs/about-service.ts";
+import { type AboutService, contactOf, NOTHING_SAID } from "../docs/about-service.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
@@ -34,7 +34,11 @@ export function buildPartnerApp(
   docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes: deps.eventTypes, about });
   app.register(
     async (api: App) => {
-      openApiRoute(api, PARTNER_DOCUMENT, options.baseUrl, webhooksOf(deps.eventTypes));
+      openApiRoute(api, PARTNER_DOCUMENT, {
+        baseUrl: options.baseUrl,
+        contact: contactOf(about),
+        events: webhooksOf(deps.eventTypes),
+      });
       await api.after(); // The document includes the routes from here on.
       partnerRoutes(api, deps);
     },

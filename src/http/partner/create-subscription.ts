@@ -30,6 +30,7 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
       preHandler: requireSubscriptionBody(deps),
       schema: {
         operationId: "createSubscription",
+        tags: ["Subscriptions"],
         summary: "Subscribe a URL to events",
         description:
           "Events are delivered to the URL from now on. The response contains the signing secret, which is shown only once. " +

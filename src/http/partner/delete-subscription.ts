@@ -14,6 +14,7 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
       config: { scope: "webhooks:manage" },
       schema: {
         operationId: "deleteSubscription",
+        tags: ["Subscriptions"],
         summary: "Delete a subscription",
         description: "Cancels its queued deliveries and erases its secret.",
         params: SubscriptionParams,

@@ -3,6 +3,7 @@ export const PARTNER_DOCUMENT = {
   info: {
     title: "Partner API",
     version: "1.0.0",
+    summary: "Identity, and signed deliveries of events",
     description:
       "Check your API key, and subscribe https URLs to events. Each event is signed and sent until the receiver " +
       "acknowledges it or seven attempts have failed.\n\n" +
@@ -10,8 +11,13 @@ export const PARTNER_DOCUMENT = {
       "`RateLimit`. Besides the errors that an operation lists, any request may be answered with 400, 404, 405, " +
       "408 or 431, in the same format. Responses may gain new members and error codes: ignore those that you do " +
       "not know.",
-    license: { name: "MIT", identifier: "MIT" },
   },
+  tags: [
+    { name: "Identity", description: "Whose key it is, and what it may do." },
+    { name: "Subscriptions", description: "The URLs that receive events." },
+    { name: "Deliveries", description: "Trying out deliveries, and the audit of failed ones." },
+    { name: "Events", description: "The deliveries that a subscription's URL receives." },
+  ],
   security: {
     apiKey: {
       type: "http",

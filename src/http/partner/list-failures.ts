@@ -15,6 +15,7 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
       config: { scope: "webhooks:manage" },
       schema: {
         operationId: "listFailures",
+        tags: ["Deliveries"],
         summary: "Read the failures audit",
         description:
           "Every failed attempt of the subscription's deliveries, newest first. A delivery that was dead-lettered " +

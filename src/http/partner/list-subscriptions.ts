@@ -13,6 +13,7 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
       config: { scope: "webhooks:manage" },
       schema: {
         operationId: "listSubscriptions",
+        tags: ["Subscriptions"],
         summary: "List subscriptions",
         description:
           "All subscriptions of the organization, newest first, including auto-disabled ones. We do not notify you of " +

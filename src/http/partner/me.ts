@@ -13,7 +13,8 @@ const Identity = Type.Object(
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
   },
   {
-    description: "The organization, id, scopes and rate limit of the key.",
+    title: "Identity",
+    description: "Whose key this is and what it may do.",
     examples: [
       {
         partner_org: "acme",
@@ -32,6 +33,7 @@ export function meRoute(app: App): void {
       config: { scope: "identity:read" },
       schema: {
         operationId: "getIdentity",
+        tags: ["Identity"],
         summary: "Check a key",
         description:
           "Returns the organization, id, scopes and rate limit of the calling key. Every active key may call it, " +

@@ -19,8 +19,12 @@ import {
 } from "./idempotency.ts";
 
 const Proof = Type.Object(
-  { secret: Type.String({ description: "The signing secret of the subscription." }) },
-  { examples: [{ secret: `whsec_${"A".repeat(44)}` }] },
+  { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },
+  {
+    title: "Proof",
+    description: "Proof of possession of the signing secret.",
+    examples: [{ secret: `whsec_${"A".repeat(44)}` }],
+  },
 );
 
 const Accepted = Type.Object(
@@ -31,7 +35,8 @@ const Accepted = Type.Object(
     }),
   },
   {
-    description: "The event is stored and will be delivered.",
+    title: "AcceptedEvent",
+    description: "The event is stored and on its way.",
     examples: [{ event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", enqueued: true }],
   },
 );
@@ -44,6 +49,7 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
       preValidation: requireGoodKey(),
       schema: {
         operationId: "sendTestEvent",
+        tags: ["Deliveries"],
         summary: "Send a test event",
         description:
           "Sends a `vc.test.ping` event through the pipeline of every other event: it is signed, retried on the " +

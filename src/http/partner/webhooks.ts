@@ -1,88 +1,116 @@
 import type { EventType, EventTypes } from "../../domain/event-types.ts";
-import { exampleBody } from "../../domain/example-event.ts";
+import { exampleRequest } from "../docs/example-request.ts";
+import type { Webhooks } from "../openapi.ts";
+import { asComponent } from "./event-component.ts";
 
-type Schema = Record<string, unknown>;
+const COMPONENTS = "#/components";
 
-/** The part of the OpenAPI document about deliveries, if the platform has types of its own. */
-export interface Webhooks {
-  webhooks: Record<string, object>;
-  /** The schema of each type's `data`, by the type's name. */
-  schemas: Record<string, object>;
-}
-
-export function webhooksOf(types: EventTypes): Webhooks | null {
-  if (types.names.length === 1) return null;
+/** Returns the part of the OpenAPI document about the deliveries of these types. */
+export function webhooksOf(types: EventTypes): Webhooks {
   const all = [...types];
   return {
     webhooks: Object.fromEntries(all.map((type) => [type.name, { post: operation(type) }])),
-    schemas: Object.fromEntries(all.map((type) => [type.name, asComponent(type, all)])),
+    schemas: Object.fromEntries([
+      ["EventEnvelope", ENVELOPE],
+      ...all.map((type) => [type.name, asComponent(type, all)] as const),
+      ...all.map(({ name }) => [envelopeName(name), envelopeOf(name)] as const),
+    ]),
+    parameters: HEADERS,
   };
 }
 
-function operation({ name, summary, description, example }: EventType): object {
+function operation(type: EventType): object {
+  const { name, summary, description } = type;
   return {
+    operationId: `receive ${name}`.replaceAll(/[^a-z0-9]+/g, "_"),
+    tags: ["Events"],
     summary,
-    ...(description === undefined ? {} : { description }),
+    description: description ?? "A signed request to the URL of a subscription.",
     security: [],
-    parameters: [
-      header("X-VC-Signature", "`sha256=` and the hex HMAC-SHA256 of timestamp, dot and body."),
-      header("X-VC-Timestamp", "Milliseconds since the Unix epoch."),
-    ],
+    parameters: Object.keys(HEADERS).map((key) => ({ $ref: `${COMPONENTS}/parameters/${key}` })),
     requestBody: {
       required: true,
       content: {
         "application/json": {
-          schema: envelope(name),
-          example: JSON.parse(exampleBody(name, example).toString("utf8")) as unknown,
+          schema: {
+            allOf: ["EventEnvelope", envelopeName(name)].map((schema) => ({
+              $ref: `${COMPONENTS}/schemas/${schema}`,
+            })),
+          },
+          example: JSON.parse(exampleRequest(type).body) as unknown,
         },
       },
     },
     responses: {
-      "2XX": { description: "The delivery is acknowledged. Any other response is retried." },
+      "2XX": { description: "The delivery is acknowledged." },
+      "4XX": { description: "The attempt failed. The delivery is retried on the schedule." },
+      "5XX": { description: "The attempt failed. The delivery is retried on the schedule." },
     },
   };
 }
 
-function header(name: string, description: string): object {
-  return { name, in: "header", required: true, description, schema: { type: "string" } };
+const ID = "019bd1f1-0a00-7000-9b1c-5d6e7f809a1b";
+const ATTEMPTS = "The number of this attempt, 1 to 7. It is not signed.";
+
+const HEADERS = {
+  "X-VC-Signature": header(
+    "X-VC-Signature",
+    "`sha256=` and the hexadecimal HMAC-SHA256 of timestamp, dot and raw body. The key is the whole signing secret, `whsec_` included.",
+    { type: "string", pattern: "^sha256=[0-9a-f]{64}$", examples: [`sha256=${"0".repeat(64)}`] },
+  ),
+  "X-VC-Timestamp": header(
+    "X-VC-Timestamp",
+    "The time of this attempt in milliseconds since the Unix epoch. Reject a delivery more than 5 minutes from your clock.",
+    { type: "string", pattern: "^[0-9]+$", examples: ["1769851800123"] },
+  ),
+  "X-VC-Attempt": header("X-VC-Attempt", ATTEMPTS, { type: "integer", minimum: 1, examples: [1] }),
+  "webhook-id": header("webhook-id", "The `id` of the event, for Standard Webhooks.", {
+    type: "string",
+    examples: [`evt_${ID}`],
+  }),
+  "webhook-timestamp": header("webhook-timestamp", "The time in seconds, for Standard Webhooks.", {
+    type: "string",
+    examples: ["1769851800"],
+  }),
+  "webhook-signature": header("webhook-signature", "The signature of Standard Webhooks.", {
+    type: "string",
+    examples: [`v1,${"A".repeat(43)}=`],
+  }),
+};
+
+function header(name: string, description: string, schema: object): object {
+  return { name, in: "header", required: true, description, schema };
 }
 
-function envelope(name: string): object {
+const MEMBERS = {
+  event: { type: "string", description: "The event type." },
+  id: { type: "string", description: "`evt_<uuid>`, the same at every attempt." },
+  subscription_id: { type: "string", description: "`wh_<uuid>`, the receiving subscription." },
+  occurred_at: { type: "string", format: "date-time", description: "When it happened." },
+  data: { type: "object", additionalProperties: true, description: "The details." },
+};
+
+const ENVELOPE = {
+  type: "object",
+  description: "The body of every delivery. Its bytes are the same at every attempt.",
+  properties: MEMBERS,
+  required: Object.keys(MEMBERS),
+};
+
+/** Types are in lower case, so that none has this name. */
+function envelopeName(type: string): string {
+  return `${type}.Envelope`;
+}
+
+/** Repeats the members of every envelope, because generators do not combine two schemas of one member. */
+function envelopeOf(type: string): object {
   return {
-    type: "object",
+    ...ENVELOPE,
+    description: `The body of a delivery of \`${type}\`.`,
     properties: {
-      event: { const: name },
-      id: { type: "string", description: "`evt_<uuid>`, the same for every attempt." },
-      subscription_id: { type: "string", description: "`wh_<uuid>`" },
-      occurred_at: { type: "string", format: "date-time" },
-      data: { $ref: `#/components/schemas/${name}` },
+      ...MEMBERS,
+      event: { type: "string", const: type },
+      data: { $ref: `${COMPONENTS}/schemas/${type}` },
     },
-    required: ["event", "id", "subscription_id", "occurred_at", "data"],
   };
 }
-
-/** Returns the schema with references to the components of the document. */
-function asComponent({ name, schema }: EventType, types: readonly EventType[]): object {
-  const own = Object.entries(schema).filter(([key]) => key !== "$id" && key !== "$schema");
-  return rewrite(Object.fromEntries(own)) as object;
-
-  function rewrite(value: unknown, key = ""): unknown {
-    if (LITERAL.has(key)) return value;
-    if (Array.isArray(value)) return value.map((item) => rewrite(item));
-    if (typeof value !== "object" || value === null) {
-      return key === "$ref" && typeof value === "string" ? componentOf(value) : value;
-    }
-    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, rewrite(v, k)]));
-  }
-
-  function componentOf(ref: string): string {
-    const [base = "", fragment = ""] = ref.split("#");
-    const target = types.find((type) =>
-      [type.name, `${type.name}.json`, (type.schema as Schema)["$id"]].includes(base),
-    );
-    const known = base === "" ? name : target?.name;
-    return known === undefined ? ref : `#/components/schemas/${known}${fragment}`;
-  }
-}
-
-const LITERAL = new Set(["enum", "const", "examples", "default"]);

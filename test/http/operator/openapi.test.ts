@@ -68,6 +68,11 @@ test("the document needs no token, and describes every route that does", async (
   }
 });
 
+test("every model of a request or an answer has a name", async (t) => {
+  const { paths } = await documentOf(startOperatorApi(t, deps));
+  assert.ok(!JSON.stringify(paths).includes('"properties":'));
+});
+
 test("every schema is valid, and every example fits its own", async (t) => {
   const document = await documentOf(startOperatorApi(t, deps));
   const { compile } = validator(document);
@@ -88,7 +93,7 @@ test("every schema is valid, and every example fits its own", async (t) => {
 test("responses match the document and contain nothing else", async (t) => {
   const api = startOperatorApi(t, deps);
   const document = await documentOf(api);
-  const { compile } = validator(document);
+  const { compile } = validator(closed(document) as Document);
 
   const subscription = await aSubscription(deps);
   const organization = publicId("org", subscription.organization_id);
@@ -145,7 +150,7 @@ function rankOf({ method, operationId }: { method: string; operationId: string }
 function validator({ components }: Document) {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   addFormats.default(ajv);
-  ajv.addVocabulary(["example", "components", "x-extensible-enum"]);
+  ajv.addVocabulary(["example", "components"]);
   return { compile: (schema: object) => ajv.compile({ components, ...schema }) };
 }
 

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+
+const execute = promisify(execFile);
+const db = await createDatabase();
+const CALLS = join(ROOT, "test/generated-clients");
+
+const PYTHON_GENERATOR = "openapi-python-client==0.29.1";
+const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.14.0";
+
+/** A running service, a key for it, and an empty folder with its document. */
+async function aWorkshop(t: TestContext) {
+  let base = "";
+  const api = startPartnerApi(t, db, { options: { baseUrl: () => base } });
+  base = (await api.listen()).replace(/\/$/, "");
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const response = await fetch(`${base}/api/v1/partner/openapi.json`);
+  await writeFile(join(folder, "openapi.json"), await response.text());
+  const env = { ...process.env, TOKEN: authorization.replace("Bearer ", "") };
+  const run = async (program: string, ...args: string[]) => {
+    const { stdout } = await execute(program, args, { cwd: folder, env });
+    return { lines: stdout.trimEnd().split("\n"), output: stdout };
+  };
+  const me = await api.inject({ url: "/api/v1/partner/me", headers: { authorization } });
+  return {
+    base,
+    folder,
+    run,
+    slug: me.json<{ partner_org: string }>().partner_org,
+  };
+}
+
+test("a client by openapi-python-client calls all six operations", async (t) => {
+  if (!(await requireProgram(t, "python3", ["-m", "venv", "--help"]))) return;
+  const { base, folder, run, slug } = await aWorkshop(t);
+  await run("python3", "-m", "venv", "venv");
+  await run("venv/bin/pip", "install", "--quiet", PYTHON_GENERATOR);
+  const generator = join(folder, "venv/bin/openapi-python-client");
+  const made = await run(generator, "generate", "--path", "openapi.json", "--meta", "none");
+  assert.doesNotMatch(made.output, /Unable to process|removal of/);
+
+  await copyFile(join(CALLS, "calls.py"), join(folder, "calls.py"));
+  const { lines } = await run("venv/bin/python", "calls.py", base);
+  assert.deepEqual(lines, [
+    `getIdentity ${slug}`,
+    "createSubscription whsec_",
+    "listSubscriptions True",
+    "sendTestEvent True",
+    "listFailures [] None",
+    "deleteSubscription 204",
+    "a problem not_found",
+  ]);
+});
+
+test("a client by openapi-generator for Java calls all six operations", async (t) => {
+  if (!(await requireProgram(t, "mvn", ["--version"]))) return;
+  const { base, folder, run, slug } = await aWorkshop(t);
+  const option = (name: string, value: string) =>
+    `-Dopenapi.generator.maven.plugin.${name}=${value}`;
+  const options = [
+    option("inputSpec", join(folder, "openapi.json")),
+    option("generatorName", "java"),
+    option("library", "native"),
+    option("output", join(folder, "client")),
+  ];
+  await run("mvn", "-q", "-B", `${JAVA_GENERATOR}:generate`, ...options);
+
+  await copyFile(join(CALLS, "Calls.java"), join(folder, "client/src/main/java/Calls.java"));
+  const main = ["-Dexec.mainClass=Calls", `-Dexec.args=${base}`];
+  const goals = ["compile", "org.codehaus.mojo:exec-maven-plugin:3.5.0:java"];
+  const { output } = await run("mvn", "-q", "-B", "-f", "client/pom.xml", ...goals, ...main);
+  for (const line of [
+    `getIdentity ${slug}`,
+    "createSubscription whsec_",
+    "listSubscriptions true",
+    "sendTestEvent true",
+    "listFailures [] null",
+    "deleteSubscription",
+    "a problem 404",
+  ]) {
+    assert.ok(output.includes(`${line}\n`), `${line}: ${output}`);
+  }
+});
