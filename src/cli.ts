@@ -9,6 +9,7 @@ import { noteUnread, whileRead } from "./commands/while-read.ts";
 import { type Config, eachShard, loadConfig } from "./config.ts";
 import { doctor } from "./doctor.ts";
 import { checkEventTypes } from "./event-types/check.ts";
+import { generateLibrary } from "./event-types/libraries/generate.ts";
 import { randomId } from "./domain/ids.ts";
 import { start } from "./main.ts";
 import { writeActivity } from "./wiring/activity-writer.ts";
@@ -112,6 +113,11 @@ const context: CommandContext = {
     if (checked === null) throw new Error("specify a folder: --check <folder>, or EVENT_TYPES");
     return { types: await checkEventTypes(checked, older) };
   },
+  async generateLibrary(language) {
+    const { eventTypes } = loadConfig(process.env);
+    if (eventTypes === null) throw new Error("EVENT_TYPES must name the folder of the event types");
+    return generateLibrary(eventTypes, language);
+  },
   // Loaded on demand, because the library for its receivers' certificates would cost the service 8 MB.
   async demo() {
     const { demo } = await import("./demo.ts");
@@ -121,8 +127,8 @@ const context: CommandContext = {
     const { listen } = await import("./listen.ts");
     const config = loadConfig(process.env);
     const eventTypes = config.eventTypes === null ? null : await openEventTypes(config);
-    await becomeOwner(options.folder ?? config.dataDir, remark);
-    const environment = { ...context, dataDir: config.dataDir, eventTypes };
+    if (options.replay === null) await becomeOwner(options.folder ?? config.dataDir, remark);
+    const environment = { ...context, stdin: process.stdin, dataDir: config.dataDir, eventTypes };
     await whileRead((stop) => listen(options, environment, stop));
   },
 };

@@ -13,6 +13,7 @@ export async function main(
     eventTypes: null,
     isTerminal: process.stdout.isTTY && !env["NO_COLOR"],
     stdout: (text: string) => process.stdout.write(text),
+    stdin: process.stdin,
   };
   process.stdout.on("error", noteUnread);
   try {

@@ -1,13 +1,21 @@
 import { once } from "node:events";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import type { ListenOptions } from "./commands/listen-options.ts";
 import { painter } from "./commands/paint.ts";
 import { systemClock } from "./domain/clock.ts";
 import type { EventTypes } from "./domain/event-types.ts";
+import type { Arrival } from "./listen/arrival.ts";
+import { createForward, type Forward } from "./listen/forward.ts";
 import { jsonReporter } from "./listen/json-reporter.ts";
 import { Judge } from "./listen/judge.ts";
 import { openCertificates } from "./listen/kept-certificates.ts";
+import { learnSecrets } from "./listen/learn-secrets.ts";
+import { openRecording } from "./listen/recording.ts";
+import { replay } from "./listen/replay.ts";
+import type { Reporter } from "./listen/reporter.ts";
 import { textReporter } from "./listen/text-reporter.ts";
+import { trustCommand } from "./listen/trust-command.ts";
 import { startReceiver } from "./receiver/receiver.ts";
 import { cannotListen } from "./wiring/listener.ts";
 
@@ -17,26 +25,49 @@ interface Environment {
   eventTypes: EventTypes | null;
   isTerminal: boolean;
   stdout: (text: string) => void;
+  /** Signing secrets, one a line. */
+  stdin: Readable;
 }
 
-/** Receives deliveries, shows them and responds as the options say, until `stop`. */
+/** Receives deliveries, shows them and responds as the options say, until `stop`. Or replays a recording. */
 export async function listen(
   options: ListenOptions,
-  { dataDir, eventTypes, isTerminal, stdout }: Environment,
+  environment: Environment,
   stop: AbortSignal,
 ): Promise<void> {
+  const { isTerminal, stdout } = environment;
   const report = options.json
     ? jsonReporter(stdout)
     : textReporter(stdout, painter({ isTerminal }), options);
+  const { forwardTo, secrets } = options;
+  const forward = forwardTo && createForward(forwardTo);
+  if (options.replay === null || forward === null) {
+    await receive(options, { ...environment, report, forward }, stop);
+    return;
+  }
+  await replay(options.replay, { forward, secret: secrets[0], clock: systemClock }, (one) =>
+    report.replayed(one),
+  );
+}
+
+async function receive(
+  options: ListenOptions,
+  environment: Environment & { report: Reporter; forward: Forward | null },
+  stop: AbortSignal,
+): Promise<void> {
+  const { dataDir, eventTypes, stdin, report, forward } = environment;
   const folder = options.folder ?? join(dataDir, "listen");
   const certificates = await openCertificates(folder, systemClock()).catch((error: unknown) => {
     throw new Error(`the certificates' folder: ${(error as Error).message}`, { cause: error });
   });
   const judge = new Judge(options.secrets, options.behaviour, eventTypes);
+  const recording = options.record === null ? null : openRecording(options.record);
   const receiver = await startReceiver(
     certificates,
     async (received) => {
-      const arrival = await judge.judge(received, systemClock());
+      const judged = await judge.judge(received, systemClock());
+      if (recording?.add(judged) === false) report.recordingFull();
+      const arrival = await forwarded(judged, options.forwardTo, forward);
       report.arrived(arrival);
       const onGone = () => report.gone(arrival, systemClock().getTime() - arrival.at.getTime());
       return { ...arrival.reply, onGone };
@@ -45,8 +76,35 @@ export async function listen(
   ).catch((error: unknown) => {
     throw cannotListen("localhost", options.port, error);
   });
-  report.opened({ url: receiver.url, caFile: certificates.caFile });
+  const { caFile } = certificates;
+  const command = trustCommand(process.platform, caFile);
+  report.opened({ url: receiver.url, caFile, trustCommand: command });
+  const stopLearning = learnSecrets(stdin, (secret) => {
+    report.learned(secret === null ? null : judge.learn(secret));
+  });
 
   if (!stop.aborted) await once(stop, "abort");
+  stopLearning();
   await receiver.close();
+  recording?.close();
 }
+
+/** Forwards an arrival whose reply would be a success. The program's status takes the place of the reply's. */
+async function forwarded(
+  arrival: Arrival,
+  target: URL | null,
+  forward: Forward | null,
+): Promise<Arrival> {
+  const { status, delayMs } = arrival.reply;
+  if (!target || !forward || status === null || status > 299) return arrival;
+  const answer = await forward(arrival);
+  const isAnswer = typeof answer === "number";
+  return {
+    ...arrival,
+    forwardedTo: target.href,
+    forwardError: isAnswer ? null : answer,
+    reply: { status: isAnswer ? answer : BAD_GATEWAY, delayMs },
+  };
+}
+
+const BAD_GATEWAY = 502;

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../domain/duration.ts";
+import { isThisMachine } from "../domain/this-machine.ts";
 import { ACCEPTED, type Behaviour } from "../receiver/behaviour.ts";
-import type { ListenOptions } from "./listen-options.ts";
+import { isSigningSecret, type ListenOptions } from "./listen-options.ts";
 
 interface Flags {
   port: number;
@@ -11,6 +12,10 @@ interface Flags {
   drop?: boolean;
   failFirst?: number;
   certificates?: string;
+  forwardTo?: URL;
+  forwardAnywhere?: boolean;
+  record?: string;
+  replay?: string;
   json?: boolean;
 }
 
@@ -36,12 +41,28 @@ export function listenCommand(listen: (options: ListenOptions) => Promise<void>)
       integer(1, 1_000_000),
     )
     .option("--certificates <folder>", "the folder of its certificates (default: DATA_DIR/listen)")
+    .option("--forward-to <url>", "forward to a program and respond with its status", url)
+    .option("--forward-anywhere", "allow a --forward-to on another machine")
+    .option("--record <file>", "append each delivery to a file")
+    .addOption(
+      new Option(
+        "--replay <file>",
+        "send recorded deliveries to --forward-to and end; signed anew with --secret",
+      ).conflicts(["record", "status", "delay", "drop", "failFirst"]),
+    )
     .addOption(new Option("--json", "print one JSON document per line"))
     .action((flags: Flags, command: Command) => {
       const { port, certificates: folder, secret: secrets = [], json = false } = flags;
+      const { forwardTo = null, record = null, replay = null } = flags;
       const behaviour = readBehaviour(flags);
       if (behaviour === null) command.error("error: --fail-first needs a --status of 300 or more");
-      return listen({ port, folder, secrets, behaviour, json });
+      if (replay !== null && forwardTo === null)
+        command.error("error: --replay needs --forward-to");
+      if (forwardTo !== null && !flags.forwardAnywhere && !isThisMachine(forwardTo)) {
+        command.error("error: --forward-to another machine needs --forward-anywhere");
+      }
+      const forwarding = { forwardTo, record, replay };
+      return listen({ port, folder, secrets, behaviour, ...forwarding, json });
     });
 }
 
@@ -54,10 +75,17 @@ function readBehaviour({ drop, delay: delayMs = 0, failFirst, ...flags }: Flags)
 }
 
 function append(value: string, before: string[] = []): string[] {
-  if (/^whsec_\S+$/.test(value)) return [...before, value];
+  if (isSigningSecret(value)) return [...before, value];
   throw new InvalidArgumentError(
     "A signing secret starts with whsec_ and contains no white space.",
   );
+}
+
+function url(text: string): URL {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = parsed !== null && parsed.username === "" && parsed.password === "";
+  if (isPlain && /^https?:$/.test(parsed.protocol)) return parsed;
+  throw new InvalidArgumentError("Must be an http or https URL without user information.");
 }
 
 function integer(min: number, max: number): (text: string) => number {

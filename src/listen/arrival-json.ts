@@ -16,6 +16,8 @@ export function arrivalJson(arrival: Arrival): object {
     ...(arrival.dataFaults === null ? {} : { data_faults: arrival.dataFaults }),
     headers,
     ...(isUtf8(body) ? { body: body.toString("utf8") } : { body_base64: body.toString("base64") }),
+    ...(arrival.forwardedTo === null ? {} : { forwarded_to: arrival.forwardedTo }),
+    ...(arrival.forwardError === null ? {} : { forward_error: arrival.forwardError }),
     answer: { status: reply.status, delay_ms: reply.delayMs },
   };
 }

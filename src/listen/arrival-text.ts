@@ -27,13 +27,13 @@ const VERDICTS = {
 
 /** An arrival as text: a summary line, then the whole request. */
 export function arrivalText(arrival: Arrival, paint: Paint): string {
-  const { method, path, at, verdict, attempt, eventType, dataFaults, reply, body } = arrival;
+  const { method, path, at, verdict, attempt, eventType, dataFaults, body } = arrival;
   const { sign, style, why } = VERDICTS[verdict];
   const title = [
     paint(style, `${sign} ${verdict}`),
     paint("bold", printable(eventType ?? "no event")),
     `attempt ${attempt}`,
-    `→ ${replyText(reply, paint)}`,
+    `→ ${answerText(arrival, paint)}`,
   ].join("  ");
   const lines = [
     title,
@@ -47,6 +47,13 @@ export function arrivalText(arrival: Arrival, paint: Paint): string {
   ];
   const rule = paint("dim", `── ${at.toISOString().slice(11, 23)}Z ${RULE}`);
   return ["", rule, ...lines.map((line) => (line === "" ? "" : INDENT + line)), ""].join("\n");
+}
+
+function answerText({ reply, forwardedTo, forwardError }: Arrival, paint: Paint): string {
+  const answer = replyText(reply, paint);
+  if (forwardedTo === null) return answer;
+  if (forwardError === null) return `${answer} from ${forwardedTo}`;
+  return `${answer}, because ${forwardedTo} did not answer: ${printable(forwardError)}`;
 }
 
 /** The reply as text. */

@@ -9,9 +9,13 @@ export interface Arrival extends Received {
   /** Read from the body, genuine or not. */
   eventType: string | null;
   eventId: string | null;
-  /** How many times this receiver got the event. */
+  /** As the sender counts. If it does not say so: how many times this receiver got the event. */
   attempt: number;
   /** The faults of the data by its type's schema. Null if the types of the platform are unknown. */
   dataFaults: string[] | null;
+  /** Where the request was forwarded to. Null: nowhere. */
+  forwardedTo: string | null;
+  /** Why that failed. Null: it did not. */
+  forwardError: string | null;
   reply: Reply;
 }

@@ -5,10 +5,15 @@ import type { Reporter } from "./reporter.ts";
 export function jsonReporter(write: (text: string) => void): Reporter {
   const line = (value: object) => write(`${JSON.stringify(value)}\n`);
   return {
-    opened: ({ url, caFile }) => line({ type: "listening", url, ca_file: caFile }),
+    opened: ({ url, caFile, trustCommand }) =>
+      line({ type: "listening", url, ca_file: caFile, trust_command: trustCommand }),
     arrived: (arrival) => line(arrivalJson(arrival)),
     gone: ({ eventId, attempt }, waitedMs) =>
       line({ type: "sender_gone", event_id: eventId, attempt, waited_ms: waitedMs }),
     noRequest: (code) => line({ type: "no_request", code }),
+    learned: (secrets) => line({ type: "secret", accepted: secrets !== null, secrets }),
+    recordingFull: () => line({ type: "recording_full" }),
+    replayed: ({ eventType, eventId, answer }) =>
+      line({ type: "replayed", event_type: eventType, event_id: eventId, answer }),
   };
 }

@@ -1,15 +1,20 @@
 import type { EventTypes } from "../domain/event-types.ts";
 import { type Behaviour, replyTo } from "../receiver/behaviour.ts";
 import type { Received } from "../receiver/receiver.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 import { verify } from "../webhook/verify.ts";
 import type { Arrival } from "./arrival.ts";
 
-/** Verifies arrivals, counts the attempts of each event and decides the reply. */
-export class Judge {
-  readonly #secrets: readonly string[];
-  readonly #behaviour: Behaviour;
-  readonly #attempts = new Map<string, number>();
+/** A sender that numbers its attempts makes fewer. */
+const ATTEMPT = /^[1-9][0-9]{0,3}$/;
+const COUNTED_MAX = 10_000;
+const SECRETS_MAX = 100;
 
+/** Verifies arrivals, finds the number of each attempt and decides the reply. */
+export class Judge {
+  readonly #secrets: string[];
+  readonly #behaviour: Behaviour;
+  readonly #attempts = new BoundedCache<string, number>(COUNTED_MAX);
   readonly #eventTypes: EventTypes | null;
 
   /** With `eventTypes`, data is compared with the schema of its type. */
@@ -19,14 +24,23 @@ export class Judge {
     eventTypes: EventTypes | null = null,
   ) {
     this.#eventTypes = eventTypes;
-    this.#secrets = secrets;
+    this.#secrets = [...secrets];
     this.#behaviour = behaviour;
   }
 
+  /** Verifies with this secret, too. Returns how many there are: the newest hundred. */
+  learn(secret: string): number {
+    if (!this.#secrets.includes(secret)) this.#secrets.push(secret);
+    if (this.#secrets.length > SECRETS_MAX) this.#secrets.shift();
+    return this.#secrets.length;
+  }
+
   async judge(received: Received, at: Date): Promise<Arrival> {
-    const { event: eventType, id: eventId, subscription_id } = readIds(received.body);
+    const { event: eventType, id: eventId, subscription_id } = envelopeIds(received.body);
     // An event may go to several subscriptions, each with attempts of its own.
-    const attempt = this.#count(JSON.stringify([subscription_id, eventId]));
+    const counted = this.#count(JSON.stringify([subscription_id, eventId]));
+    const said = received.headers["x-vc-attempt"];
+    const attempt = typeof said === "string" && ATTEMPT.test(said) ? Number(said) : counted;
     return {
       ...received,
       at,
@@ -35,6 +49,8 @@ export class Judge {
       eventId,
       attempt,
       dataFaults: this.#dataFaults(received.body),
+      forwardedTo: null,
+      forwardError: null,
       reply: replyTo(attempt, this.#behaviour),
     };
   }
@@ -59,7 +75,10 @@ export class Judge {
   }
 }
 
-function readIds(body: Buffer): Record<"event" | "id" | "subscription_id", string | null> {
+/** Reads the ids of an envelope, genuine or not. */
+export function envelopeIds(
+  body: Buffer,
+): Record<"event" | "id" | "subscription_id", string | null> {
   const envelope = parse(body);
   const text = (name: string) => (typeof envelope[name] === "string" ? envelope[name] : null);
   return { event: text("event"), id: text("id"), subscription_id: text("subscription_id") };

@@ -1,11 +1,17 @@
 import type { Arrival } from "./arrival.ts";
+import type { Replayed } from "./replay.ts";
 
 /** Shows what happens at a receiver. */
 export interface Reporter {
-  opened(receiver: { url: string; caFile: string }): void;
+  opened(receiver: { url: string; caFile: string; trustCommand: string }): void;
   arrived(arrival: Arrival): void;
   /** The sender closed the connection before the reply. */
   gone(arrival: Arrival, waitedMs: number): void;
   /** A connection brought no request. `code` is null if it was closed without an error. */
   noRequest(code: string | null): void;
+  /** A secret was read while the receiver runs; `secrets` verify now. Null: what was read is none. */
+  learned(secrets: number | null): void;
+  /** The recording is full. What arrives from now on is not recorded. */
+  recordingFull(): void;
+  replayed(replayed: Replayed): void;
 }

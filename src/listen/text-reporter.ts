@@ -4,17 +4,18 @@ import { printable } from "../commands/printable.ts";
 import { ACCEPTED, replyTo } from "../receiver/behaviour.ts";
 import { arrivalText, replyText } from "./arrival-text.ts";
 import type { Reporter } from "./reporter.ts";
+import { quoted } from "./trust-command.ts";
 
 /** Writes text for people. */
 export function textReporter(
   write: (text: string) => void,
   paint: Paint,
-  { secrets, behaviour }: Pick<ListenOptions, "secrets" | "behaviour">,
+  { secrets, behaviour, forwardTo }: Pick<ListenOptions, "secrets" | "behaviour" | "forwardTo">,
 ): Reporter {
   const remark = (text: string) => write(`\n${paint("yellow", `! ${text}`)}\n`);
 
   return {
-    opened({ url, caFile }) {
+    opened({ url, caFile, trustCommand }) {
       const fact = (name: string, value: string) => `  ${paint("dim", name.padEnd(11))}${value}\n`;
       write(
         `\n${paint("bold", "Receiving deliveries")}, until Ctrl-C\n\n` +
@@ -22,7 +23,8 @@ export function textReporter(
           fact("Verifies", verifies()) +
           fact("Answers", answers()) +
           `\nTo deliver here, start a service on this machine with\n\n` +
-          `  EGRESS_ALLOW=127.0.0.1/32,::1/128 \\\n  EGRESS_CA_FILE=${quoted(caFile)}\n`,
+          `  EGRESS_ALLOW=127.0.0.1/32,::1/128 \\\n  EGRESS_CA_FILE=${quoted(caFile)}\n` +
+          `\nTo let browsers and curl accept the certificate, run once\n\n  ${trustCommand}\n`,
       );
     },
     arrived: (arrival) => write(arrivalText(arrival, paint)),
@@ -32,19 +34,35 @@ export function textReporter(
           `attempt ${attempt} of ${printable(eventId ?? "no event")}`,
       ),
     noRequest: (code) => remark(explain(code)),
+    learned: (count) =>
+      remark(
+        count === null
+          ? "that is no signing secret: it starts with whsec_"
+          : `verifying with ${countOf(count)} now`,
+      ),
+    recordingFull: () => remark("the recording is full: nothing more is recorded"),
+    replayed({ eventType, eventId, answer }) {
+      const isAccepted = typeof answer === "number" && answer >= 200 && answer < 300;
+      const what = [eventType ?? "no event", eventId ?? ""].map(printable).join("  ");
+      write(`${paint(isAccepted ? "green" : "red", String(answer))}  ${what}\n`);
+    },
   };
 
   function verifies(): string {
-    if (secrets.length === 0) return paint("yellow", "nothing; add --secret whsec_…");
-    return `with ${secrets.length === 1 ? "one secret" : `any of ${secrets.length} secrets`}`;
+    if (secrets.length === 0) return paint("yellow", "nothing; paste a whsec_… here");
+    return `with ${countOf(secrets.length)}`;
   }
 
   function answers(): string {
     const { attempts } = behaviour;
     const first = replyText(replyTo(1, behaviour), paint);
-    if (attempts === Infinity) return `every attempt: ${first}`;
+    const accepted =
+      forwardTo === null ? replyText(ACCEPTED, paint) : `what ${forwardTo.href} answers`;
+    if (attempts === Infinity) {
+      return `every attempt: ${forwardTo === null ? first : accepted}`;
+    }
     const which = attempts === 1 ? "first attempt" : `first ${attempts} attempts`;
-    return `${which} of each event: ${first}; then ${replyText(ACCEPTED, paint)}`;
+    return `${which} of each event: ${first}; then ${accepted}`;
   }
 }
 
@@ -55,6 +73,6 @@ function explain(code: string | null): string {
   return `a connection sent no request${how}: does the sender's EGRESS_CA_FILE name the file above?`;
 }
 
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+function countOf(secrets: number): string {
+  return secrets === 1 ? "one secret" : `any of ${secrets} secrets`;
 }

@@ -31,6 +31,7 @@ export async function makeLocalCertificates(now: Date): Promise<LocalCertificate
     ca: { key: authority.private, cert: authority.cert },
     extensions: [
       { name: "basicConstraints", cA: false },
+      { name: "extKeyUsage", serverAuth: true }, // Without it, Apple's systems refuse the certificate.
       {
         name: "subjectAltName",
         altNames: [

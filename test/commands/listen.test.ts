@@ -38,16 +38,16 @@ for (const [line, status, delayMs, attempts] of BEHAVIOURS) {
 }
 
 test("the default port is fixed, so that the URL stays the same", async () => {
-  const { port, folder, secrets, json } = (await asked()) ?? {};
-  assert.deepEqual(
-    { port, folder, secrets, json },
-    {
-      port: 9443,
-      folder: undefined,
-      secrets: [],
-      json: false,
-    },
-  );
+  assert.deepEqual(await asked(), {
+    port: 9443,
+    folder: undefined,
+    secrets: [],
+    behaviour: { status: 204, delayMs: 0, attempts: Infinity },
+    forwardTo: null,
+    record: null,
+    replay: null,
+    json: false,
+  });
 });
 
 test("the listener takes several secrets, a port, a folder and --json", async () => {
@@ -69,8 +69,21 @@ test("the listener takes several secrets, a port, a folder and --json", async ()
     folder: "x",
     secrets: ["whsec_a", "whsec_b"],
     behaviour: { status: 204, delayMs: 0, attempts: Infinity },
+    forwardTo: null,
+    record: null,
+    replay: null,
     json: true,
   });
+});
+
+test("the listener forwards, records and replays", async () => {
+  const here = "http://localhost:3000/hooks";
+  const listening = await asked("--forward-to", here, "--record", "file");
+  assert.deepEqual([listening?.forwardTo?.href, listening?.record], [here, "file"]);
+  const replaying = await asked("--replay", "file", "--forward-to", here);
+  assert.equal(replaying?.replay, "file");
+  const elsewhere = ["--forward-to", "https://staging.example.com/hooks"];
+  assert.ok(await asked(...elsewhere, "--forward-anywhere"));
 });
 
 for (const line of [
@@ -85,6 +98,13 @@ for (const line of [
   "--drop --status 500",
   "--port 65536",
   "--secret vck_x",
+  "--forward-to https://staging.example.com/hooks",
+  "--forward-to http://user:pass@localhost/",
+  "--forward-to ftp://localhost/",
+  "--forward-to localhost:3000",
+  "--replay file",
+  "--replay file --forward-to http://localhost/ --record other",
+  "--replay file --forward-to http://localhost/ --status 500",
 ]) {
   test(`listen ${line} is refused`, async () => {
     assert.equal(await asked(...line.split(" ")), undefined);

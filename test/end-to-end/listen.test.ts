@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { createHmac } from "node:crypto";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { type Line, startListener } from "../support/listener.ts";
-import { ENTRY, startProgram } from "../support/program.ts";
+import { ENTRY, runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 type Partner = Awaited<ReturnType<typeof aPartner>>;
@@ -64,7 +68,86 @@ test("a partner rehearses refusals with the listener, verifies each attempt, and
   }
 });
 
-test("a listener whose output is closed ends silently", async (t) => {
+test("a listener learns a secret while it runs, and goes on after its restart with the service's numbers", async (t) => {
+  const { subscription, ping, listen } = await aRehearsal(t);
+  const listener = await listen("--fail-first", "1");
+  const verdicts = async () => {
+    const seen = await listener.attemptsOf(await ping(), 2);
+    return seen.map(({ attempt, verdict }) => [attempt, verdict]);
+  };
+  assert.deepEqual(await verdicts(), [
+    [1, "unverified"],
+    [2, "unverified"],
+  ]);
+  listener.type("not a secret");
+  listener.type(subscription.secret);
+  await listener.lines.until((all) => all.filter(({ type }) => type === "secret")[1]);
+  assert.deepEqual(await verdicts(), [
+    [1, "valid"],
+    [2, "valid"],
+  ]);
+  assert.equal(await listener.end(), 0);
+});
+
+test("a listener forwards to the partner's program, records, and replays to it", async (t) => {
+  const { partner, subscription, ping, listen } = await aRehearsal(t);
+  const statuses = [500, 202];
+  const program = await aProgram(t, () => statuses.shift() ?? 204);
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o777); // The listener has the rights of the data folder's owner.
+  const file = join(folder, "deliveries.jsonl");
+  const forwarding = ["--forward-to", program.url, "--secret", subscription.secret];
+
+  const listener = await listen(...forwarding, "--record", file);
+  const eventId = await ping();
+  const seen = await listener.attemptsOf(eventId, 2);
+  assert.deepEqual(
+    seen.map(({ verdict, answer }) => [verdict, answer.status]),
+    [
+      ["valid", 500],
+      ["valid", 202],
+    ],
+  );
+  assert.deepEqual(await failuresOf(partner, subscription.id, eventId), ["1 http_500"]);
+  assert.equal(await listener.end(), 0);
+  assert.deepEqual(program.verdicts(subscription.secret), [true, true]);
+
+  const { status, stdout } = await runProgram(["listen", ...forwarding, "--replay", file], {});
+  assert.equal(status, 0);
+  const line = `204  vc.test.ping  ${String(eventId)}\n`;
+  assert.equal(stdout, line + line);
+  assert.deepEqual(program.verdicts(subscription.secret), [true, true, true, true]);
+});
+
+/** A partner's program without TLS. */
+async function aProgram(t: TestContext, statusOf: () => number) {
+  const got: { signature: string; timestamp: string; body: Buffer }[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { "x-vc-signature": signature, "x-vc-timestamp": timestamp } = request.headers;
+      const body = Buffer.concat(chunks);
+      got.push({ signature: String(signature), timestamp: String(timestamp), body });
+      response.writeHead(statusOf()).end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    /** Whether each request so far carries a signature of its bytes. */
+    verdicts: (secret: string) =>
+      got.map(({ signature, timestamp, body }) => {
+        const mac = createHmac("sha256", secret).update(`${timestamp}.`).update(body);
+        return signature === `sha256=${mac.digest("hex")}`;
+      }),
+  };
+}
+
+test("a listener whose output nobody reads on ends without a word", async (t) => {
   const { DATA_DIR = "" } = await aRig(t);
   const program = `import("${ENTRY}").then(({ main }) => main(["listen", "--json", "--port", "0"]))`;
   const line = `{ "$0" --input-type=module -e "$1"; echo "status $?" >&2; } | head -1`;

@@ -18,6 +18,8 @@ function anArrival(changes: Partial<Arrival> = {}): Arrival {
     eventId: "evt_1",
     attempt: 2,
     dataFaults: null,
+    forwardedTo: null,
+    forwardError: null,
     reply: { status: 500, delayMs: 12_000 },
     ...changes,
   };
@@ -52,6 +54,16 @@ test("control characters of a delivery do not reach the terminal", () => {
     const text = arrivalText(anArrival(sent), plain);
     assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u);
   }
+});
+
+test("a forwarded delivery shows whose status it is, or why there is none", () => {
+  const forwardedTo = "http://localhost:3000/hooks";
+  const reply = { status: 201, delayMs: 0 };
+  const text = (changes: Partial<Arrival>) =>
+    arrivalText(anArrival({ forwardedTo, ...changes }), plain);
+  assert.match(text({ reply }), /→ 201 from http:\/\/localhost:3000\/hooks$/m);
+  const failed = text({ reply: { status: 502, delayMs: 0 }, forwardError: "ECONNREFUSED" });
+  assert.match(failed, /→ 502, because http:.*\/hooks did not answer: ECONNREFUSED$/m);
 });
 
 test("an empty body and one that is not JSON are shown unchanged", () => {

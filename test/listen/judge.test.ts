@@ -64,7 +64,36 @@ test("any of the secrets may have signed, another one is forged, and without sec
   }
 });
 
-test("attempts are counted for each event and subscription", async () => {
+test("a secret that is learned verifies from then on, and the newest hundred are kept", async () => {
+  const judge = new Judge([], ALWAYS_204);
+  const verdict = async () => (await judge.judge(aDelivery(), new Date())).verdict;
+  assert.equal(await verdict(), "unverified");
+  assert.equal(judge.learn("whsec_other"), 1);
+  assert.equal(await verdict(), "forged");
+  assert.equal(judge.learn(SECRET), 2);
+  assert.equal(judge.learn(SECRET), 2);
+  assert.equal(await verdict(), "valid");
+  for (let i = 0; i < 100; i++) assert.ok(judge.learn(`whsec_${i}`) <= 100);
+  assert.equal(await verdict(), "forged");
+});
+
+test("an attempt has the number that the sender gives it, also when the first ones were missed", async () => {
+  const judge = judgeWith([], { status: 500, delayMs: 0, attempts: 2 });
+  const arrive = async (said: string) => {
+    const delivery = aDelivery();
+    delivery.headers["x-vc-attempt"] = said;
+    const { attempt, reply } = await judge(delivery);
+    return [attempt, reply.status];
+  };
+  assert.deepEqual(await arrive("2"), [2, 500]);
+  assert.deepEqual(await arrive("3"), [3, 204]);
+  assert.deepEqual(await arrive("1"), [1, 500]); // A redelivery begins again.
+  for (const nonsense of ["0", "-1", "1.5", "", "99999", "two"]) {
+    assert.ok(Number((await arrive(nonsense))[0]) > 3, "counted");
+  }
+});
+
+test("without a number attempts are counted for each event and subscription", async () => {
   const judge = judgeWith([]);
   const attempts = [];
   for (const delivery of [

@@ -42,4 +42,22 @@ test("listener and service on one machine show an event, and then the partner's 
     await receiver.heard(new RegExp(`^received vc\\.test\\.ping ${String(event["event_id"])}`));
     await receiver.stop();
   }
+
+  const program = await shell.start("start-receiver-mjs.sh", { PORT: "0" });
+  const [, programPort = ""] = await program.heard(/^receiving on port (\d+)$/);
+  const here = (text: string) => text.replace("3000", programPort);
+  for (const [sample, more] of [
+    ["listen-forward.sh", ""],
+    ["listen-record.sh", `--forward-to http://localhost:${programPort}/hooks`],
+  ] as const) {
+    const args = { PARTNER_API_ARGS: `--port ${port} ${more}` };
+    const forwarding = await shell.start(sample, args, here);
+    await forwarding.heard(/Answers +every attempt: what http:/);
+    const { event_id } = await shell.json("reference/sendTestEvent.sh");
+    await program.heard(new RegExp(`^received vc\\.test\\.ping ${String(event_id)}`));
+    await forwarding.heard(/→ 204 from http:/);
+    await forwarding.stop();
+  }
+  const replaying = await shell.start("listen-replay.sh", {}, here);
+  await replaying.heard(/^204 +vc\.test\.ping +evt_/);
 });

@@ -5,7 +5,7 @@ import { Arrivals } from "./arrivals.ts";
 import { run } from "./program.ts";
 
 export interface Line {
-  type: "listening" | "delivery" | "sender_gone" | "no_request";
+  type: "listening" | "delivery" | "sender_gone" | "no_request" | "secret";
   url: string;
   verdict: string;
   attempt: number;
@@ -15,7 +15,7 @@ export interface Line {
 
 /** Runs `listen --json` as a process of its own and resolves once it receives. */
 export async function startListener(t: TestContext, args: string[], env: Record<string, string>) {
-  const child = run(["listen", "--json", ...args], env);
+  const child = run(["listen", "--json", ...args], env, "pipe", { hasInput: true });
   t.after(() => child.kill("SIGKILL"));
   const exited = once(child, "exit") as Promise<[number | null]>;
   const lines = new Arrivals<Line>();
@@ -27,6 +27,7 @@ export async function startListener(t: TestContext, args: string[], env: Record<
     url,
     port: new URL(url).port,
     lines,
+    type: (text: string) => child.stdin?.write(`${text}\n`),
     /** What came of the event, as soon as there are so many attempts of it. */
     attemptsOf: (eventId: unknown, count: number) =>
       lines.until((all) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { TestContext } from "node:test";
 
 export const ENTRY = new URL("../../src/cli.js", import.meta.url).href;
@@ -101,7 +101,7 @@ export function run(
   args: string[],
   env: Record<string, string>,
   stdout: "pipe" | number = "pipe",
-  { descriptors, entry = ENTRY }: Limits = {},
+  { descriptors, entry = ENTRY, hasInput = false }: Limits & { hasInput?: boolean } = {},
 ) {
   const program = `import(${JSON.stringify(entry)}).then(({ main }) => main(process.argv.slice(1)))`;
   const command = [process.execPath, "--input-type=module", "-e", program, "--", ...args];
@@ -109,6 +109,6 @@ export function run(
   const [file = "", ...rest] = descriptors === undefined ? command : limited;
   return spawn(file, rest, {
     env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", stdout, "pipe"],
-  }) as ChildProcessByStdio<null, Readable, Readable>;
+    stdio: [hasInput ? "pipe" : "ignore", stdout, "pipe"],
+  }) as ChildProcessByStdio<Writable | null, Readable, Readable>;
 }

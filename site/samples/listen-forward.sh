@@ -1,0 +1,1 @@
+partner-api listen --forward-to http://localhost:3000/hooks

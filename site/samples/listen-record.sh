@@ -1,0 +1,1 @@
+partner-api listen --record deliveries.jsonl

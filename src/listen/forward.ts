@@ -1,0 +1,42 @@
+// eslint-disable-next-line @typescript-eslint/no-restricted-imports -- Only `listen` loads this file.
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { Received } from "../receiver/receiver.ts";
+
+/** Senders give up long before. */
+const FORWARD_MS = 30_000;
+
+/** They belong to the connection that a request came over. */
+const OF_THE_CONNECTION = new Set([
+  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding"],
+  ...["upgrade", "expect", "host", "content-length"],
+]);
+
+/** What a forwarded request needs of the one that was received. */
+export type Forwarded = Pick<Received, "method" | "rawHeaders" | "body">;
+
+/** Sends the same bytes and headers to another program. Resolves to the status of its answer, or to the code of the error. */
+export type Forward = (request: Forwarded) => Promise<number | string>;
+
+export function createForward(target: URL): Forward {
+  const start: typeof requestHttp = target.protocol === "https:" ? requestHttps : requestHttp;
+  return ({ method, rawHeaders, body }) =>
+    new Promise((resolve) => {
+      const headers = forwardedHeaders(rawHeaders, target, body);
+      const signal = AbortSignal.timeout(FORWARD_MS);
+      const request = start(target, { method, headers, signal, agent: false }, (response) => {
+        response.on("error", () => undefined).resume();
+        resolve(response.statusCode ?? 0);
+      });
+      request.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      request.end(body);
+    });
+}
+
+function forwardedHeaders(rawHeaders: string[], target: URL, body: Buffer): string[] {
+  const kept = rawHeaders.filter((_, i) => {
+    const name = rawHeaders[i - (i % 2)] ?? "";
+    return !OF_THE_CONNECTION.has(name.toLowerCase());
+  });
+  return [...kept, "Host", target.host, "Content-Length", String(body.length)];
+}

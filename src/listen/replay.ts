@@ -1,0 +1,47 @@
+import type { Clock } from "../domain/clock.ts";
+import { signatureHeaders } from "../webhook/sign.ts";
+import type { Forward, Forwarded } from "./forward.ts";
+import { envelopeIds } from "./judge.ts";
+import { readRecording } from "./recording.ts";
+
+/** A delivery that was sent again. */
+export interface Replayed {
+  eventType: string | null;
+  eventId: string | null;
+  /** The status of the answer, or the code of an error. */
+  answer: number | string;
+}
+
+/**
+ * Sends the deliveries of a recording again, one after the other. With a secret they are signed anew, because receivers refuse old
+ * timestamps. Throws if any is not accepted.
+ */
+export async function replay(
+  file: string,
+  options: { forward: Forward; secret: string | undefined; clock: Clock },
+  told: (replayed: Replayed) => void,
+): Promise<void> {
+  const { forward, secret, clock } = options;
+  const recorded = await readRecording(file);
+  let refused = 0;
+  for (const one of recorded) {
+    const sent = secret === undefined ? one : signedAnew(one, secret, clock().getTime());
+    const answer = await forward(sent);
+    if (typeof answer === "string" || answer < 200 || answer > 299) refused++;
+    const { event: eventType, id: eventId } = envelopeIds(one.body);
+    told({ eventType, eventId, answer });
+  }
+  if (refused > 0) throw new Error(`${refused} of ${recorded.length} deliveries were not accepted`);
+}
+
+function signedAnew(recorded: Forwarded, signingSecret: string, timestampMs: number): Forwarded {
+  const { rawHeaders, body } = recorded;
+  const eventId = envelopeIds(body).id ?? "";
+  const signed = signatureHeaders({ signingSecret, eventId, timestampMs, body });
+  const names = new Set(Object.keys(signed).map((name) => name.toLowerCase()));
+  const kept = rawHeaders.filter((_, i) => {
+    const name = rawHeaders[i - (i % 2)] ?? "";
+    return !names.has(name.toLowerCase());
+  });
+  return { ...recorded, rawHeaders: [...kept, ...Object.entries(signed).flat()] };
+}
