@@ -1,5 +1,6 @@
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { Clock } from "../domain/clock.ts";
+import type { LibraryLanguage } from "../domain/library-language.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
@@ -38,6 +39,8 @@ export interface CommandContext {
   doctor(): Promise<boolean>;
   /** Throws one error that names every fault of the folder and, compared with `older`, every change that breaks receivers. */
   checkEventTypes(folder: string | null, older: string | null): Promise<{ types: number }>;
+  /** Returns the source of a library that publishes the types of EVENT_TYPES. Throws one error that names every fault of the folder. */
+  generateLibrary(language: LibraryLanguage): Promise<string>;
   demo(): Promise<void>;
   /** Receives deliveries until it is stopped. */
   listen(options: ListenOptions): Promise<void>;

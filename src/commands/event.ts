@@ -1,5 +1,6 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { EventTypeView } from "../actions/events.ts";
+import { LIBRARY_LANGUAGES, type LibraryLanguage } from "../domain/library-language.ts";
 import type { Page } from "../domain/page.ts";
 import type { CommandContext } from "./context.ts";
 import {
@@ -16,6 +17,7 @@ import { publishCommand, showCommand } from "./published-event.ts";
 interface TypesOptions extends PageOptions {
   check?: string | true;
   against?: string;
+  generate?: LibraryLanguage;
 }
 
 export function eventCommands(program: Command, context: CommandContext): void {
@@ -28,16 +30,24 @@ export function eventCommands(program: Command, context: CommandContext): void {
 function typesCommand(event: Command, context: CommandContext): void {
   event
     .command("types")
-    .description("list the event types, or check a folder of them")
+    .description(
+      "list the event types, check a folder of them, or make a library that publishes them",
+    )
     .option("--check [folder]", "check a folder instead (default: EVENT_TYPES)")
-    .option(
-      "--against <folder>",
-      "with --check: report changes since this folder that break receivers",
+    .option("--against <folder>", "with --check: refuse changes that break receivers of this one")
+    .addOption(
+      new Option("--generate <language>", "print a library that publishes the types of EVENT_TYPES")
+        .choices(LIBRARY_LANGUAGES)
+        .conflicts("check"),
     )
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
-    .action(async ({ check, against, ...options }: TypesOptions, command: Command) => {
+    .action(async ({ check, against, generate, ...options }: TypesOptions, command: Command) => {
+      if (generate !== undefined) {
+        context.stdout(await context.generateLibrary(generate));
+        return;
+      }
       if (check !== undefined) {
         const folder = check === true ? null : check;
         const found = await context.checkEventTypes(folder, against ?? null);

@@ -15,7 +15,11 @@ const NODES_MAX = 100_000;
  * A type's schema with what its `$ref`s lead to in their place, and without what says nothing of the data. Throws where
  * that is not possible: for anchors, and for a schema that gets too large.
  */
-export function expandSchema(definition: Definition, folder: readonly Definition[]): Schema {
+export function expandSchema(
+  definition: Definition,
+  folder: readonly Definition[],
+  { keep = [] }: { keep?: readonly string[] } = {},
+): Schema {
   let nodes = 0;
   return expandObject(definition.schema, definition, []);
 
@@ -28,7 +32,9 @@ export function expandSchema(definition: Definition, folder: readonly Definition
     if (++nodes > NODES_MAX) throw new Error("the schema is too large to compare");
     if ("$dynamicRef" in schema) throw new Error("a $dynamicRef cannot be compared");
     const { $ref, ...rest } = schema;
-    const entries = Object.entries(rest).filter(([keyword]) => !SILENT.has(keyword));
+    const entries = Object.entries(rest).filter(
+      ([keyword]) => !SILENT.has(keyword) || keep.includes(keyword),
+    );
     const own = Object.fromEntries(
       entries.map(([keyword, value]) => [keyword, expandKeyword(keyword, value, home, path)]),
     );

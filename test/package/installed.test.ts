@@ -25,6 +25,7 @@ test("the package holds the program, what partners import, and nothing of the wo
     "dist/docs",
     "dist/src",
     "package.json",
+    "src/event-types",
     "src/postgres",
   ]);
   for (const path of ["bin/partner-api.js", "src/postgres/migrations/0001_initial.sql"]) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
@@ -60,6 +60,9 @@ test("the page leads from a type to verified deliveries, in each language, word 
     Object.assign(shell.env, { GOCACHE: cache, GOTOOLCHAIN: "local", GOPROXY: "off" });
     published.push(await runFile("go run", "publish.go", sample("go publish")));
   }
+  await shell.runText(sample("bash library"));
+  const library = await readFile(join(shell.folder, "events.go"), "utf8");
+  assert.match(library, /type OrderCreated struct/);
   const ids = published.map((text) => (JSON.parse(text) as { event_id: string }).event_id);
   ids.push(`evt_${await publishFromSql()}`);
   for (const id of ids) {

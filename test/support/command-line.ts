@@ -32,6 +32,7 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
         migrate: nothing,
         doctor: () => Promise.resolve(true),
         checkEventTypes: () => Promise.resolve({ types: 0 }),
+        generateLibrary: () => Promise.resolve(""),
         demo: nothing,
         listen: nothing,
         ...overrides,

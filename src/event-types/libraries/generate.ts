@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import type { LibraryLanguage } from "../../domain/library-language.ts";
+import { describeFaults, loadFolder } from "../load.ts";
+import { expandSchema, type Schema } from "../expand.ts";
+import { goTypes } from "./go.ts";
+import { pythonTypes } from "./python.ts";
+import { shapeOf, type TypedEvent } from "./shape.ts";
+import { typescriptTypes } from "./typescript.ts";
+
+const FOLDER = new URL("../../../../src/event-types/libraries/", import.meta.url);
+/** The place of the types in a library. */
+const MARKED = /^(\/\/|#) begin types$[^]*?^(\/\/|#) end types$/m;
+const FILES = { ts: "publisher.ts", py: "publisher.py", go: "publisher.go" };
+
+/** Returns the source of a library that publishes the types of the folder. Throws one error that names every fault of the folder. */
+export async function generateLibrary(folder: string, language: LibraryLanguage): Promise<string> {
+  const { definitions, faults } = await loadFolder(folder);
+  if (faults.length > 0) throw new Error(describeFaults(folder, faults));
+  const events = definitions.map((definition) => ({
+    name: definition.name,
+    summary: definition.summary,
+    shape: shapeOfData(expandSchema(definition, definitions, { keep: ["description"] })),
+  }));
+  const source = await readFile(new URL(FILES[language], FOLDER), "utf8");
+  const types = typesOf(events, language);
+  return source.replace(MARKED, (_, mark: string) => `${mark} Types of the events.\n${types}`);
+}
+
+/** Data is an object, whatever its schema leaves open. */
+function shapeOfData(schema: Schema): TypedEvent["shape"] {
+  const shape = shapeOf(schema);
+  return shape.kind === "object" ? shape : { kind: "map", values: { kind: "any" } };
+}
+
+function typesOf(events: readonly TypedEvent[], language: LibraryLanguage): string {
+  switch (language) {
+    case "ts":
+      return typescriptTypes(events);
+    case "py":
+      return pythonTypes(events);
+    case "go":
+      return goTypes(events);
+  }
+}

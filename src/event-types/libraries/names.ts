@@ -1,0 +1,23 @@
+/** Gives each thing a name of its own in Pascal case, such as `OrderCreated` for `order.created`. */
+export class Names {
+  readonly #taken: Set<string>;
+
+  /** `reserved` are names that the library itself has. */
+  constructor(reserved: Iterable<string> = []) {
+    this.#taken = new Set(reserved);
+  }
+
+  take(wanted: string): string {
+    const name = pascalCase(wanted);
+    let free = name;
+    for (let i = 2; this.#taken.has(free); i++) free = `${name}${i}`;
+    this.#taken.add(free);
+    return free;
+  }
+}
+
+function pascalCase(text: string): string {
+  const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  return /^[A-Z]/.test(name) ? name : `X${name}`;
+}

@@ -1,0 +1,97 @@
+import { Names } from "./names.ts";
+import type { Member, Shape, TypedEvent } from "./shape.ts";
+
+const RESERVED = [
+  ...["Any", "Literal", "NotRequired", "Sequence", "TypedDict", "Union"],
+  ...["NewEvent", "Published", "PublishError", "Publisher"],
+];
+
+/** Returns the types of the events and of their data in Python. */
+export function pythonTypes(events: readonly TypedEvent[]): string {
+  const names = new Names(RESERVED);
+  const types: string[] = [];
+  const union = events.map(({ name, summary, shape }) => {
+    const data = typeOf(shape, names.take(`${name} data`), { names, types });
+    const event = names.take(name);
+    types.push(`# ${summary}.\n${event} = TypedDict("${event}", {\n${membersOf(name, data)}\n})`);
+    return event;
+  });
+  return [...types, `NewEvent = Union[${union.join(", ")}]`].join("\n\n");
+}
+
+function membersOf(type: string, data: string): string {
+  return [
+    '"organization": str,  # Its id, org_…, or its slug.',
+    `"type": Literal[${pythonString(type)}],`,
+    `"data": ${data},`,
+    '"occurred_at": NotRequired[str],  # ISO 8601. Default: the time of publishing.',
+    '"dedupe_key": NotRequired[str],  # Default: a random one, so that a retry is safe.',
+  ]
+    .map((line) => `    ${line}`)
+    .join("\n");
+}
+
+interface Scope {
+  names: Names;
+  /** What was declared so far. */
+  types: string[];
+}
+
+/** Returns a type expression. Declares a class for an object, with the wanted name. */
+function typeOf(shape: Shape, wanted: string, scope: Scope): string {
+  switch (shape.kind) {
+    case "any":
+      return "Any";
+    case "string":
+      return "str";
+    case "integer":
+      return "int";
+    case "number":
+      return "float";
+    case "boolean":
+      return "bool";
+    case "null":
+      return "None";
+    case "literals":
+      return literal(shape.values);
+    case "array":
+      return `list[${nested(shape.items, `${wanted}Item`, scope)}]`;
+    case "map":
+      return `dict[str, ${nested(shape.values, `${wanted}Value`, scope)}]`;
+    case "union":
+      return `Union[${shape.of.map((one, i) => nested(one, `${wanted}${i + 1}`, scope)).join(", ")}]`;
+    case "object":
+      return declare(shape.members, wanted, scope);
+  }
+}
+
+function nested(shape: Shape, wanted: string, scope: Scope): string {
+  return typeOf(shape, shape.kind === "object" ? scope.names.take(wanted) : wanted, scope);
+}
+
+/** The functional form, because members can have any name. */
+function declare(members: readonly Member[], name: string, scope: Scope): string {
+  const lines = members.map(({ name: member, shape, required, description }) => {
+    const type = nested(shape, `${name} ${member}`, scope);
+    const remark = description === "" ? "" : `  # ${description}`;
+    return `    ${pythonString(member)}: ${required ? type : `NotRequired[${type}]`},${remark}`;
+  });
+  scope.types.push(`${name} = TypedDict("${name}", {\n${lines.join("\n")}\n})`);
+  return name;
+}
+
+/** A float is not allowed in a Literal. */
+function literal(values: readonly (string | number | boolean | null)[]): string {
+  if (values.some((value) => typeof value === "number" && !Number.isInteger(value))) return "float";
+  const words = values.map((value) => {
+    if (value === null) return "None";
+    if (typeof value === "boolean") return value ? "True" : "False";
+    return typeof value === "string" ? pythonString(value) : String(value);
+  });
+  return `Literal[${words.join(", ")}]`;
+}
+
+/** JSON escapes the same characters in the same way. */
+function pythonString(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import { createEventTypes } from "../../src/domain/event-types.ts";
+import { generateLibrary } from "../../src/event-types/libraries/generate.ts";
+import { loadEventTypes } from "../../src/event-types/load.ts";
+import { createDatabase } from "../support/database.ts";
+import { createEngine } from "../support/engine.ts";
+import { aFolder, typeFile } from "../support/event-types.ts";
+import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
+import { requireProgram } from "../support/required.ts";
+import { ROOT } from "../support/root.ts";
+
+const execute = promisify(execFile);
+const PROGRAMS = join(ROOT, "test/event-types/libraries");
+const db = await createDatabase();
+
+/** Every kind of member that a schema may describe. */
+const SHIPPED = typeFile(
+  {
+    type: "object",
+    properties: {
+      parcel: { type: "string", description: "Its */ number." },
+      weight: { type: "number" },
+      count: { type: "integer" },
+      express: { type: "boolean" },
+      state: { enum: ["sent", "lost"] },
+      "sent-at": { type: ["string", "null"] },
+      tags: { type: "array", items: { type: "string" } },
+      labels: { type: "object", additionalProperties: { type: "string" } },
+      address: { $ref: "#/$defs/address" },
+      items: {
+        type: "array",
+        items: { type: "object", properties: { sku: { type: "string" } }, required: ["sku"] },
+      },
+      either: { anyOf: [{ type: "string" }, { type: "integer" }] },
+      anything: {},
+    },
+    required: ["parcel", "count", "sent-at", "address", "items"],
+    $defs: {
+      address: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    },
+  },
+  { parcel: "p", count: 1, "sent-at": null, address: { city: "Bonn" }, items: [{ sku: "a" }] },
+);
+const NOTED = typeFile({ type: "object" });
+
+/** A library in a folder of its own, and a service that knows its types. The first two requests never reach the service. */
+async function aLibrary(t: TestContext, language: "ts" | "py" | "go") {
+  const types = await aFolder(t, { "parcel.shipped.json": SHIPPED, "note_added.v2.json": NOTED });
+  const eventTypes = createEventTypes(await loadEventTypes(types));
+  const { deps } = await createEngine(db, { eventTypes });
+  const { slug } = await createOrganization(deps, { slug: `org-${language}` });
+  const api = startOperatorApi(t, deps);
+  const base = await api.app.listen({ host: "127.0.0.1", port: 0 });
+  const { bodies, url } = await anUnreliableWay(t, base);
+
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const source = await generateLibrary(types, language);
+  const publish = async (program: string, args: string[]) => {
+    const env = {
+      ...process.env,
+      OPERATOR_API: url,
+      TOKEN: OPERATORS[0]?.token,
+      ORGANIZATION: slug,
+    };
+    const settings = { ...env, GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "" };
+    const { stdout } = await execute(program, args, { cwd: folder, env: settings });
+    return stdout.trimEnd().split("\n");
+  };
+  return { folder, source, bodies, publish, slug };
+}
+
+/** A proxy that drops the first request, loses the answer of the second one, and refuses the third one with 503. */
+async function anUnreliableWay(t: TestContext, service: string) {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => void pass(Buffer.concat(chunks).toString()));
+    const pass = async (body: string) => {
+      bodies.push(body);
+      const turn = bodies.length;
+      const { authorization = "" } = request.headers;
+      const headers = { authorization, "content-type": "application/json" };
+      const target = new URL(request.url ?? "", service);
+      if (turn === 3) response.writeHead(503, { "retry-after": "0" }).end("{}");
+      else if (turn > 1) {
+        const answer = await fetch(target, { method: "POST", headers, body });
+        const text = await answer.text();
+        if (turn > 2) response.writeHead(answer.status).end(text);
+      }
+      if (turn < 3) request.socket.destroy();
+    };
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+/** The first event is published by the second attempt; the fourth one learns of that by its key. */
+function assertPublished(lines: string[], bodies: string[]): void {
+  const [retried, batch, refused] = lines;
+  assert.match(retried ?? "", /^evt_[0-9a-f-]{36} true$/);
+  assert.match(batch ?? "", /^2 false$/);
+  assert.match(refused ?? "", /^refused 422$/);
+  assert.equal(bodies.length, 6, "four attempts, the batch, and one that is refused");
+  assert.equal(new Set(bodies.slice(0, 4)).size, 1, "the same key at every attempt");
+  assert.match(bodies[0] ?? "", /"dedupe_key": ?"[^"]{16,}"/);
+}
+
+test("the library in TypeScript refuses wrong data at build time, and publishes once despite a bad connection", async (t) => {
+  const { folder, source, bodies, publish } = await aLibrary(t, "ts");
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  await writeFile(join(folder, "publisher.ts"), source);
+  await copyFile(join(PROGRAMS, "main.ts.txt"), join(folder, "main.ts"));
+  const file = join(folder, "main.ts");
+  assert.deepEqual(faultsOf(file), []);
+  for (const name of ["publisher", "main"]) {
+    const text = ts.sys.readFile(join(folder, `${name}.ts`)) ?? "";
+    const { outputText } = ts.transpileModule(text, {
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    });
+    await writeFile(
+      join(folder, `${name}.mjs`),
+      outputText.replace("./publisher.js", "./publisher.mjs"),
+    );
+  }
+  assertPublished(await publish(process.execPath, ["main.mjs"]), bodies);
+  const wrong = "parcel: 7";
+  await writeFile(file, (ts.sys.readFile(file) ?? "").replace('parcel: "p"', wrong));
+  assert.match(faultsOf(file).join("\n"), /number.*not assignable to type.*string/);
+});
+
+function faultsOf(file: string): string[] {
+  const program = ts.createProgram([file], {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    exactOptionalPropertyTypes: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    types: ["node"],
+    typeRoots: [join(ROOT, "node_modules/@types")],
+  });
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+test("the library in Python publishes once despite a bad connection", async (t) => {
+  if (!(await requireProgram(t, "python3", ["-c", "from typing import NotRequired"]))) return;
+  const { folder, source, bodies, publish } = await aLibrary(t, "py");
+  await writeFile(join(folder, "publisher.py"), source);
+  await copyFile(join(PROGRAMS, "main.py"), join(folder, "main.py"));
+  assertPublished(await publish("python3", ["-B", "main.py"]), bodies);
+});
+
+test("the library in Go publishes once despite a bad connection", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const { folder, source, bodies, publish } = await aLibrary(t, "go");
+  await mkdir(join(folder, "events"));
+  await writeFile(join(folder, "events/events.go"), source);
+  await copyFile(join(PROGRAMS, "main.go"), join(folder, "main.go"));
+  await writeFile(join(folder, "go.mod"), "module publisher\n\ngo 1.19\n");
+  assert.deepEqual(await publish("go", ["vet", "./..."]), [""]);
+  assertPublished(await publish("go", ["run", "."]), bodies);
+});
+
+test("a library is not generated from a folder with faults, and all are named", async (t) => {
+  const folder = await aFolder(t, { "a.b.json": { summary: 1 }, "c.d.json": NOTED });
+  await assert.rejects(generateLibrary(folder, "ts"), /a\.b\.json/);
+});
