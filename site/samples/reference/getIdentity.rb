@@ -1,0 +1,6 @@
+require "net/http"
+
+uri = URI("#{ENV.fetch("PARTNER_API")}/api/v1/partner/me")
+headers = { "Authorization" => "Bearer #{ENV.fetch("PARTNER_TOKEN")}" }
+response = Net::HTTP.get_response(uri, headers)
+puts response.code, response.body
