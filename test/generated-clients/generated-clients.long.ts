@@ -15,6 +15,12 @@ const db = await createDatabase();
 const CALLS = join(ROOT, "test/generated-clients");
 
 const PYTHON_GENERATOR = "openapi-python-client==0.29.1";
+/** The generator's goal wants a project. */
+const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>generated</groupId><artifactId>generated</artifactId><version>1</version>
+</project>
+`;
 const JAVA_GENERATOR = "org.openapitools:openapi-generator-maven-plugin:7.14.0";
 
 /** A running service, a key for it, and an empty folder with its document. */
@@ -74,6 +80,7 @@ test("a client by openapi-generator for Java calls all six operations", async (t
     option("library", "native"),
     option("output", join(folder, "client")),
   ];
+  await writeFile(join(folder, "pom.xml"), POM);
   await run("mvn", "-q", "-B", `${JAVA_GENERATOR}:generate`, ...options);
 
   await copyFile(join(CALLS, "Calls.java"), join(folder, "client/src/main/java/Calls.java"));

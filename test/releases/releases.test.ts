@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openApiDocument } from "../../site/generated/openapi-document.ts";
+import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
+import { findBreakingChanges } from "../../src/event-types/compare.ts";
+import type { Definition } from "../../src/event-types/definition.ts";
+import { ROOT } from "../support/root.ts";
+import { breakingChanges } from "./breaking-changes.ts";
+
+const FOLDER = join(ROOT, "test/releases");
+const newest =
+  readdirSync(FOLDER)
+    .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .at(-1) ?? assert.fail("there is no release");
+const read = (name: string) =>
+  JSON.parse(readFileSync(join(FOLDER, newest, name), "utf8")) as object;
+const released = read("openapi.json");
+const today: object = await openApiDocument();
+
+test(`nothing in the partner API breaks clients of ${newest}`, () => {
+  assert.deepEqual(breakingChanges(released, today), []);
+});
+
+test(`no event type of ours loses what it had in ${newest}`, () => {
+  const definitions = Object.entries(OWN_EVENT_TYPES).map(([name, type]) => ({ ...type, name }));
+  const before = read("event-types.json") as Definition[];
+  assert.deepEqual(findBreakingChanges(before, definitions as unknown as Definition[]), []);
+  const [first, ...rest] = structuredClone(before);
+  assert.ok(first);
+  first.schema["properties"] = {};
+  const lost = findBreakingChanges(before, [first, ...rest]);
+  assert.match(JSON.stringify(lost), /message/);
+});
+
+/** A change to a copy of the document, and what is said about it. */
+const WEBHOOKS = "/api/v1/partner/webhooks";
+const CHANGES: [what: string, change: (text: string) => string, said: RegExp][] = [
+  [
+    "a removed operation",
+    (text) => text.replace('"/api/v1/partner/me"', '"/me"'),
+    /GET .*me is gone/,
+  ],
+  [
+    "another operationId",
+    (text) => text.replaceAll("getIdentity", "whoAmI"),
+    /another operationId/,
+  ],
+  [
+    "a lost member",
+    (text) => text.replaceAll('"rate_limit_per_minute":', '"limit":'),
+    /rate_limit_per_minute is gone/,
+  ],
+  [
+    "another type",
+    edit("Failure", "http_status", { type: "string" }),
+    /http_status: type may be string/,
+  ],
+  [
+    "a status that is new",
+    edit("Failure", "status", { type: "string", enum: ["failed", "dead_lettered", "lost"] }),
+    /may be lost now/,
+  ],
+  [
+    "a member that may be null",
+    edit("Subscription", "url", { type: ["string", "null"] }),
+    /url: type may be null/,
+  ],
+  [
+    "a stricter request",
+    edit("SubscriptionRequest", "url", { type: "string", maxLength: 100 }),
+    /maxLength changes/,
+  ],
+  [
+    "a lost header of a delivery",
+    (text) => text.replaceAll("X-VC-Signature", "X-Signature"),
+    /X-VC-Signature is gone/,
+  ],
+  [
+    "a lost parameter",
+    (text) => text.replaceAll('"name":"cursor"', '"name":"after"'),
+    /query cursor is gone/,
+  ],
+  [
+    "a lost status",
+    (text) => text.replace('"204":', '"200":'),
+    new RegExp(`DELETE ${WEBHOOKS}.*204 is gone`),
+  ],
+];
+
+for (const [what, change, said] of CHANGES) {
+  test(`${what} is found`, () => {
+    const changed = JSON.parse(change(JSON.stringify(today))) as object;
+    assert.match(breakingChanges(today, changed).join("\n"), said);
+  });
+}
+
+test("a new operation, an optional parameter and a further member break nothing", () => {
+  const copy = structuredClone(today) as {
+    paths: Record<string, Record<string, { parameters?: object[] }>>;
+    components: { schemas: Record<string, { properties: Record<string, object> }> };
+  };
+  copy.paths["/new"] = {};
+  const me = copy.paths["/api/v1/partner/me"]?.["get"] ?? assert.fail();
+  me.parameters = [{ name: "x", in: "query", schema: { type: "string" } }];
+  const { Identity, SubscriptionRequest } = copy.components.schemas;
+  Object.assign(Identity?.properties ?? {}, { more: { type: "string" } });
+  Object.assign(SubscriptionRequest?.properties ?? {}, { more: { type: "string" } });
+  assert.deepEqual(breakingChanges(today, copy), []);
+});
+
+/** Replaces the schema of a member of a component. */
+function edit(component: string, member: string, schema: object) {
+  return (text: string): string => {
+    const copy = JSON.parse(text) as {
+      components: { schemas: Record<string, { properties: Record<string, object> }> };
+    };
+    const { properties } = copy.components.schemas[component] ?? assert.fail(component);
+    properties[member] = schema;
+    return JSON.stringify(copy);
+  };
+}
