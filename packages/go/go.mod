@@ -1,0 +1,3 @@
+module partner-api.example/webhook
+
+go 1.19
