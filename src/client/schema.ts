@@ -109,11 +109,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description The event is stored and on its way. */
+    /** @description The event is stored and will be delivered. */
     AcceptedEvent: {
-      /** @description `evt_<uuid>`, the `id` of the envelope to come */
+      /** @description `evt_<uuid>`, the `id` of the envelope */
       event_id: string;
-      /** @description Always true: what is not stored is an error. */
+      /** @description Always true. If the event cannot be stored, the response is an error. */
       enqueued: boolean;
     };
     /**
@@ -145,11 +145,11 @@ export interface components {
       attempt: number;
       /** @enum {string} */
       status: "failed" | "dead_lettered";
-      /** @description What the receiver returned; 0 if nothing. */
+      /** @description The status that the receiver returned; 0 if it returned none. */
       http_status: number;
-      /** @description `http_<status>`, or why there is none: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
+      /** @description `http_<status>`, or why there was no status: `timeout`, `dns_error`, `address_not_public`, `connection_refused`, `connection_reset`, `tls_error`, `network_error`, `protocol_error`, `interrupted`. */
       reason: string;
-      /** @description How long the attempt took. */
+      /** @description The duration of the attempt. */
       duration_ms: number;
       /**
        * Format: date-time
@@ -158,53 +158,53 @@ export interface components {
       attempted_at: string;
       /**
        * Format: date-time
-       * @description When the next attempt was to follow; null if none was. What is cancelled later keeps it.
+       * @description When the next attempt was due; null if there was none. A later cancellation does not change it.
        */
       next_attempt_at: string | null;
     };
     /** @description Failed attempts, newest first. */
     FailuresPage: {
-      /** @description At most `limit` of them. */
+      /** @description At most `limit` items. */
       items: components["schemas"]["Failure"][];
-      /** @description What to ask for next; null on the last page. */
+      /** @description The cursor of the next page; null on the last page. */
       next_cursor: string | null;
     };
     /** @description One fault of a request. */
     Fault: {
       /**
        * Format: json-pointer
-       * @description Where in the body or the query.
+       * @description The place of the fault in the body or the query.
        */
       pointer: string;
       /** @description What is wrong there. */
       detail: string;
     };
-    /** @description Whose key this is and what it may do. */
+    /** @description The organization, id, scopes and rate limit of the key. */
     Identity: {
       /** @description The organization's slug. */
       partner_org: string;
       /** @description The public half of the key that was used. */
       key_id: string;
-      /** @description What the key may do; `identity:read` is always there. */
+      /** @description The key's scopes; always contain `identity:read`. */
       scopes: string[];
       /** @description All keys of the organization share it. */
       rate_limit_per_minute: number;
     };
-    /** @description The subscription, with its signing secret. */
+    /** @description The subscription with its signing secret. */
     NewSubscription: {
       /** @description `wh_<uuid>` */
       id: string;
       /** @description `org_<uuid>` */
       organization_id: string;
-      /** @description The https URL that receives deliveries, as it was sent. */
+      /** @description The https URL that receives deliveries, as it was submitted. */
       url: string;
-      /** @description The event types that go there. */
+      /** @description The event types that are delivered to the URL. */
       events: string[];
-      /** @description False once the subscription was auto-disabled. */
+      /** @description False if the subscription was auto-disabled. */
       active: boolean;
       /**
        * Format: date-time
-       * @description When that happened; null until then.
+       * @description When the subscription was auto-disabled, or null.
        */
       auto_disabled_at: string | null;
       /** @description Failed attempts since the last success. */
@@ -214,10 +214,10 @@ export interface components {
        * @description ISO 8601, UTC, with milliseconds.
        */
       created_at: string;
-      /** @description `whsec_…`, the signing secret. It is in this answer and in no other. */
+      /** @description `whsec_…`, the signing secret. Only this response contains it. */
       secret: string;
     };
-    /** @description An error, as RFC 9457 has it. */
+    /** @description An error in the format of RFC 9457. */
     Problem: {
       /**
        * Format: uri
@@ -228,18 +228,18 @@ export interface components {
       title: string;
       /** @description The status of the response. */
       status: number;
-      /** @description The name of the error, for programs. New ones may come. */
+      /** @description The error code for programs. New codes may be added. */
       code: string;
       /** @description An explanation for people. */
       detail: string;
       /** @description The value of X-Request-Id. */
       request_id: string;
-      /** @description Every fault of the request, on status 422. */
+      /** @description All faults of the request, with status 422. */
       errors?: components["schemas"]["Fault"][];
     };
     /** @description Proof of possession of the signing secret. */
     Proof: {
-      /** @description The subscription's own signing secret, as proof. */
+      /** @description The signing secret of the subscription. */
       secret: string;
     };
     /** @description A URL that receives events. */
@@ -248,15 +248,15 @@ export interface components {
       id: string;
       /** @description `org_<uuid>` */
       organization_id: string;
-      /** @description The https URL that receives deliveries, as it was sent. */
+      /** @description The https URL that receives deliveries, as it was submitted. */
       url: string;
-      /** @description The event types that go there. */
+      /** @description The event types that are delivered to the URL. */
       events: string[];
-      /** @description False once the subscription was auto-disabled. */
+      /** @description False if the subscription was auto-disabled. */
       active: boolean;
       /**
        * Format: date-time
-       * @description When that happened; null until then.
+       * @description When the subscription was auto-disabled, or null.
        */
       auto_disabled_at: string | null;
       /** @description Failed attempts since the last success. */
@@ -269,7 +269,7 @@ export interface components {
     };
     /** @description Where to deliver what. */
     SubscriptionRequest: {
-      /** @description Where to deliver: an https URL of a public host, at most 2,048 characters. */
+      /** @description The receiver: an https URL of a public host, at most 2,048 characters. */
       url: string;
       /** @description One or more event types, each once. Known types: vc.test.ping. */
       events: "vc.test.ping"[];
@@ -511,7 +511,7 @@ export interface operations {
   listFailures: {
     parameters: {
       query?: {
-        /** @description The most items of a page. */
+        /** @description The maximum number of items in a page. */
         limit?: number;
         /** @description The `next_cursor` of the previous page; absent for the first page. */
         cursor?: string;

@@ -34,7 +34,10 @@ function typesCommand(event: Command, context: CommandContext): void {
       "list the event types, check a folder of them, or make a library that publishes them",
     )
     .option("--check [folder]", "check a folder instead (default: EVENT_TYPES)")
-    .option("--against <folder>", "with --check: refuse changes that break receivers of this one")
+    .option(
+      "--against <folder>",
+      "with --check: report changes since this folder that break receivers",
+    )
     .addOption(
       new Option("--generate <language>", "print a library that publishes the types of EVENT_TYPES")
         .choices(LIBRARY_LANGUAGES)

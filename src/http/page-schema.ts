@@ -9,7 +9,7 @@ export const PageQuery = Type.Object({
       minimum: 1,
       maximum: PAGE_LIMIT.max,
       default: PAGE_LIMIT.default,
-      description: "The most items of a page.",
+      description: "The maximum number of items in a page.",
     }),
   ),
   cursor: Type.Optional(

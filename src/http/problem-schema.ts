@@ -6,25 +6,25 @@ import { exampleOfProblem } from "./problem-examples.ts";
 
 export const ProblemSchema = Type.Object(
   {
-    type: Type.String({ format: "uri", description: "Where this error is explained." }),
+    type: Type.String({ format: "uri", description: "A link to the explanation of this error." }),
     title: Type.String({ description: "The name of the error, for people." }),
     status: Type.Integer({ description: "The status of the response." }),
-    code: Type.String({ description: "The name of the error, for programs. New ones may come." }),
-    detail: Type.String({ description: "One sentence for people." }),
-    request_id: Type.String({ description: "The same as in X-Request-Id." }),
+    code: Type.String({ description: "The error code for programs. New codes may be added." }),
+    detail: Type.String({ description: "An explanation for people." }),
+    request_id: Type.String({ description: "The value of X-Request-Id." }),
     errors: Type.Optional(
       Type.Array(
         Type.Object(
           {
             pointer: Type.String({
               format: "json-pointer",
-              description: "Where in the body or the query.",
+              description: "The place of the fault in the body or the query.",
             }),
             detail: Type.String({ description: "What is wrong there." }),
           },
           { title: "Fault", description: "One fault of a request." },
         ),
-        { description: "Every fault of the request, on status 422." },
+        { description: "All faults of the request, with status 422." },
       ),
     ),
   },

@@ -50,7 +50,7 @@ export const NewSubscription = Type.Object(
   },
   {
     title: "NewSubscription",
-    description: "The subscription, with its signing secret.",
+    description: "The subscription with its signing secret.",
     examples: [{ ...EXAMPLE, secret: `whsec_${"A".repeat(44)}` }],
   },
 );

@@ -147,7 +147,7 @@ async function aProgram(t: TestContext, statusOf: () => number) {
   };
 }
 
-test("a listener whose output nobody reads on ends without a word", async (t) => {
+test("a listener whose output is closed ends silently", async (t) => {
   const { DATA_DIR = "" } = await aRig(t);
   const program = `import("${ENTRY}").then(({ main }) => main(["listen", "--json", "--port", "0"]))`;
   const line = `{ "$0" --input-type=module -e "$1"; echo "status $?" >&2; } | head -1`;

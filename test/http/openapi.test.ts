@@ -186,7 +186,7 @@ test("two schemas that differ cannot have one name", () => {
   assert.throws(() => nameSchemas(paths, {}), /two different schemas are called A/);
 });
 
-test("what is answered is what the document says, and nothing beside it", async (t) => {
+test("responses match the document and contain nothing else", async (t) => {
   const api = startPartnerApi(t, db);
   const document = await fetchDocument(api);
   const strict = validator(closed(document) as Document);

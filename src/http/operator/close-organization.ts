@@ -13,7 +13,7 @@ export function closeOrganizationRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "closeOrganization",
         tags: ["Organizations"],
-        summary: "Close an organization for good",
+        summary: "Close an organization permanently",
         description:
           "Revokes its keys, deletes its subscriptions and cancels their queued deliveries. Its history " +
           "stays until `RETENTION`. Its slug cannot be used again. Closing it again changes nothing.",

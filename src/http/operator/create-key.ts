@@ -13,7 +13,7 @@ export function createKeyRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "createKey",
         tags: ["Keys"],
-        summary: "Make a key for an organization",
+        summary: "Create a key for an organization",
         description:
           "The response contains the token, which is shown only once. To rotate a key, create a second one, " +
           "then revoke the first when it is no longer used.",

@@ -13,8 +13,8 @@ export function createOrganizationRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "createOrganization",
         tags: ["Organizations"],
-        summary: "Make an organization",
-        description: "A slug is taken for good: partners see it as `partner_org`.",
+        summary: "Create an organization",
+        description: "A slug cannot be changed. Partners see it as `partner_org`.",
         body: OrganizationRequest,
         response: { 201: Organization, ...operatorProblems("slug_taken", ...BODY_PROBLEMS) },
       },

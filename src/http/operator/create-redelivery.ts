@@ -12,7 +12,7 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "createRedelivery",
         tags: ["Redeliveries"],
-        summary: "Send many deliveries again",
+        summary: "Redeliver many deliveries",
         description:
           "Starts a job that redelivers the events of all finished deliveries that match, at a bounded rate. It skips " +
           "deliveries that were already redelivered. One job runs at a time for each subscription; others wait.",

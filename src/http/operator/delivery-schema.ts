@@ -21,7 +21,7 @@ const DELIVERY = {
   subscription_id: Type.String({ description: "`wh_<uuid>`" }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
   organization: OrganizationLabel,
-  host: Type.String({ description: "The receiver's." }),
+  host: Type.String({ description: "The host of the receiver's URL." }),
   request_id: Type.Unsafe<string | null>({
     type: ["string", "null"],
     description:
@@ -72,7 +72,9 @@ const Attempt = Type.Object(
     event_type: Type.String(),
     attempt: Type.Integer({ description: "The first attempt of a delivery is number 1." }),
     status: Type.String({ enum: ["delivered", "failed", "dead_lettered"] }),
-    http_status: Type.Integer({ description: "What the receiver returned; 0 if nothing." }),
+    http_status: Type.Integer({
+      description: "The status that the receiver returned; 0 if it returned none.",
+    }),
     reason: NullableReason,
     duration_ms: Type.Integer(),
     attempted_at: Timestamp,
@@ -88,7 +90,7 @@ const Standing = Type.Object(
     auto_disabled_at: NullableTimestamp,
     deleted_at: NullableTimestamp,
   },
-  { title: "Standing", description: "What has become of its subscription, and whose it is." },
+  { title: "Standing", description: "Its subscription and the organization that owns it." },
 );
 
 export const DeliveryDetail = Type.Object(

@@ -7,8 +7,8 @@ export const OPERATOR_DOCUMENT = {
     version: "1.0.0",
     summary: "Organizations and their keys, subscriptions and deliveries",
     description:
-      "Organizations and their keys, subscriptions and deliveries. It is served on the operators' listener alone. " +
-      "Lists are `{items, next_cursor}`. The console's session cookie serves in place of a token.",
+      "Organizations and their keys, subscriptions and deliveries. It is served only on the operators' listener. " +
+      "Lists are `{items, next_cursor}`. The console's session cookie can replace a token.",
   },
   tags: [
     { name: "Organizations", description: "Partners' accounts." },

@@ -13,7 +13,7 @@ export function erasePayloadRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "erasePayload",
         tags: ["Events"],
-        summary: "Erase the data of an event for good",
+        summary: "Erase the data of an event permanently",
         description:
           "Sets `data` to `{}` and cancels the event's waiting deliveries. An attempt in flight may still finish.",
         params: EventParams,

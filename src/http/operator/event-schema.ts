@@ -137,7 +137,9 @@ const ListedType = Type.Object(
   {
     type: Type.String(),
     summary: Type.String(),
-    subscriptions: Type.Integer({ description: "Active ones that list the type." }),
+    subscriptions: Type.Integer({
+      description: "The number of active subscriptions that list the type.",
+    }),
     last_published_at: NullableTimestamp,
   },
   { title: "EventType", description: "A kind of event." },

@@ -20,16 +20,16 @@ const Items = Type.Object(
           kind: Type.String({ enum: [...FOUND_KINDS] }),
           id: Type.String({
             description:
-              "The id; of an attempt that of its delivery; the name of a type or a host.",
+              "The id, or the name of a type or host. For an attempt, the id of its delivery.",
           }),
-          label: Type.String({ description: "What to show of it." }),
+          label: Type.String({ description: "Text that describes it." }),
         },
         { title: "FoundItem", description: "Something that was found." },
       ),
       { description: `At most ${FOUND_MAX}.` },
     ),
   },
-  { title: "FoundItems", description: "What was found, exact matches first." },
+  { title: "FoundItems", description: "The matches, exact ones first." },
 );
 
 export function findRoute(app: App, deps: Dependencies): void {

@@ -11,7 +11,7 @@ export const Health = Type.Object(
         {
           at: Timestamp,
           http_status: Type.Integer({ description: "0 if the receiver returned none." }),
-          reason: nullable(Type.String({ description: "Null of a success." })),
+          reason: nullable(Type.String({ description: "Null for a success." })),
           duration_ms: Type.Integer(),
         },
         { title: "RecentAttempt", description: "An attempt in short." },
@@ -23,6 +23,6 @@ export const Health = Type.Object(
   },
   {
     title: "Health",
-    description: "How deliveries fare. Share and latency are of the last 24 hours.",
+    description: "The health of deliveries. Share and latency cover the last 24 hours.",
   },
 );

@@ -10,7 +10,7 @@ export const Latency = Type.Object(
   { p50: nullable(Type.Integer()), p99: nullable(Type.Integer()) },
   {
     title: "Latency",
-    description: "In milliseconds, to within 8 %; null if nothing was measured.",
+    description: "In milliseconds, accurate to 8 %; null if nothing was measured.",
   },
 );
 
@@ -26,5 +26,5 @@ export const Waiting = Type.Object(
     scheduled: nullable(Type.Integer({ description: "Deliveries with a later retry." })),
     estimated: Type.Boolean({ description: "Counts are exact up to 10,000 and estimated above." }),
   },
-  { title: "Waiting", description: "Deliveries that wait and that nobody has claimed." },
+  { title: "Waiting", description: "Waiting deliveries that no process has claimed." },
 );

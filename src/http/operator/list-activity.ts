@@ -32,7 +32,9 @@ const Query = Type.Object({
 const Point = Type.Object(
   {
     at: Timestamp,
-    published: Type.Integer({ description: "Events; of a subscription, deliveries." }),
+    published: Type.Integer({
+      description: "Published events; for a subscription, their deliveries.",
+    }),
     attempts: Type.Integer(),
     succeeded: Type.Integer(),
     failed: Type.Integer(),
@@ -42,10 +44,10 @@ const Point = Type.Object(
     attempt_ms: Latency,
     end_to_end_ms: Latency,
     requests: Type.Optional(
-      Type.Integer({ description: "Of an organization: authenticated requests." }),
+      Type.Integer({ description: "For an organization: authenticated requests." }),
     ),
     rate_limited: Type.Optional(
-      Type.Integer({ description: "Of an organization: how many of them were answered 429." }),
+      Type.Integer({ description: "For an organization: requests that were answered with 429." }),
     ),
   },
   { title: "ActivityPoint", description: "What happened in a span of time." },
@@ -55,7 +57,7 @@ const Activity = Type.Object(
   { items: Type.Array(Point) },
   {
     title: "Activity",
-    description: "At most 1,000 points, the earliest first, also where nothing happened.",
+    description: "At most 1,000 points, earliest first, including points without activity.",
   },
 );
 

@@ -18,7 +18,7 @@ const Change = Type.Object(
     remote: Type.String({ description: "The address that the request came from." }),
     request_id: Type.String(),
   },
-  { title: "Change", description: "What an operator did." },
+  { title: "Change", description: "A change by an operator." },
 );
 
 const filter = (description: string) => Type.Optional(Type.String({ description }));

@@ -23,7 +23,7 @@ export const Organization = Type.Object(
 export const OrganizationsPage = pageOf(
   Organization,
   "OrganizationsPage",
-  "Organizations, in order of slug.",
+  "Organizations, ordered by slug.",
 );
 
 const RateLimit = Type.Integer({

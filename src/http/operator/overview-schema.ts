@@ -44,7 +44,7 @@ export const Overview = Type.Object(
         },
         { title: "ServiceProblem", description: "A reason why the service is not well." },
       ),
-      { description: "Why the status is not `ok`, the longest one first." },
+      { description: "The reasons why the status is not `ok`, longest-lasting first." },
     ),
     now: Type.Object(
       {
@@ -55,7 +55,7 @@ export const Overview = Type.Object(
         oldest_due_seconds: nullable(Type.Integer({ description: "0 if nothing is due." })),
         attempts_under_way: Count,
       },
-      { title: "ServiceNow", description: "Over the current minute and the one before." },
+      { title: "ServiceNow", description: "In the current minute and the one before." },
     ),
     last_24h: Type.Object(
       {

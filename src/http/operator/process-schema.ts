@@ -27,7 +27,7 @@ export const Process = Type.Object(
         { title: "HeldSlots", description: "An organization, and how many slots it holds." },
       ),
       {
-        description: "The ten organizations that hold most of its slots.",
+        description: "The ten organizations that hold the most of its slots.",
       },
     ),
     slowed: Type.Array(
@@ -37,14 +37,14 @@ export const Process = Type.Object(
       ),
       {
         description:
-          "The hundred subscriptions with the lowest concurrency limits, of those that are below the initial one.",
+          "The hundred subscriptions with the lowest concurrency limits, if those are below the initial limit.",
       },
     ),
   },
-  { title: "Process", description: "A process of the service, as it reported itself last." },
+  { title: "Process", description: "A process of the service, from its last report." },
 );
 
 export const ProcessList = Type.Object(
   { items: Type.Array(Process) },
-  { title: "ProcessList", description: "Processes, the one that started last first." },
+  { title: "ProcessList", description: "Processes, latest start first." },
 );

@@ -39,7 +39,7 @@ export function redeliverRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "redeliver",
         tags: ["Deliveries"],
-        summary: "Send the event of a delivery once more",
+        summary: "Redeliver the event of a delivery",
         description:
           "Creates a new delivery of the same event, with its own attempts. Only for a delivery that is " +
           "dead-lettered or cancelled, and only to an active subscription. The body is optional.",

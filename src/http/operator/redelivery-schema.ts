@@ -23,15 +23,15 @@ export const Redelivery = Type.Object(
       {
         organization: Type.String({ description: "`org_<uuid>`" }),
         subscription: nullable("`wh_<uuid>`"),
-        state: nullable("Null: dead-lettered and cancelled ones."),
-        reason: nullable("Of the last failed attempt."),
+        state: nullable("Null: dead-lettered and cancelled deliveries."),
+        reason: nullable("The reason of the last failed attempt."),
         event: nullable("`evt_<uuid>` or an event type."),
         since: timestampOrNull("Created at or after."),
         until: timestampOrNull("Created before."),
       },
       { title: "RedeliveryFilter", description: "Which deliveries it takes." },
     ),
-    to: nullable("`wh_<uuid>`; null: each to its own subscription."),
+    to: nullable("The target, `wh_<uuid>`; null: each delivery's own subscription."),
     rate_per_second: Type.Integer(),
     total: Count(
       "The number of matches counted at the creation. It grows while the job finds more, and is exact at the end.",
@@ -47,7 +47,7 @@ export const Redelivery = Type.Object(
       "When the last delivery was written; null until the job is finished.",
     ),
   },
-  { title: "Redelivery", description: "A job that sends many deliveries again." },
+  { title: "Redelivery", description: "A job that redelivers many deliveries." },
 );
 
 export const RedeliveriesPage = pageOf(
@@ -65,7 +65,7 @@ export const RedeliveryPreview = Type.Object(
     already_redelivered: Count("Matches that were already redelivered and would be skipped."),
     sample: Type.Array(Delivery, { description: "The newest matches, at most ten." }),
   },
-  { title: "RedeliveryPreview", description: "What a redelivery would send." },
+  { title: "RedeliveryPreview", description: "A preview of a redelivery." },
 );
 
 const text = (description: string) => Type.Optional(Type.String({ description }));

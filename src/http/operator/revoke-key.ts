@@ -12,8 +12,8 @@ export function revokeKeyRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "revokeKey",
         tags: ["Keys"],
-        summary: "Revoke a key for good",
-        description: "It is refused from its next request on. Revoking it again changes nothing.",
+        summary: "Revoke a key permanently",
+        description: "The key's next request is refused. Revoking it again changes nothing.",
         params: KeyParams,
         response: {
           204: Type.Null({ description: "The key is revoked." }),

@@ -15,7 +15,7 @@ export function setCeilingRoute(app: App, deps: Dependencies): void {
       schema: {
         operationId: "setCeiling",
         tags: ["Subscriptions"],
-        summary: "Limit the attempts for a subscription in a second",
+        summary: "Limit a subscription's attempts per second",
         description:
           "The ceiling covers all processes together, from the next claim on. Deliveries above it wait without counting as failures.",
         params: SubscriptionParams,

@@ -8,7 +8,10 @@ import { Organization, OrganizationParams } from "./organization-schema.ts";
 
 const OrganizationDetail = Type.Object(
   { ...Organization.properties, health: Health },
-  { title: "OrganizationDetail", description: "An organization, and how its deliveries fare." },
+  {
+    title: "OrganizationDetail",
+    description: "An organization, with the health of its deliveries.",
+  },
 );
 
 export function showOrganizationRoute(app: App, deps: Dependencies): void {

@@ -11,8 +11,8 @@ export function showOverviewRoute(app: App, overviews: OverviewReader): void {
       schema: {
         operationId: "getOverview",
         tags: ["Operation"],
-        summary: "Show how the service is",
-        description: "Whether it is healthy and if not, since when and why; and what it does now.",
+        summary: "Show the state of the service",
+        description: "Its health, the reasons if it is not healthy, and its current activity.",
         response: { 200: Overview, ...operatorProblems() },
       },
     },

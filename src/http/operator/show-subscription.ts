@@ -10,7 +10,10 @@ import { OperatedSubscription } from "./subscription-schema.ts";
 
 const SubscriptionDetail = Type.Object(
   { ...OperatedSubscription.properties, health: Health },
-  { title: "SubscriptionDetail", description: "A subscription, and how its deliveries fare." },
+  {
+    title: "SubscriptionDetail",
+    description: "A subscription, with the health of its deliveries.",
+  },
 );
 
 export function showSubscriptionRoute(app: App, deps: Dependencies): void {

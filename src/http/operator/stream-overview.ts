@@ -26,7 +26,7 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
       schema: {
         operationId: "streamOverview",
         tags: ["Operation"],
-        summary: "Follow how the service is",
+        summary: "Follow the state of the service",
         description:
           "Server-sent events: `overview`, with the data of `GET /overview`, every 2 s and at each change of `status`. " +
           "The stream ends when the session or token ends or the process stops.",

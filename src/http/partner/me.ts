@@ -14,7 +14,7 @@ const Identity = Type.Object(
   },
   {
     title: "Identity",
-    description: "Whose key this is and what it may do.",
+    description: "The organization, id, scopes and rate limit of the key.",
     examples: [
       {
         partner_org: "acme",

@@ -19,7 +19,7 @@ import {
 } from "./idempotency.ts";
 
 const Proof = Type.Object(
-  { secret: Type.String({ description: "The subscription's own signing secret, as proof." }) },
+  { secret: Type.String({ description: "The signing secret of the subscription." }) },
   {
     title: "Proof",
     description: "Proof of possession of the signing secret.",
@@ -36,7 +36,7 @@ const Accepted = Type.Object(
   },
   {
     title: "AcceptedEvent",
-    description: "The event is stored and on its way.",
+    description: "The event is stored and will be delivered.",
     examples: [{ event_id: "evt_019bd1f1-0a00-7000-9b1c-5d6e7f809a1b", enqueued: true }],
   },
 );

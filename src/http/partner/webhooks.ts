@@ -84,7 +84,7 @@ function header(name: string, description: string, schema: object): object {
 
 const MEMBERS = {
   event: { type: "string", description: "The event type." },
-  id: { type: "string", description: "`evt_<uuid>`, the same at every attempt." },
+  id: { type: "string", description: "`evt_<uuid>`, the same for every attempt." },
   subscription_id: { type: "string", description: "`wh_<uuid>`, the receiving subscription." },
   occurred_at: { type: "string", format: "date-time", description: "When it happened." },
   data: { type: "object", additionalProperties: true, description: "The details." },
