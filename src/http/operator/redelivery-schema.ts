@@ -104,7 +104,7 @@ export const RedeliveryBody = Type.Object(
 );
 
 export const RedeliveryPatch = Type.Object(
-  { state: Type.String({ enum: [...REDELIVERY_WISHES] }) },
+  { state: Type.String({ enum: [...REQUESTED_STATES] }) },
   { title: "RedeliveryPatch", examples: [{ state: "paused" }] },
 );
 

@@ -1,7 +1,7 @@
 import type { Dependencies } from "../../actions/dependencies.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
-import { type AboutService, contactOf, NOTHING_SAID } from "../docs/about-service.ts";
+import { type AboutService, contactOf, NO_ABOUT } from "../docs/about-service.ts";
 import { docsRoutes } from "../docs/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
