@@ -170,7 +170,7 @@ function* gone(before: unknown, after: unknown, where: string, parts: string[]):
   }
 }
 
-/** The document with what its references lead to in their places. */
+/** The document with what its references lead to in their places, and without its words. */
 function resolved(document: object): Json {
   return resolve(document) as Json;
 
@@ -179,8 +179,14 @@ function resolved(document: object): Json {
     if (!isObject(value)) return value;
     const { $ref } = value;
     if (typeof $ref === "string") return resolve(at(document, ...$ref.split("/").slice(1)));
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one)]));
+    const said = Object.entries(value).filter(([key, one]) => !isWording(key, one));
+    return Object.fromEntries(said.map(([key, one]) => [key, resolve(one)]));
   }
+}
+
+/** A member of a schema may have such a name, too. Then it is an object. */
+function isWording(key: string, value: unknown): boolean {
+  return /^(description|summary|examples?)$/.test(key) && !isObject(value);
 }
 
 function at(value: unknown, ...path: string[]): Json | undefined {

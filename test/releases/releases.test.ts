@@ -97,6 +97,14 @@ for (const [what, change, said] of CHANGES) {
   });
 }
 
+test("other words and examples break nothing", () => {
+  const reworded = JSON.stringify(today).replaceAll(
+    '"description":"',
+    '"description":"In other words: ',
+  );
+  assert.deepEqual(breakingChanges(today, JSON.parse(reworded) as object), []);
+});
+
 test("a new operation, an optional parameter and a further member break nothing", () => {
   const copy = structuredClone(today) as {
     paths: Record<string, Record<string, { parameters?: object[] }>>;

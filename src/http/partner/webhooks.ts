@@ -92,7 +92,7 @@ const MEMBERS = {
 
 const ENVELOPE = {
   type: "object",
-  description: "The body of every delivery. Its bytes are the same at every attempt.",
+  description: "The body of every delivery. Its bytes are the same for every attempt.",
   properties: MEMBERS,
   required: Object.keys(MEMBERS),
 };
