@@ -274,11 +274,11 @@ export interface components {
       /** @description One or more event types, each once. Known types: vc.test.ping. */
       events: "vc.test.ping"[];
     };
-    /** @description The body of every delivery. Its bytes are the same at every attempt. */
+    /** @description The body of every delivery. Its bytes are the same for every attempt. */
     EventEnvelope: {
       /** @description The event type. */
       event: string;
-      /** @description `evt_<uuid>`, the same at every attempt. */
+      /** @description `evt_<uuid>`, the same for every attempt. */
       id: string;
       /** @description `wh_<uuid>`, the receiving subscription. */
       subscription_id: string;
@@ -296,10 +296,19 @@ export interface components {
       message: string;
     };
     /** @description The body of a delivery of `vc.test.ping`. */
-    "vc.test.ping.Envelope": components["schemas"]["EventEnvelope"] & {
+    "vc.test.ping.Envelope": {
       /** @constant */
-      event?: "vc.test.ping";
-      data?: components["schemas"]["vc.test.ping"];
+      event: "vc.test.ping";
+      /** @description `evt_<uuid>`, the same for every attempt. */
+      id: string;
+      /** @description `wh_<uuid>`, the receiving subscription. */
+      subscription_id: string;
+      /**
+       * Format: date-time
+       * @description When it happened.
+       */
+      occurred_at: string;
+      data: components["schemas"]["vc.test.ping"];
     };
   };
   responses: never;
