@@ -12,6 +12,8 @@ import { Slots } from "./slots.ts";
 export type Holders = Slots["holders"];
 
 export interface DispatcherOptions extends DueOptions {
+  /** Throws while the database is unavailable. Called before slots are reserved for a claim. `hasFailed`: the last claim has. */
+  requireDatabase?: (hasFailed: boolean) => Promise<void>;
   /** Leases due deliveries to this process, as many as are wanted. */
   claim: (wanted: Wanted) => Promise<Taken>;
   /** Makes one attempt and starts to record its outcome. */
@@ -22,6 +24,8 @@ export interface DispatcherOptions extends DueOptions {
   onContended: (holders: Holders) => void;
   concurrency: number;
   subscriptionConcurrency: number;
+  /** The slots of the process, if dispatchers of several shards share them. */
+  slots?: Slots;
   /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
   onError: (error: unknown) => void;
@@ -29,6 +33,9 @@ export interface DispatcherOptions extends DueOptions {
 
 /** Claims for each slot, unrecorded outcomes included. So a slow database slows the dispatcher down. */
 const OPEN_PER_SLOT = 2;
+
+/** A claim that takes longer gives its slots back, for deliveries of other shards. */
+const RESERVED_MS = 1_000;
 
 /** If more subscriptions than this have something due, no slot is reserved. */
 const DUE_MAX_TO_RESERVE = 1_000;
@@ -41,7 +48,7 @@ const DUE_MAX_TO_HEAR = 500;
  * Polling alone is enough for correctness. `nudge` makes it prompt: a lost nudge delays a delivery by up to `pollIntervalMs`.
  */
 export class Dispatcher {
-  readonly #options: Required<DispatcherOptions>;
+  readonly #options: DispatcherOptions & Required<Pick<DispatcherOptions, "elapsedMs">>;
   readonly #slots: Slots;
   /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
@@ -51,12 +58,15 @@ export class Dispatcher {
   #scanning: Promise<void> | undefined;
   /** True if enough was due for all free slots. */
   #hasEnough = false;
+  #hasFailed = false;
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = { elapsedMs: () => performance.now(), ...options };
-    this.#slots = new Slots(options.concurrency, options.subscriptionConcurrency);
+    const { concurrency, subscriptionConcurrency } = options;
+    this.#slots = options.slots ?? new Slots(concurrency, subscriptionConcurrency);
     this.#due = new Due(options);
+    this.#slots.join(this);
   }
 
   /** The number of running attempts. */
@@ -114,9 +124,14 @@ export class Dispatcher {
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
       this.#ringForMore();
+      this.#slots.tellOthers(this);
       ended();
     };
     return { slots, except: [...this.#due.subscriptions, ...this.#slots.saturated], end };
+  }
+
+  noteFree(): void {
+    this.#ringForMore();
   }
 
   get #canReserve(): boolean {
@@ -134,6 +149,7 @@ export class Dispatcher {
     this.#stopping = true;
     this.#wakeUp.set();
     await this.#running;
+    this.#slots.leave(this.#due);
   }
 
   async #run(): Promise<void> {
@@ -163,26 +179,38 @@ export class Dispatcher {
   }
 
   async #fillFreeSlots(): Promise<void> {
+    this.#slots.leave(this.#due);
     if (!this.#hasRoom) return;
-    const wanted = this.#slots.share(this.#due);
+    if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
+    const wanted = this.#slots.shareWithOthers(this.#due);
     this.#hasEnough = wanted.shares.length >= wanted.limit;
     if (this.#due.size > 0 && this.#slots.isContended)
       this.#options.onContended(this.#slots.holders);
     if (wanted.shares.length === 0) return;
 
     const free = this.#slots.reserve(wanted.limit);
+    const late = setTimeout(() => {
+      free();
+      this.#slots.tellOthers(this);
+    }, RESERVED_MS);
+    this.#hasFailed = true;
     try {
       await this.#claim(wanted);
+      this.#hasFailed = false;
     } finally {
+      clearTimeout(late);
       free();
+      this.#slots.tellOthers(this);
     }
     this.#wakeUp.set();
   }
 
   async #claim(wanted: Wanted): Promise<void> {
+    const beganMs = performance.now();
     this.#due.ask(wanted.shares.map((s) => s.subscription_id));
     const { claims, subscriptionIds, throttled } = await this.#options.claim(wanted);
-    for (const claim of claims) this.#begin(claim);
+    const isLate = performance.now() - beganMs >= RESERVED_MS;
+    for (const claim of claims) this.#begin(claim, isLate && this.#slots.free <= 0);
     const nowMs = this.#options.elapsedMs();
     for (const { subscription_id, forMs } of throttled) {
       this.#due.pause(subscription_id, nowMs + forMs);
@@ -192,8 +220,10 @@ export class Dispatcher {
     }
   }
 
-  #begin(claim: Claim): void {
-    const work = (this.#slots.hasRoomFor(claim) ? this.#deliver(claim) : this.#options.defer(claim))
+  /** `isTooLate`: its slot went to another delivery. */
+  #begin(claim: Claim, isTooLate = false): void {
+    const hasRoom = this.#slots.hasRoomFor(claim) && !isTooLate;
+    const work = (hasRoom ? this.#deliver(claim) : this.#options.defer(claim))
       .catch(this.#options.onError) // Not recorded: the lease expires and the delivery is attempted again.
       .finally(() => {
         this.#open.remove(link);
@@ -213,6 +243,7 @@ export class Dispatcher {
     } finally {
       this.#slots.give(claim);
       this.#ringForMore();
+      this.#slots.tellOthers(this);
     }
     await attempted.recorded;
   }

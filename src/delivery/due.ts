@@ -18,10 +18,16 @@ const DUE_MAX = 10_000;
 /** Subscriptions that have used up their ceilings resume at multiples of this. */
 const RESUME_STEP_MS = 5;
 
+/** The subscriptions of an organization, and since when it waits for its turn. */
+interface Waiting {
+  subscriptions: Set<SubscriptionId>;
+  sinceMs: number;
+}
+
 /** The subscriptions that may have something due, by organization, longest wait first. */
 export class Due {
   readonly #options: DueOptions;
-  readonly #organizations = new Map<OrganizationId, Set<SubscriptionId>>();
+  readonly #organizations = new Map<OrganizationId, Waiting>();
   /** `isNew`: added since the last claim that asked for it. */
   readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
   /** Subscriptions that have used up their ceilings, and when they resume. */
@@ -56,7 +62,15 @@ export class Due {
   }
 
   of(organization: OrganizationId): Iterable<SubscriptionId> {
-    return this.#organizations.get(organization) ?? [];
+    return this.#organizations.get(organization)?.subscriptions ?? [];
+  }
+
+  knows(id: SubscriptionId): boolean {
+    return this.#subscriptions.has(id);
+  }
+
+  waitingSinceMs(organization: OrganizationId): number {
+    return this.#organizations.get(organization)?.sinceMs ?? Infinity;
   }
 
   /** Remembers subscriptions. Returns how many are new. */
@@ -120,18 +134,23 @@ export class Due {
 
   #append(id: SubscriptionId, of: OrganizationId): void {
     this.#subscriptions.set(id, { of, isNew: true });
-    const siblings = this.#organizations.get(of);
-    if (siblings) siblings.add(id);
-    else this.#organizations.set(of, new Set([id]));
+    const known = this.#organizations.get(of);
+    if (known) known.subscriptions.add(id);
+    else {
+      const waiting = { subscriptions: new Set([id]), sinceMs: performance.now() };
+      this.#organizations.set(of, waiting);
+    }
   }
 
   /** Moves the organization to the end as well, so that organizations take turns. */
   #remove(id: SubscriptionId, of: OrganizationId): void {
     this.#subscriptions.delete(id);
-    const siblings = this.#organizations.get(of);
+    const waiting = this.#organizations.get(of);
     this.#organizations.delete(of);
-    siblings?.delete(id);
-    if (siblings?.size) this.#organizations.set(of, siblings);
+    waiting?.subscriptions.delete(id);
+    if (!waiting?.subscriptions.size) return;
+    waiting.sinceMs = performance.now();
+    this.#organizations.set(of, waiting);
   }
 
   /**

@@ -5,6 +5,7 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { belowShare, beyondShare } from "../domain/slot-share.ts";
 import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
+import { JoinedQueue, partOf } from "./joined-queue.ts";
 import { Receivers } from "./receivers.ts";
 
 /** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
@@ -19,6 +20,12 @@ export type Attempt = Pick<Claim, "subscription_id" | "organization_id" | "url">
 /** Due subscriptions by organization, longest wait first. */
 export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
 
+/** A dispatcher that shares the slots with those of other shards. */
+export interface Sharer {
+  /** Called when another one has freed slots. */
+  noteFree: () => void;
+}
+
 /**
  * Counts running attempts and decides which subscriptions get the free slots.
  *
@@ -31,6 +38,9 @@ export class Slots {
   readonly #bySubscription = new Tally<SubscriptionId>();
   readonly #byOrganization = new Tally<OrganizationId>();
   readonly #byHost = new Tally<string>();
+  readonly #sharers = new Set<Sharer>();
+  /** The queues of dispatchers that wait for a slot. */
+  readonly #waiting = new Set<Due>();
   #busy = 0;
   #reserved = 0;
 
@@ -74,12 +84,40 @@ export class Slots {
     return held.filter(([id, busy]) => busy >= this.#receivers.limitOf(id)).map(([id]) => id);
   }
 
-  /** Reserves slots. Returns the function that releases them. */
+  /** Reserves slots. Returns the function that releases them, once. */
   reserve(count: number): () => void {
+    let reserved = count;
     this.#reserved += count;
     return () => {
-      this.#reserved -= count;
+      this.#reserved -= reserved;
+      reserved = 0;
     };
+  }
+
+  join(sharer: Sharer): void {
+    this.#sharers.add(sharer);
+  }
+
+  /** Tells the dispatchers of the other shards that slots are free. */
+  tellOthers(sharer: Sharer): void {
+    if (this.#sharers.size < 2) return;
+    for (const other of this.#sharers) if (other !== sharer) other.noteFree();
+  }
+
+  /** Returns what to claim for one shard, so that the organizations of all shards that wait for slots take turns. */
+  shareWithOthers(queue: Due): Wanted {
+    this.#waiting.add(queue);
+    const wanted =
+      this.#waiting.size === 1
+        ? this.share(queue)
+        : partOf(queue, this.share(new JoinedQueue([...this.#waiting])));
+    if (wanted.shares.length > 0) this.#waiting.delete(queue);
+    return wanted;
+  }
+
+  /** The queue's dispatcher cannot claim now. So it keeps no other one waiting. */
+  leave(queue: Due): void {
+    this.#waiting.delete(queue);
   }
 
   /**

@@ -8,6 +8,7 @@ import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";
 import { Dispatcher } from "../delivery/dispatcher.ts";
 import { createRecorder } from "../delivery/recorder.ts";
+import type { Slots } from "../delivery/slots.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
@@ -30,6 +31,8 @@ export function createEngine(
   {
     send,
     writes,
+    slots,
+    isGivenUp = () => false,
     log,
     tracer = NO_TRACER,
     onEnded,
@@ -39,6 +42,10 @@ export function createEngine(
   }: {
     send: Sender["send"];
     writes: Writes;
+    /** Shared by the dispatchers of all shards. */
+    slots?: Slots;
+    /** Returns true if outcomes that the database does not take are abandoned at once. */
+    isGivenUp?: () => boolean;
     log: Logger;
     /** Default: nothing is traced. */
     tracer?: Tracer;
@@ -52,7 +59,7 @@ export function createEngine(
   const lines = createDeliveryLog(log);
   const inTime = () => ({ ...foundations, db: foundations.db.within(STATEMENT_MS) });
   const persistence = {
-    isTransient,
+    isTransient: (error: unknown) => isTransient(error) && !isGivenUp(),
     onRetry: (error: unknown) => {
       if (isUnavailable(error)) onError(error);
     },
@@ -93,14 +100,15 @@ export function createEngine(
 
   const dispatcher = new Dispatcher({
     listDue: (page) => listDueSubscriptions(inTime().db, { now: clock(), ...page }),
-    claim: async (wanted) => {
-      // If outcomes cannot be recorded, claims would only repeat attempts whose leases then expire.
-      if (writes.hasFailed()) await writes.check();
-      return claimDeliveries(inTime(), wanted);
+    // If outcomes cannot be recorded, claims would only repeat attempts whose leases then expire.
+    requireDatabase: async (hasFailed) => {
+      if (hasFailed || writes.hasFailed()) await writes.check();
     },
+    claim: (wanted) => claimDeliveries(inTime(), wanted),
     deliver,
     defer,
     onContended: createContentionLog(log),
+    ...(slots && { slots }),
     concurrency: config.dispatchConcurrency,
     subscriptionConcurrency: config.subscriptionConcurrency,
     pollIntervalMs: POLL_INTERVAL_MS,
