@@ -42,7 +42,7 @@ export async function pageOfApiKeys(
   const includeRevoked = readBoolean("/include_revoked", query.include_revoked, faults) ?? false;
   return readPage(query, {
     name: "keys",
-    form: new RegExp(`^\\d{1,14} ${KEY_ID}$`),
+    form: new RegExp(`^\\d{14} ${KEY_ID}$`),
     faults,
     positionOf: (row) => positionAt(row.created_at, row.key_id),
     rows: async (position, limit) => {
@@ -64,7 +64,7 @@ export async function pageOfSubscriptions(
   const active = readBoolean("/active", query.active, faults);
   return readPage(query, {
     name: "subscriptions",
-    form: new RegExp(`^\\d{1,14} ${UUID}$`),
+    form: new RegExp(`^\\d{14} ${UUID}$`),
     faults,
     positionOf: (row) => positionAt(row.created_at, row.id),
     rows: async (position, limit) => {
@@ -118,9 +118,9 @@ async function idOf(db: Dependencies["db"], organization?: string): Promise<stri
   return (await getOrganization({ db }, organization, { withClosed: true })).id;
 }
 
-/** Returns the position of a row in a list ordered by age. `placeOf` reads it. */
+/** Returns the position of a row in a list ordered by age, which sorts as text. `placeOf` reads it. */
 function positionAt(created: Date, id: string): string {
-  return `${created.getTime()} ${id}`;
+  return `${String(created.getTime()).padStart(14, "0")} ${id}`;
 }
 
 function placeOf<Place>(

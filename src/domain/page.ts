@@ -12,6 +12,47 @@ export interface PageRequest {
 export interface Page<Item> {
   items: Item[];
   next_cursor: string | null;
+  /** The cursor of each item, for a merge with pages of other shards. */
+  cursors?: string[];
+  /** The names of shards that did not answer, if there are any. Their items are missing. */
+  unavailable_shards?: string[];
+}
+
+/** The order of a list, by its positions. */
+export type Order = "ascending" | "descending";
+
+/**
+ * Merges pages of the same request, each of another shard. A page that has a next one is known up to its `next_cursor`, so the
+ * merged page ends there as well.
+ */
+export function mergePages<Item>(
+  pages: Page<Item>[],
+  { limit = PAGE_LIMIT.default, order }: { limit?: number | undefined; order: Order },
+): Page<Item> {
+  const compare = (a: string, b: string) => {
+    const [one, other] = order === "ascending" ? [a, b] : [b, a];
+    return one < other ? -1 : Number(one > other);
+  };
+  const entries = pages
+    .flatMap(({ items, cursors = [] }) =>
+      items.map((item, i) => ({
+        item,
+        cursor: cursors[i] ?? "",
+        at: positionIn(cursors[i] ?? ""),
+      })),
+    )
+    .sort((a, b) => compare(a.at, b.at));
+  const [end = null] = pages
+    .flatMap(({ next_cursor: cursor }) => cursor ?? [])
+    .sort((a, b) => compare(positionIn(a), positionIn(b)));
+  const known = entries.filter(({ at }) => end === null || compare(at, positionIn(end)) <= 0);
+  const shown = known.slice(0, limit);
+  const next = known.length > limit ? (shown.at(-1)?.cursor ?? null) : end;
+  return {
+    items: shown.map(({ item }) => item),
+    next_cursor: next,
+    cursors: shown.map(({ cursor }) => cursor),
+  };
 }
 
 /**
@@ -26,8 +67,12 @@ export function encodeCursor(list: string, position: string): string {
 
 /** The position in `list`, or null if `encodeCursor` did not make this cursor from a position of this form. */
 export function decodeCursor(list: string, form: RegExp, cursor: string): string | null {
-  const position = Buffer.from(cursor, "base64url").subarray(DIGEST_BYTES).toString();
+  const position = positionIn(cursor);
   return form.test(position) && encodeCursor(list, position) === cursor ? position : null;
+}
+
+function positionIn(cursor: string): string {
+  return Buffer.from(cursor, "base64url").subarray(DIGEST_BYTES).toString();
 }
 
 const DIGEST_BYTES = 9;
