@@ -1,5 +1,4 @@
 import closeWithGrace from "close-with-grace";
-import type { Dependencies } from "./actions/dependencies.ts";
 import type { CommandContext } from "./commands/context.ts";
 import { CommandError } from "./commands/errors.ts";
 import { OperatorApi } from "./commands/operator-api.ts";
@@ -16,7 +15,7 @@ import { writeActivity } from "./wiring/activity-writer.ts";
 import { becomeOwner } from "./wiring/become-owner.ts";
 import { tuneCollector } from "./wiring/collector.ts";
 import { ofShard, openDatabase } from "./wiring/database.ts";
-import { openDependencies } from "./wiring/dependencies.ts";
+import { openShards } from "./wiring/dependencies.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
 import { listenersOf, requireListenable } from "./wiring/listener.ts";
 import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
@@ -42,8 +41,8 @@ const context: CommandContext = {
   async withOperatorApi(run, options) {
     const { operatorApi } = loadConfig(process.env);
     if (operatorApi !== null) return run(new OperatorApi(operatorApiOverHttp(operatorApi)));
-    return context.withShards(async ([deps]) => {
-      const { carry, close } = operatorApiInProcess(deps);
+    return context.withShards(async (shards) => {
+      const { carry, close } = operatorApiInProcess(shards);
       try {
         return await run(new OperatorApi(carry));
       } finally {
@@ -59,21 +58,12 @@ const context: CommandContext = {
     }
     const eventTypes = readsEventTypes ? { eventTypes: await openEventTypes(config) } : {};
     const opened = new Opened();
-    const open = async (one: Config): Promise<Dependencies> => {
-      const { db, close } = await openDatabase(one, remark, { max: 2 });
-      opened.add(close);
-      const { deps, destinations } = await openDependencies(one, db, eventTypes);
-      opened.add(() => destinations.close());
-      return deps;
-    };
     try {
-      const [home, ...others] = eachShard(config);
-      const shards: [Dependencies, ...Dependencies[]] = [await open(home)];
-      for (const one of others) shards.push(await open(one));
+      const shards = await openShards(config, remark, { opened, ...eventTypes });
       const result = await run(shards);
-      for (const { db, cancelling, activity } of shards) {
-        await cancelling.restCancelled();
-        await writeActivity(db, activity, randomId());
+      for (const { deps } of shards.all) {
+        await deps?.cancelling.restCancelled();
+        if (deps) await writeActivity(deps.db, deps.activity, randomId());
       }
       return result;
     } finally {

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { Shards } from "../../src/actions/shards.ts";
 import { meRoute } from "../../src/http/partner/me.ts";
 import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
 import { ProblemSchema } from "../../src/http/problem-schema.ts";
@@ -40,14 +41,14 @@ const questions = {
     app.register(
       (api, _options, done) => {
         meRoute(api);
-        sendTestEventRoute(api, NO_DEPENDENCIES);
+        sendTestEventRoute(api);
         done();
       },
       { prefix: "/api/v1/partner" },
     );
     app.register(
       (api, _options, done) => {
-        publishEventsRoute(api, NO_DEPENDENCIES);
+        publishEventsRoute(api, NO_SHARDS);
         done();
       },
       { prefix: "/api/v1/admin" },
@@ -56,7 +57,8 @@ const questions = {
   },
 };
 
-const NO_DEPENDENCIES = {} as Dependencies;
+/** The routes need none, because their handlers are replaced. */
+const NO_SHARDS = Shards.only({} as Dependencies);
 
 export type Route = typeof questions;
 answer(questions);

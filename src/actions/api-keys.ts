@@ -26,7 +26,7 @@ interface KeyRequest {
 }
 
 export async function createApiKey(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock, shard }: Pick<Dependencies, "db" | "clock" | "shard">,
   { organization, scopes: requested = [], label = null }: KeyRequest,
 ): Promise<IssuedKey> {
   const scopes = grantScopes(requested);
@@ -34,7 +34,7 @@ export async function createApiKey(
   const { id: organizationId } = await getOrganization({ db }, organization);
   const createdAt = clock();
 
-  const { keyId, secret } = mintToken();
+  const { keyId, secret } = mintToken(shard);
   const isNew = await insertApiKey(db, {
     key_id: keyId,
     organization_id: organizationId,

@@ -1,3 +1,4 @@
+import { ONLY_SHARD } from "../domain/api-key.ts";
 import { createEventTypes } from "../domain/event-types.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { findOrganizations, type OrganizationName } from "../postgres/organizations.ts";
@@ -25,6 +26,7 @@ export function createDependencies(parts: Parts): Dependencies {
   const inTime = () => parts.db.within(BATCH.patienceMs);
   const { activity = new ActivityLog(clock) } = parts;
   return {
+    shard: ONLY_SHARD,
     eventTypes: createEventTypes(),
     retentionMs: RETENTION_MS,
     ownProblems: () => Promise.resolve([]),

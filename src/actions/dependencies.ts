@@ -23,6 +23,8 @@ export interface Foundations {
   ring: KeyRing;
   rules: Rules & { maxSubscriptions: number; leaseMs: number };
   cancelling: Cancelling;
+  /** The name of the database's shard. Default: that of the only one. */
+  shard?: string;
   /** The slug of the organization that gets the notices. Default: none. */
   platformOrganization?: string | null | undefined;
 }
@@ -57,6 +59,7 @@ export interface Parts extends Foundations {
 
 /** Everything that an action may use besides its arguments. `createDependencies` builds it once. */
 export interface Dependencies extends Parts {
+  shard: string;
   eventTypes: EventTypes;
   retentionMs: number;
   activity: ActivityLog;

@@ -2,12 +2,15 @@ import { PartnerError } from "../domain/errors.ts";
 import { type EventId, publicId } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { listDeliveries } from "../postgres/delivery-search.ts";
 import { cancelWaitingOfEvent, erasePayload } from "../postgres/erasure.ts";
 import { findEvent, listTypeUses, type TypeUseRow } from "../postgres/event-views.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { everywhere } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
+import type { Shards } from "./shards.ts";
 import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 
 /** An event as operators and publishers see it. */
@@ -58,31 +61,38 @@ type TypeUse = TypeUseRow & { summary: string };
 
 /** Returns a page of event types, ordered by name. */
 export async function pageOfEventTypes(
-  { db, eventTypes }: Pick<Dependencies, "db" | "eventTypes">,
+  shards: Shards,
   request: PageRequest,
 ): Promise<Page<EventTypeView>> {
-  const sorted = [...eventTypes].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const sorted = [...shards.settings.eventTypes].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return readPage(request, {
     name: "event-types",
     form: /^[a-z0-9_.]{1,100}$/,
     positionOf: (row: TypeUse) => row.type,
     rows: async (after, limit) => {
       const shown = sorted.filter(({ name }) => after === null || name > after).slice(0, limit);
-      const uses = await listTypeUses(
-        db,
-        shown.map(({ name }) => name),
-      );
-      const byType = new Map(uses.map((row) => [row.type, row]));
-      return shown.map(({ name, summary }) => {
-        const { subscriptions = 0, last_published_at = null } = byType.get(name) ?? {};
-        return { type: name, summary, subscriptions, last_published_at };
-      });
+      const names = shown.map(({ name }) => name);
+      const { values } = await everywhere(shards, ({ db }) => listTypeUses(db, names));
+      const uses = groupBy(values.flat(), (row) => row.type);
+      return shown.map(({ name, summary }) => ({
+        summary,
+        ...sumUses(name, uses.get(name) ?? []),
+      }));
     },
     view: ({ last_published_at: last, ...row }) => ({
       ...row,
       last_published_at: last?.toISOString() ?? null,
     }),
   });
+}
+
+function sumUses(type: string, uses: TypeUseRow[]): TypeUseRow {
+  const times = uses.flatMap(({ last_published_at: at }) => at ?? []);
+  return {
+    type,
+    subscriptions: uses.reduce((sum, one) => sum + one.subscriptions, 0),
+    last_published_at: times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null,
+  };
 }
 
 /**

@@ -15,6 +15,8 @@ import {
 } from "../postgres/find.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
+import { everywhere } from "./everywhere.ts";
+import type { Shards } from "./shards.ts";
 
 /** A search result. `kind` tells which page shows it. */
 export interface Found {
@@ -47,25 +49,23 @@ const ATTEMPT_SPAN_MS = 60_000;
 type Deps = Pick<Dependencies, "db" | "eventTypes">;
 
 /** Finds a thing by its id, or by the beginning of its slug, event type or host. */
-export async function find(deps: Deps, text: string): Promise<{ items: Found[] }> {
+export async function find(shards: Shards, text: string): Promise<{ items: Found[] }> {
   const sought = text.trim();
   if (sought === "" || sought.length > TEXT_MAX) {
     throw invalidRequest([{ pointer: "/q", detail: `must have 1 to ${TEXT_MAX} characters` }]);
   }
   // No name holds a control character, and PostgreSQL refuses NUL.
   if (/\p{Cc}/u.test(sought)) return { items: [] };
-  const byId = await findById(deps, sought);
-  if (byId) return { items: [byId] };
-
   const name = sought.toLowerCase();
-  const found = await Promise.all([
-    organizations(deps, name),
-    eventTypes(deps, name),
-    hosts(deps, name),
-  ]);
+  const { values } = await everywhere(shards, async (deps) => {
+    const byId = await findById(deps, sought);
+    if (byId) return [byId];
+    return Promise.all([organizations(deps, name), eventTypes(deps, name), hosts(deps, name)]);
+  });
+  const found = new Map(values.flat(2).map((one) => [`${one.kind} ${one.id}`, one]));
   // Exact matches come first.
   const isExact = ({ label }: Found) => Number(label === name);
-  const items = found.flat().toSorted((one, other) => isExact(other) - isExact(one));
+  const items = [...found.values()].sort((one, other) => isExact(other) - isExact(one));
   return { items: items.slice(0, FOUND_MAX) };
 }
 

@@ -1,5 +1,4 @@
 import {
-  type ActivityKind,
   MINUTE_MS,
   periodAt,
   POINTS_MAX,
@@ -12,10 +11,13 @@ import { PartnerError, type Fault } from "../domain/errors.ts";
 import { requireNoFaults } from "../domain/faults.ts";
 import { parseId, type SubscriptionId } from "../domain/ids.ts";
 import { listActivity } from "../postgres/activity.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { anywhere, everywhere } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
 import { readChoice, readTime } from "./queries.ts";
+import type { Shards } from "./shards.ts";
 import { type ActivityView, viewActivity } from "./views/activity.ts";
 
 /** A filter of activity, as an operator writes it. Without an organization or a subscription: the service's. */
@@ -34,22 +36,28 @@ const SPAN_MS = 60 * MINUTE_MS;
 
 /** Returns one point for each step of the span, oldest first, also for steps without activity. */
 export async function getActivity(
-  deps: Pick<Dependencies, "db" | "clock">,
+  shards: Shards,
   query: ActivityQuery,
 ): Promise<{ items: ActivityView[] }> {
   const faults: Fault[] = [];
-  const { since, until, stepMs } = readSpan(query, deps.clock(), faults);
+  const { since, until, stepMs } = readSpan(query, shards.clock(), faults);
   refuseBoth(query, faults);
   requireNoFaults(faults);
 
-  const { kind, scope } = await findScope(deps, query);
   const first = periodAt(since, stepMs);
-  const points = await listActivity(deps.db, { scope, since: first, until }, stepMs);
-  const byTime = new Map(points.map((point) => [point.at.getTime(), point]));
+  const isService = query.organization === undefined && query.subscription === undefined;
+  const read = async (deps: Dependencies) => {
+    const scope = await findScope(deps, query);
+    return listActivity(deps.db, { scope, since: first, until }, stepMs);
+  };
+  const { values } = isService
+    ? await everywhere(shards, read)
+    : { values: [await anywhere(shards, read)] };
+  const byTime = groupBy(values.flat(), (point) => point.at.getTime());
   const items: ActivityView[] = [];
   for (let at = first; at < until; at = after(at, stepMs)) {
-    const point = byTime.get(at.getTime()) ?? null;
-    items.push(viewActivity(at, point, { withRequests: kind === "organization" }));
+    const points = byTime.get(at.getTime()) ?? [];
+    items.push(viewActivity(at, points, { withRequests: query.organization !== undefined }));
   }
   return { items };
 }
@@ -80,12 +88,9 @@ function refuseBoth({ organization, subscription }: ActivityQuery, faults: Fault
 async function findScope(
   deps: Pick<Dependencies, "db">,
   { organization, subscription }: ActivityQuery,
-): Promise<{ kind: ActivityKind; scope: string }> {
-  if (organization !== undefined) {
-    return { kind: "organization", scope: (await getOrganization(deps, organization)).id };
-  }
-  if (subscription === undefined) return { kind: "service", scope: SERVICE_SCOPE };
-  return { kind: "subscription", scope: await requireSubscription(deps, subscription) };
+): Promise<string> {
+  if (organization !== undefined) return (await getOrganization(deps, organization)).id;
+  return subscription === undefined ? SERVICE_SCOPE : requireSubscription(deps, subscription);
 }
 
 /** A deleted subscription has activity, too. */

@@ -15,12 +15,14 @@ import { deleteSubscriptionsOf } from "../postgres/subscriptions.ts";
 import { countCancelled } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 
+export interface OrganizationRequest {
+  slug: string;
+  rateLimitPerMinute?: number | undefined;
+}
+
 export async function createOrganization(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
-  {
-    slug,
-    rateLimitPerMinute = RATE_LIMIT_DEFAULT,
-  }: { slug: string; rateLimitPerMinute?: number | undefined },
+  { slug, rateLimitPerMinute = RATE_LIMIT_DEFAULT }: OrganizationRequest,
 ): Promise<OrganizationRow> {
   requireNoFaults([...slugFaults(slug), ...rateLimitFaults(rateLimitPerMinute)]);
   const organization = await insertOrganization(db, {

@@ -1,13 +1,16 @@
 import { type Problem, ProblemLog } from "../domain/overview.ts";
-import { isUnavailable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { everywhere, isAway } from "./everywhere.ts";
 import {
-  findOverview,
-  findTrends,
+  composeOverview,
+  composeTrends,
   type Overview,
+  readOverview,
+  readTrends,
   type Trends,
   unknownOverview,
 } from "./overview.ts";
+import type { Shards } from "./shards.ts";
 
 /** How long one overview is kept for all callers. */
 const OVERVIEW_MS = 1_000;
@@ -18,22 +21,15 @@ const PATIENCE_MS = 5_000;
 
 /** Reads the overview for all callers, and queries the database at most once a second. */
 export class OverviewReader {
-  readonly #deps: Pick<Dependencies, "db" | "clock">;
-  readonly #ownProblems: () => Promise<Problem[]>;
+  readonly #shards: Shards;
   readonly #nowMs: () => number;
   readonly #folders = new ProblemLog();
   readonly #database = new ProblemLog();
   #overview: { endedAt: number | null; value: Promise<Overview> } | undefined;
   #trends: { at: number; value: Trends } | undefined;
 
-  /** `ownProblems` returns the problems of this process, as `/readyz` shows them. */
-  constructor(
-    deps: Pick<Dependencies, "db" | "clock">,
-    ownProblems: () => Promise<Problem[]>,
-    nowMs: () => number = () => performance.now(),
-  ) {
-    this.#deps = deps;
-    this.#ownProblems = ownProblems;
+  constructor(shards: Shards, nowMs: () => number = () => performance.now()) {
+    this.#shards = shards;
     this.#nowMs = nowMs;
   }
 
@@ -51,42 +47,56 @@ export class OverviewReader {
 
   /** Returns what the overview says while the database is unavailable. It holds no stored data. */
   async readOutage(): Promise<Overview> {
-    const checks = await this.#ownProblems();
+    const checks = await this.#shards.settings.ownProblems();
     if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);
     const found = { code: "database", detail: "database: does not answer" };
-    return unknownOverview([...checks, ...this.#database.date([found], this.#deps.clock())]);
+    return unknownOverview([...checks, ...this.#dated([found])]);
   }
 
   /** If the database is unavailable, the overview says so. That is no error. */
   async #find(): Promise<Overview> {
-    const checks = await this.#ownProblems();
+    const checks = await this.#shards.settings.ownProblems();
     if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);
     try {
-      const overview = await this.#ask(checks);
-      this.#database.date([], this.#deps.clock());
-      return overview;
+      return await this.#ask(checks);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isAway(error)) throw error;
       return this.readOutage();
     }
   }
 
   async #ask(checks: Problem[]): Promise<Overview> {
-    const deps = { ...this.#deps, db: this.#deps.db.within(PATIENCE_MS) };
-    const trends = await this.#findTrends(deps);
-    return findOverview(deps, { checks, trends, folders: this.#folders });
+    const trends = await this.#findTrends();
+    const { values, away } = await everywhere(this.#shards, inTime(readOverview));
+    const detail = `shard ${away.join(", ")}: does not answer`;
+    const found = this.#dated(away.length === 0 ? [] : [{ code: "shard", detail }]);
+    return composeOverview(values, {
+      ...{ now: this.#shards.clock(), trends, folders: this.#folders },
+      checks: [...checks, ...found],
+    });
+  }
+
+  #dated(found: Omit<Problem, "since">[]): Problem[] {
+    return this.#database.date(found, this.#shards.clock());
   }
 
   /** Trends that take too long are no outage: the last ones stay. */
-  async #findTrends(deps: Pick<Dependencies, "db" | "clock">): Promise<Trends> {
+  async #findTrends(): Promise<Trends> {
     const at = this.#nowMs();
     const last = this.#trends;
     if (last && at - last.at < TRENDS_MS) return last.value;
-    const value = await findTrends(deps).catch((error: unknown) => {
-      if (!last) throw error;
-      return last.value;
-    });
+    const value = await everywhere(this.#shards, inTime(readTrends)).then(
+      ({ values }) => composeTrends(values),
+      (error: unknown) => {
+        if (!last) throw error;
+        return last.value;
+      },
+    );
     this.#trends = { at, value };
     return value;
   }
+}
+
+function inTime<Part>(read: (deps: Pick<Dependencies, "db" | "clock">) => Promise<Part>) {
+  return ({ db, clock }: Dependencies) => read({ clock, db: db.within(PATIENCE_MS) });
 }

@@ -1,4 +1,4 @@
-import { SERVICE_SCOPE, MINUTE_MS, periodAt } from "../domain/activity.ts";
+import { type Counter, MINUTE_MS, periodAt, SERVICE_SCOPE } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
 import { type Latency, latencyOf, mergeHistograms } from "../domain/latency-histogram.ts";
 import {
@@ -10,14 +10,20 @@ import {
   statusOf,
 } from "../domain/overview.ts";
 import { missedAt, processStateAt } from "../domain/process.ts";
-import { listActivity, rankSubscriptions, sumActivity } from "../postgres/activity.ts";
+import {
+  type ActivityPoint,
+  listActivity,
+  type RankedRow,
+  rankSubscriptions,
+  sumActivity,
+} from "../postgres/activity.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listNodes } from "../postgres/event-types.ts";
 import { type FailingExport, findFailingExport } from "../postgres/history-exports.ts";
 import type { ProcessRow } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
-import { listKnownProcesses } from "./processes.ts";
+import { listKnownProcesses, mergeProcesses } from "./processes.ts";
 import { histogramOf, shareOf } from "./views/activity.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 import { type RankedView, viewRanked } from "./views/ranked-subscription.ts";
@@ -52,8 +58,8 @@ const RANKED_MAX = 10;
 const RANKED_OVER_MS = 60 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-/** Returns the sums and lists that change slowly. They may be cached for some seconds. */
-export async function findTrends({ db, clock }: Deps): Promise<Trends> {
+/** What one shard contributes to the trends. */
+export async function readTrends({ db, clock }: Deps) {
   const now = clock();
   const ranked = { since: after(now, -RANKED_OVER_MS), limit: RANKED_MAX };
   const day = { scope: SERVICE_SCOPE, since: after(now, -DAY_MS), until: after(now, MINUTE_MS) };
@@ -62,47 +68,84 @@ export async function findTrends({ db, clock }: Deps): Promise<Trends> {
     rankSubscriptions(db, "failing", ranked),
     rankSubscriptions(db, "slowest", ranked),
   ]);
-  const { published, delivered, dead_lettered, cancelled, disabled } = sums;
+  return { sums, failing, slowest };
+}
+
+/** Returns the sums and lists that change slowly. They may be cached for some seconds. */
+export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): Trends {
+  const sum = (name: Counter) => parts.reduce((total, { sums }) => total + sums[name], 0);
+  const first = (rows: RankedRow[]) =>
+    rows
+      .sort((a, b) => b.measure - a.measure)
+      .slice(0, RANKED_MAX)
+      .map(viewRanked);
   return {
-    last_24h: { published, delivered, dead_lettered, cancelled, disabled },
-    failing: failing.map(viewRanked),
-    slowest: slowest.map(viewRanked),
+    last_24h: {
+      published: sum("published"),
+      delivered: sum("delivered"),
+      dead_lettered: sum("dead_lettered"),
+      cancelled: sum("cancelled"),
+      disabled: sum("disabled"),
+    },
+    failing: first(parts.flatMap(({ failing }) => failing)),
+    slowest: first(parts.flatMap(({ slowest }) => slowest)),
   };
 }
 
-/**
- * Returns the status of the service and its present activity. `checks` are the failed checks of this process. `folders`
- * remembers since when the processes know different event types.
- */
-export async function findOverview(
-  { db, clock }: Deps,
-  { checks, trends, folders }: { checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
-): Promise<Overview> {
+/** What one shard contributes to the overview. */
+export async function readOverview({ db, clock }: Deps) {
   const now = clock();
   const [recent, waiting, nextDue, processes, nodes, failingExport] = await Promise.all([
-    findRecent({ db }, now),
+    listActivity(db, recentSpan(now), MINUTE_MS),
     countBacklog(db, null, now),
     findNextDueOf(db, null, now),
     listKnownProcesses({ db, clock }),
     listNodes(db, after(now, -NODE_UNSEEN_MS)),
     findFailingExport(db),
   ]);
+  return { recent, waiting, nextDue, processes, nodes, failingExport };
+}
+
+/**
+ * Returns the status of the service and its present activity. `checks` are the failed checks of this process. `folders`
+ * remembers since when the processes know different event types.
+ */
+export function composeOverview(
+  parts: Awaited<ReturnType<typeof readOverview>>[],
+  {
+    now,
+    checks,
+    trends,
+    folders,
+  }: { now: Date; checks: readonly Problem[]; trends: Trends; folders: ProblemLog },
+): Overview {
+  const [nextDue = null] = parts
+    .flatMap((part) => part.nextDue ?? [])
+    .sort((a, b) => a.getTime() - b.getTime());
   const lagSeconds = nextDue ? Math.max(0, (now.getTime() - nextDue.getTime()) / 1000) : 0;
+  const processes = mergeProcesses(parts.map((part) => part.processes));
   const alive = processes.filter((one) => processStateAt(now, one) !== "gone");
   const problems = mergeProblems([
     ...checks,
     ...alive.flatMap((one) => one.problems.map((problem) => atProcess(problem, one))),
     ...lagProblem(lagSeconds, nextDue),
     ...processProblems(processes, alive, now),
-    ...folders.date(folderProblem(nodes), now),
-    ...exportProblem(failingExport),
+    ...folders.date(folderProblem(parts.flatMap(({ nodes }) => nodes)), now),
+    ...parts.flatMap(({ failingExport }) => exportProblem(failingExport)),
   ]);
   return {
     status: statusOf(problems),
     problems,
     now: {
-      ...recent,
-      waiting,
+      ...viewRecent(
+        parts.flatMap(({ recent }) => recent),
+        now,
+      ),
+      waiting: {
+        due: parts.reduce((sum, { waiting }) => sum + waiting.due, 0),
+        scheduled: parts.reduce((sum, { waiting }) => sum + waiting.scheduled, 0),
+        estimated: parts.some(({ waiting }) => waiting.estimated),
+      },
       oldest_due_seconds: Math.floor(lagSeconds),
       attempts_under_way: alive.reduce((sum, one) => sum + one.attempts_under_way, 0),
     },
@@ -137,14 +180,16 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
   };
 }
 
-/** Returns the sums of the current minute and the one before. The current one alone would start at zero each minute. */
-async function findRecent({ db }: Pick<Deps, "db">, now: Date) {
+/** The current minute and the one before. The current one alone would start at zero each minute. */
+function recentSpan(now: Date) {
   const since = after(periodAt(now, MINUTE_MS), -MINUTE_MS);
-  const span = { scope: SERVICE_SCOPE, since, until: after(now, MINUTE_MS) };
-  const points = await listActivity(db, span, MINUTE_MS);
+  return { scope: SERVICE_SCOPE, since, until: after(now, MINUTE_MS) };
+}
+
+function viewRecent(points: ActivityPoint[], now: Date) {
   const sum = (name: "succeeded" | "failed" | "delivered") =>
     points.reduce((total, point) => total + point[name], 0);
-  const seconds = (now.getTime() - since.getTime()) / 1000;
+  const seconds = (now.getTime() - recentSpan(now).since.getTime()) / 1000;
   return {
     deliveries_per_second: Math.round((10 * sum("delivered")) / seconds) / 10,
     success_share: shareOf(sum("succeeded"), sum("failed")),

@@ -1,7 +1,10 @@
 import { after } from "../domain/clock.ts";
-import { GONE_KEPT_MS } from "../domain/process.ts";
+import { GONE_KEPT_MS, ORGANIZATIONS_REPORTED } from "../domain/process.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { listProcesses, type ProcessRow } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { everywhere } from "./everywhere.ts";
+import type { Shards } from "./shards.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 
 type Deps = Pick<Dependencies, "db" | "clock">;
@@ -11,7 +14,25 @@ export function listKnownProcesses({ db, clock }: Deps): Promise<ProcessRow[]> {
   return listProcesses(db, after(clock(), -GONE_KEPT_MS));
 }
 
-export async function viewProcesses(deps: Deps): Promise<{ items: ProcessView[] }> {
-  const processes = await listKnownProcesses(deps);
-  return { items: processes.map((one) => viewProcess(one, deps.clock())) };
+export async function viewProcesses(shards: Shards): Promise<{ items: ProcessView[] }> {
+  const { values } = await everywhere(shards, listKnownProcesses);
+  const processes = mergeProcesses(values);
+  return { items: processes.map((one) => viewProcess(one, shards.clock())) };
+}
+
+/** A process reports itself to every shard. Each knows the slugs of its own organizations only. */
+export function mergeProcesses(lists: ProcessRow[][]): ProcessRow[] {
+  const [only, ...others] = lists;
+  if (only && others.length === 0) return only;
+  const merged = [...groupBy(lists.flat(), ({ id }) => id).values()].flatMap((reports) => {
+    const [latest] = reports.toSorted(
+      (a, b) => b.last_seen_at.getTime() - a.last_seen_at.getTime(),
+    );
+    const organizations = reports
+      .flatMap((report) => report.organizations)
+      .sort((a, b) => b.slots - a.slots)
+      .slice(0, ORGANIZATIONS_REPORTED);
+    return latest ? [{ ...latest, organizations }] : [];
+  });
+  return merged.sort((a, b) => b.started_at.getTime() - a.started_at.getTime());
 }

@@ -29,14 +29,20 @@ export interface PublishedView {
   duplicate: boolean;
 }
 
-type Deps = Pick<Dependencies, "clock" | "eventTypes" | "retentionMs" | "batched">;
+/** What publishing needs. */
+export interface PublishingParts extends Pick<
+  Dependencies,
+  "clock" | "eventTypes" | "retentionMs"
+> {
+  batched: Pick<Dependencies["batched"], "findOrganization" | "publishAll">;
+}
 
 /**
  * Publishes the event or the batch of events in `body`: all of them, or none if there is any fault. Resolves when they are
  * durable. `documentFaults` are the faults of the body as JSON text.
  */
 export async function publishEvents(
-  deps: Deps,
+  deps: PublishingParts,
   body: unknown,
   {
     documentFaults = [],
@@ -90,7 +96,7 @@ function* readEvents(
 
 /** Returns the ids by name. Adds a fault for each event whose organization does not exist. */
 async function findOrganizations(
-  { batched }: Deps,
+  { batched }: PublishingParts,
   events: Map<string, unknown>,
   faults: Fault[],
 ): Promise<Map<string, OrganizationId>> {

@@ -3,25 +3,22 @@ import { randomId } from "../domain/ids.ts";
 import { type Session, SESSION_MS } from "../domain/session.ts";
 import { deleteEndedSessions, insertEndedSession, isSessionEnded } from "../postgres/sessions.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { everywhere } from "./everywhere.ts";
+import type { Shards } from "./shards.ts";
 
-export function beginSession({ clock }: Pick<Dependencies, "clock">): Session {
+export function beginSession({ clock }: Pick<Shards, "clock">): Session {
   return { nonce: randomId(), endsAt: after(clock(), SESSION_MS) };
 }
 
-/** Ends a session for every process. */
-export async function endSession(
-  { db }: Pick<Dependencies, "db">,
-  session: Session,
-): Promise<void> {
-  await insertEndedSession(db, session);
+/** Ends a session for every process. Every shard records it, so that any of them can tell. */
+export async function endSession(shards: Shards, session: Session): Promise<void> {
+  await everywhere(shards, ({ db }) => insertEndedSession(db, session));
 }
 
 /** Returns true if a session was ended before it expired. */
-export async function wasEnded(
-  { db }: Pick<Dependencies, "db">,
-  { nonce }: Session,
-): Promise<boolean> {
-  return isSessionEnded(db, nonce);
+export async function wasEnded(shards: Shards, { nonce }: Session): Promise<boolean> {
+  const { values } = await everywhere(shards, ({ db }) => isSessionEnded(db, nonce));
+  return values.includes(true);
 }
 
 /** The clocks of two processes differ by less. So no process still accepts a session that is forgotten here. */

@@ -1,4 +1,4 @@
-import type { Dependencies } from "../actions/dependencies.ts";
+import type { Shards } from "../actions/shards.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LibraryLanguage } from "../domain/library-language.ts";
 import type { ListenOptions } from "./listen-options.ts";
@@ -11,7 +11,7 @@ export interface CommandContext {
    * event types only with `readsEventTypes`, so that a command that does not need them works despite a faulty folder.
    */
   withShards<T>(
-    run: (shards: [Dependencies, ...Dependencies[]]) => Promise<T>,
+    run: (shards: Shards) => Promise<T>,
     options?: { readsEventTypes?: boolean },
   ): Promise<T>;
   /**

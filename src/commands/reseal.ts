@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Dependencies } from "../actions/dependencies.ts";
 import { reseal, type Resealed } from "../actions/reseal.ts";
+import { depsOf, type Shards } from "../actions/shards.ts";
 import { print, type JsonOption, jsonOption } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
@@ -19,9 +19,9 @@ export function resealCommand(program: Command, context: CommandContext): void {
     });
 }
 
-async function resealAll([home, ...others]: [Dependencies, ...Dependencies[]]): Promise<Resealed> {
-  let all = await reseal(home);
-  for (const shard of others) all = sum(all, await reseal(shard));
+async function resealAll({ home, others }: Shards): Promise<Resealed> {
+  let all = await reseal(depsOf(home));
+  for (const shard of others) all = sum(all, await reseal(depsOf(shard)));
   return all;
 }
 

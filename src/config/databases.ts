@@ -1,3 +1,4 @@
+import { ONLY_SHARD } from "../domain/api-key.ts";
 import type { Environment, Format } from "./environment.ts";
 import { postgresUrl } from "./formats.ts";
 
@@ -11,8 +12,6 @@ export interface Shard {
   readonly migrationDatabaseUrl: string | null;
 }
 
-/** The name of the only shard, if `SHARDS` names none. */
-const ONLY_SHARD = "00";
 const SHARDS_MAX = 64;
 
 const namedUrl: Format<{ shard: string; url: string }> = {

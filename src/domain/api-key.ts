@@ -10,8 +10,10 @@ const KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const KEY_ID_LENGTH = 20;
 /** A pattern for key ids, without anchors. */
 export const KEY_ID = `[0-9a-z]{${KEY_ID_LENGTH}}`;
-/** The shard of new keys, which their ids begin with. There is one shard. Older key ids have no such beginning. */
-const SHARD = "00";
+/** The name of the shard, if there are no others. */
+export const ONLY_SHARD = "00";
+/** A key id begins with the name of its organization's shard. */
+const SHARD_LENGTH = 2;
 const SECRET_BYTES = 32;
 
 // Neither half contains a dot, so the token splits at its only dot.
@@ -23,10 +25,14 @@ const KEY_NAME = new RegExp(`^(?:vck_)?(?<keyId>${KEY_ID})$`);
 /** Stands in for the hash of an unknown key, so that both cases do the same work. No secret hashes to it. */
 export const NO_HASH = "0".repeat(64);
 
-export function mintToken(): Token {
+export function shardOf(keyId: string): string {
+  return keyId.slice(0, SHARD_LENGTH);
+}
+
+export function mintToken(shard = ONLY_SHARD): Token {
   const letter = () => KEY_ID_ALPHABET.charAt(randomInt(KEY_ID_ALPHABET.length));
   return {
-    keyId: SHARD + Array.from({ length: KEY_ID_LENGTH - SHARD.length }, letter).join(""),
+    keyId: shard + Array.from({ length: KEY_ID_LENGTH - SHARD_LENGTH }, letter).join(""),
     secret: randomBytes(SECRET_BYTES).toString("base64url"),
   };
 }

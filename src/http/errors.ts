@@ -28,14 +28,14 @@ export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: Fast
  */
 export function createErrorHandler(
   baseUrl: () => string,
-  onUnavailable?: (error: unknown) => void,
+  onUnavailable?: (error: unknown, request: FastifyRequest) => void,
 ): ErrorHandler {
   return function sendError(thrown, request, reply) {
     const error = toPartnerError(thrown, request);
     if (error.code === "internal") {
       request.log.error({ err: thrown, request_id: request.id }, "request failed");
     } else if (error.code === "unavailable") {
-      if (error instanceof Busy) onUnavailable?.(thrown);
+      if (error instanceof Busy) onUnavailable?.(thrown, request);
       request.log.debug({ err: thrown, request_id: request.id }, "request refused");
     }
 

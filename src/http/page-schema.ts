@@ -32,6 +32,19 @@ export function pageOf<Item extends TSchema>(item: Item, title: string, descript
   );
 }
 
+/** A page of a list that all shards have a part of. */
+export function pageOfShards<Item extends TSchema>(item: Item, title: string, description: string) {
+  const unavailable_shards = Type.Optional(
+    Type.Array(Type.String(), {
+      description: "The shards that did not answer. Theirs is missing.",
+    }),
+  );
+  return Type.Object(
+    { ...pageOf(item, title, description).properties, unavailable_shards },
+    { title, description },
+  );
+}
+
 /**
  * Turns the validator off for routes whose query `readPageRequest` reads, so their schema is documentation. The validator would
  * see a text in place of a number, and would report only the faults that it knows.

@@ -132,6 +132,8 @@ export interface RankedRow {
   succeeded: number;
   failed: number;
   attempt_ms: Record<string, number>;
+  /** What the ranking goes by. */
+  measure: number;
 }
 
 /** The order of subscriptions: by number of failures, or by mean duration of an attempt. */
@@ -157,7 +159,7 @@ export async function rankSubscriptions(
        limit ${2 * limit} -- Some may be deleted.
     )
     select s.id, s.organization_id, o.slug, s.url, s.auto_disabled_at, s.consecutive_failures,
-           t.succeeded, t.failed, t.attempt_ms
+           t.succeeded, t.failed, t.attempt_ms, r.measure::float8 as measure
       from ranked r
       join subscriptions s on s.id = r.scope and s.deleted_at is null
       join organizations o on o.id = s.organization_id

@@ -23,6 +23,29 @@ export async function insertOrganization(
   return inserted ?? null;
 }
 
+/**
+ * Reserves a slug for an organization of a shard. Called in the home shard, which knows all slugs. Returns the shard that it is
+ * reserved for, now or before. Null if an organization of this schema has it.
+ */
+export async function reserveSlug(
+  db: Queryable,
+  slug: string,
+  shard: string,
+): Promise<string | null> {
+  await db`
+    insert into slugs (slug, shard)
+    select ${slug}, ${shard} where not exists (select from organizations where slug = ${slug})
+    on conflict (slug) do nothing`;
+  const [row] = await db<{ shard: string }[]>`select shard from slugs where slug = ${slug}`;
+  return row?.shard ?? null;
+}
+
+export async function countOrganizations(db: Queryable): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*)::int as count from organizations where closed_at is null`;
+  return row.count;
+}
+
 /** Finds an organization by bare id or by slug. Null if absent. Closed ones count as absent unless they are asked for. */
 export async function findOrganization(
   db: Queryable,
@@ -55,15 +78,15 @@ export async function findOrganizations(
   return names.map(({ id, slug }) => byName.get(id ?? slug ?? "") ?? null);
 }
 
-/** Returns organizations in order of slug, after `after`. Leaves closed ones out. */
+/** Returns organizations in order of slug, byte by byte, after `after`. Leaves closed ones out. */
 export async function listOrganizations(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<OrganizationRow[]> {
   return db<OrganizationRow[]>`
     select ${db(COLUMNS)} from organizations
-     where slug > ${after ?? ""} and closed_at is null
-     order by slug
+     where slug ~>~ ${after ?? ""} and closed_at is null
+     order by slug using ~<~
      limit ${limit}`;
 }
 

@@ -9,6 +9,7 @@ import { lockSchema } from "./migrate.ts";
  */
 const RIGHTS: Record<string, string> = {
   organizations: "select, insert, update (rate_limit_per_minute, closed_at)",
+  slugs: "select, insert",
   api_keys: "select, insert, update (last_used_at, revoked_at)",
   subscriptions:
     "select, insert, update (sealed_secret, consecutive_failures, auto_disabled_at, deleted_at)",

@@ -1,48 +1,10 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { ActivityLog } from "../actions/activity-log.ts";
+import { Gauge, Histogram, type Registry } from "prom-client";
 import type { Recorded } from "../actions/attempts.ts";
 import { endToEndMs } from "../actions/counted-activity.ts";
-import type { Clock } from "../domain/clock.ts";
-import { countBacklog } from "../postgres/backlog.ts";
-import type { Database } from "../postgres/database.ts";
-import { kept } from "./kept.ts";
 import { VERSION } from "./product.ts";
-import { within } from "./within.ts";
 
-/** How long the database may take. */
-const DATABASE_MS = 2_000;
-
-/** Exposes the backlog, published events and the version. */
-export function watchDeliveries(
-  registers: Registry[],
-  { db, clock, activity }: { db: Database; clock: Clock; activity: Pick<ActivityLog, "published"> },
-): void {
-  const askBacklog = kept(() =>
-    within(DATABASE_MS, countBacklog(db.within(DATABASE_MS), null, clock())).catch(() => null),
-  );
-  new Gauge({
-    name: "partner_api_backlog",
-    help: "Waiting deliveries: exact up to 10,000, estimated above, absent while the database is unavailable",
-    labelNames: ["state"],
-    registers,
-    async collect() {
-      this.reset();
-      const backlog = await askBacklog();
-      if (backlog === null) return;
-      this.set({ state: "due" }, backlog.due);
-      this.set({ state: "scheduled" }, backlog.scheduled);
-    },
-  });
-  let told = 0;
-  new Counter({
-    name: "partner_api_published_events_total",
-    help: "Events that this process published",
-    registers,
-    collect() {
-      this.inc(activity.published - told);
-      told = activity.published;
-    },
-  });
+/** Exposes the version. */
+export function exposeBuild(registers: Registry[]): void {
   new Gauge({
     name: "partner_api_build_info",
     help: "The running version; the value is always 1",

@@ -4,12 +4,15 @@ import { countCancelled } from "../actions/counted-activity.ts";
 import type { Dependencies, Foundations } from "../actions/dependencies.ts";
 import { createDependencies } from "../actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "../actions/publish.ts";
-import type { Config } from "../config.ts";
-import type { EventTypes } from "../domain/event-types.ts";
+import { type Shard, Shards } from "../actions/shards.ts";
+import { type Config, eachShard } from "../config.ts";
+import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
 import type { CancelledRow } from "../postgres/cancellation.ts";
-import type { Database } from "../postgres/database.ts";
+import { type Database, isUnavailable } from "../postgres/database.ts";
+import { openDatabase } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
-import { type Destinations, openDestinations } from "./destinations.ts";
+import { openDestinations } from "./destinations.ts";
+import type { Opened } from "./opened.ts";
 import { openRing } from "./sealing-keys.ts";
 
 /** A lease lasts this many attempts, which leaves time for look-up, queueing and recording. */
@@ -29,6 +32,7 @@ export async function openFoundations(
   };
   const foundations = {
     db,
+    shard: config.shard,
     clock: clock.now,
     ring: await openRing(config, db),
     rules: {
@@ -44,20 +48,45 @@ export async function openFoundations(
   return { foundations, clock };
 }
 
-/** For commands, which have no dispatcher. */
-export async function openDependencies(
+/** For commands, which have no dispatcher. If there are several shards, those that are away are left out. */
+export async function openShards(
+  config: Config,
+  log: (message: string) => void,
+  { opened, eventTypes = createEventTypes() }: { opened: Opened; eventTypes?: EventTypes },
+): Promise<Shards> {
+  const open = async (one: Config): Promise<Shard> => {
+    try {
+      const { db, close } = await openDatabase(one, log, { max: 2 });
+      opened.add(close);
+      return { name: one.shard, deps: await openDependencies(one, db, { opened, eventTypes }) };
+    } catch (error) {
+      const isOnly = one.shards.length === 1;
+      if (isOnly || !isUnavailable((error as Error).cause)) throw error;
+      log(`away: ${(error as Error).message}`);
+      return { name: one.shard, deps: null };
+    }
+  };
+  const [home, ...others] = eachShard(config);
+  const shards: [Shard, ...Shard[]] = [await open(home)];
+  for (const one of others) shards.push(await open(one));
+  const { platformOrganization, retentionMs } = config;
+  const ownProblems = () => Promise.resolve([]);
+  return new Shards(shards, { eventTypes, platformOrganization, retentionMs, ownProblems });
+}
+
+async function openDependencies(
   config: Config,
   db: Database,
-  given: { eventTypes?: EventTypes } = {},
-): Promise<{ deps: Dependencies; destinations: Destinations }> {
+  { opened, eventTypes }: { opened: Opened; eventTypes: EventTypes },
+): Promise<Dependencies> {
   const { foundations } = await openFoundations(config, db);
   const destinations = openDestinations(config);
-  const deps = createDependencies({
+  opened.add(() => destinations.close());
+  return createDependencies({
     ...foundations,
     ...NO_DISPATCHER,
-    ...given,
+    eventTypes,
     retentionMs: config.retentionMs,
     checkDestination: destinations.forRequests,
   });
-  return { deps, destinations };
 }

@@ -1,22 +1,9 @@
+import { type Clock, systemClock } from "../domain/clock.ts";
 import type { InternalFault } from "../domain/outcome.ts";
-import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
+import type { Check } from "../domain/overview.ts";
 import type { HealthChecks } from "../http/health.ts";
-import type { Database } from "../postgres/database.ts";
-import { findPendingMigrations } from "../postgres/migrate.ts";
-import { isAnySealedUnder } from "../postgres/subscriptions.ts";
-import type { DatabaseClock } from "./database-clock.ts";
 import { kept } from "./kept.ts";
-import { within } from "./within.ts";
-import type { Writes } from "./writes.ts";
-
-interface Check {
-  name: string;
-  ok: boolean;
-  detail?: string;
-}
-
-/** How long a failed write keeps the process from being ready, unless a later write succeeds. */
-const FAILURE_MEMORY_MS = 3_000;
+import type { ShardHealth } from "./shard-health.ts";
 
 /** How long an internal fault keeps the process from being ready after it was last seen. */
 const FAULT_MEMORY_MS = 60_000;
@@ -31,18 +18,11 @@ const NO_REASON: ReadonlySet<InternalFault> = new Set([
   "unexpected",
 ]);
 
-/** The database's time limit. Balancers have their own, which is shorter than that of a statement. */
-const DATABASE_MS = 3_000;
-
-/** Checks whether this process can work. Partners cannot influence the results. */
+/** Checks whether this process can work, with any of the shards. Partners cannot influence the results. */
 export class Readiness {
-  readonly #db: Database;
-  readonly #writes: Writes;
-  readonly #clock: DatabaseClock;
-  readonly #ring: KeyRing;
-  readonly #databaseMs: number;
+  readonly #shards: readonly ShardHealth[];
+  readonly #clock: Clock;
   readonly #faults = new Map<InternalFault, number>();
-  #isCurrent = false;
   #isStopping = false;
 
   /** Database and clock: can requests be served? */
@@ -50,21 +30,10 @@ export class Readiness {
   /** Also internal faults: are deliveries sent? */
   readonly forOperators: HealthChecks;
 
-  constructor(
-    {
-      db,
-      writes,
-      clock,
-      ring,
-    }: { db: Database; writes: Writes; clock: DatabaseClock; ring: KeyRing },
-    databaseMs = DATABASE_MS,
-  ) {
-    this.#db = db;
-    this.#writes = writes;
+  constructor(shards: readonly ShardHealth[], clock: Clock = systemClock) {
+    this.#shards = shards;
     this.#clock = clock;
-    this.#ring = ring;
-    this.#databaseMs = databaseMs;
-    const base = kept(() => this.#checkDatabase());
+    const base = kept(() => this.#checkAnyShard());
     const faults = kept(() => this.#checkFaults());
     this.forPartners = this.#unlessStopping(base);
     this.forOperators = this.#unlessStopping(async () =>
@@ -72,8 +41,21 @@ export class Readiness {
     );
   }
 
+  /** Returns one check that names the shards that do not work, if there are others. */
+  async checkShards(): Promise<Check[]> {
+    if (this.#shards.length === 1) return [];
+    const away = await Promise.all(
+      this.#shards.map(async (shard) => {
+        const failed = (await shard.check()).find(({ ok }) => !ok);
+        return failed ? [`${shard.name} (${failed.name}: ${failed.detail ?? ""})`] : [];
+      }),
+    );
+    const detail = away.flat().join(", ");
+    return detail === "" ? [] : [{ name: "shard", ok: false, detail }];
+  }
+
   noteFault(fault: InternalFault): void {
-    this.#faults.set(fault, this.#clock.now().getTime());
+    this.#faults.set(fault, this.#clock().getTime());
   }
 
   /** From now on, tells balancers to send no more requests. */
@@ -91,48 +73,14 @@ export class Readiness {
     };
   }
 
-  async #checkDatabase(): Promise<Check[]> {
-    try {
-      return await within(this.#databaseMs, this.#examineDatabase());
-    } catch {
-      return [
-        { name: "database", ok: false, detail: "unreachable" },
-        { name: "clock", ok: false, detail: "unknown" },
-      ];
-    }
-  }
-
-  async #examineDatabase(): Promise<Check[]> {
-    const pending = await this.#findPending();
-    await this.#clock.measure();
-    const seconds = Math.round(Math.abs(this.#clock.skewMs) / 100) / 10;
-    return [
-      pending ?? (await this.#checkWrites()),
-      {
-        name: "clock",
-        ok: this.#clock.isRight,
-        detail: `${seconds} s from the database's clock`,
-      },
-    ];
-  }
-
-  async #findPending(): Promise<Check | null> {
-    const db = this.#db.within(this.#databaseMs);
-    this.#isCurrent ||= (await findPendingMigrations(db)).length === 0;
-    return this.#isCurrent
-      ? null
-      : { name: "database", ok: false, detail: "migrations are pending" };
-  }
-
-  /** Requests write, so this check writes as well. */
-  async #checkWrites(): Promise<Check> {
-    const commits = await this.#writes.check().then(
-      () => !this.#writes.hasFailed(FAILURE_MEMORY_MS),
-      () => false,
-    );
-    return commits
-      ? { name: "database", ok: true }
-      : { name: "database", ok: false, detail: "does not accept writes" };
+  /** A frozen shard must not delay the result while another one works. */
+  async #checkAnyShard(): Promise<Check[]> {
+    const all = this.#shards.map((shard) => shard.check());
+    const well = all.map(async (checks) => {
+      if ((await checks).every(({ ok }) => ok)) return checks;
+      throw new Error("not ready");
+    });
+    return Promise.any(well).catch(async () => (await Promise.all(all))[0] ?? []);
   }
 
   async #checkFaults(): Promise<Check[]> {
@@ -145,13 +93,12 @@ export class Readiness {
 
   /** A missing key stops only its own subscriptions. A ring without any of the keys stops all. */
   async #examineRing(): Promise<Check> {
-    const asked = isAnySealedUnder(this.#db.within(this.#databaseMs), this.#ring.map(headOf));
-    const opensSome = await within(this.#databaseMs, asked).catch(() => false);
-    return toCheck("secret_sealed", opensSome);
+    const opened = await Promise.all(this.#shards.map((shard) => shard.opensSome()));
+    return toCheck("secret_sealed", opened.includes(true));
   }
 
   #recentFaults(): InternalFault[] {
-    const oldest = this.#clock.now().getTime() - FAULT_MEMORY_MS;
+    const oldest = this.#clock().getTime() - FAULT_MEMORY_MS;
     return [...this.#faults].filter(([, at]) => at > oldest).map(([fault]) => fault);
   }
 }

@@ -1,25 +1,19 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Ended, Recorded } from "../actions/attempts.ts";
-import type { Clock } from "../domain/clock.ts";
 import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
-import type { Database } from "../postgres/database.ts";
-import { findNextDueOf } from "../postgres/backlog.ts";
-import { measureEndToEnd, watchDeliveries } from "./delivery-metrics.ts";
+import { exposeBuild, measureEndToEnd } from "./delivery-metrics.ts";
 import { watchExports } from "./export-metrics.ts";
-import { kept } from "./kept.ts";
-import { type Machine, watchMachine } from "./machine-metrics.ts";
-import { within } from "./within.ts";
+import { watchDisk } from "./machine-metrics.ts";
+import { type WatchedShard, watchShards } from "./shard-metrics.ts";
 
 export interface Metrics {
   /** Exposes the number of running attempts. */
-  watchAttempts(dispatcher: { readonly inFlight: number }): void;
-  /** Exposes the state of the machine. */
-  watchMachine(machine: Machine): void;
-  /** Exposes the backlog and published events. */
-  watchDeliveries(deliveries: Parameters<typeof watchDeliveries>[1]): void;
+  watchAttempts(slots: { readonly busy: number }): void;
+  /** Exposes the disk of the built-in database. */
+  watchDisk(databaseFolder: string | null): void;
   /** Exposes how much history waits for its export. */
-  watchExports(db: Database): void;
+  watchExports(): void;
   noteEnded(ended: Ended): void;
   noteRecorded(recorded: Recorded): void;
   noteFault(fault: InternalFault): void;
@@ -30,8 +24,10 @@ export interface Metrics {
 /** The database's time limit. If one metric made the scrape time out, all others would be lost, too. */
 const DATABASE_MS = 2_000;
 
-/** Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. */
-export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_MS): Metrics {
+/**
+ * Returns the metrics for Prometheus. None counts a table, so a scrape costs the same with any backlog. `shards` may grow.
+ */
+export function createMetrics(shards: readonly WatchedShard[], databaseMs = DATABASE_MS): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -73,40 +69,25 @@ export function createMetrics(db: Database, clock: Clock, databaseMs = DATABASE_
     buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
     registers,
   });
-  const askNextDue = kept(() =>
-    within(databaseMs, findNextDueOf(db, null, clock())).catch(() => undefined),
-  );
-  new Gauge({
-    name: "partner_api_delivery_lag_seconds",
-    help: "Seconds for which the oldest due delivery has been due; 0 if none is due, absent while the database is unavailable",
-    registers,
-    async collect() {
-      this.remove();
-      const due = await askNextDue();
-      if (due === undefined) return;
-      this.set(due ? Math.max(0, clock().getTime() - due.getTime()) / 1000 : 0);
-    },
-  });
+  exposeBuild(registers);
+  watchShards(registers, shards, databaseMs);
 
   return {
-    watchAttempts(dispatcher) {
+    watchAttempts(slots) {
       new Gauge({
         name: "partner_api_attempts_under_way",
         help: "Attempts in flight in this process",
         registers,
         collect() {
-          this.set(dispatcher.inFlight);
+          this.set(slots.busy);
         },
       });
     },
-    watchMachine(machine) {
-      watchMachine(registers, machine);
+    watchDisk(databaseFolder) {
+      if (databaseFolder !== null) watchDisk(registers, databaseFolder);
     },
-    watchDeliveries(deliveries) {
-      watchDeliveries(registers, deliveries);
-    },
-    watchExports(database) {
-      watchExports(registers, database);
+    watchExports() {
+      watchExports(registers, shards);
     },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });

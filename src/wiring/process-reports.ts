@@ -4,7 +4,6 @@ import type { Clock } from "../domain/clock.ts";
 import { after } from "../domain/clock.ts";
 import { type Check, type Problem, ProblemLog, problemsOf } from "../domain/overview.ts";
 import { GONE_KEPT_MS, type ProcessRole, REPORT_MS } from "../domain/process.ts";
-import { randomId } from "../domain/ids.ts";
 import type { Database } from "../postgres/database.ts";
 import {
   deleteProcesses,
@@ -19,9 +18,9 @@ import { repeat } from "./repeat.ts";
 const PATIENCE_MS = 5_000;
 const HOST_LENGTH_MAX = 255;
 
-export function identify(role: ProcessRole, clock: Clock): ProcessIdentity {
+export function identify(id: string, role: ProcessRole, clock: Clock): ProcessIdentity {
   return {
-    id: randomId(),
+    id,
     role,
     version: VERSION,
     host: hostname().slice(0, HOST_LENGTH_MAX),

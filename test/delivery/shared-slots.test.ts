@@ -21,7 +21,7 @@ const idsOf = ({ shares }: ReturnType<Slots["share"]>) =>
   shares.map(({ subscription_id }) => subscription_id);
 
 /** Two dispatchers that both wait, because all slots are taken. Then one slot is free. */
-async function oneSlotForTwo(first: Due, second: Due) {
+function oneSlotForTwo(first: Due, second: Due) {
   const slots = new Slots(1, 1);
   const release = slots.reserve(1);
   assert.deepEqual(idsOf(slots.shareWithOthers(second)), []);
@@ -33,7 +33,7 @@ async function oneSlotForTwo(first: Due, second: Due) {
 test("of two shards that wait for a slot, the organization that has waited longest gets it, whoever asks first", async () => {
   const longest = await queueOf("a1");
   const later = await queueOf("b1", "c1");
-  const slots = await oneSlotForTwo(longest, later);
+  const slots = oneSlotForTwo(longest, later);
   assert.deepEqual(idsOf(slots.shareWithOthers(later)), []);
   assert.deepEqual(idsOf(slots.shareWithOthers(longest)), ["a1"]);
 });
@@ -41,7 +41,7 @@ test("of two shards that wait for a slot, the organization that has waited longe
 test("a shard that cannot claim keeps no slot from the others", async () => {
   const away = await queueOf("a1");
   const well = await queueOf("b1");
-  const slots = await oneSlotForTwo(away, well);
+  const slots = oneSlotForTwo(away, well);
   slots.leave(away);
   assert.deepEqual(idsOf(slots.shareWithOthers(well)), ["b1"]);
 });

@@ -5,7 +5,7 @@ import { encodeCursor, mergePages, type Order, type Page } from "../../src/domai
 const at = (position: string) => encodeCursor("letters", position);
 
 function pageOf(letters: string, next: string | null = null): Page<string> {
-  const items = [...letters];
+  const items = Array.from(letters);
   return { items, next_cursor: next && at(next), cursors: items.map(at) };
 }
 

@@ -5,6 +5,7 @@ import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import { revokeApiKey } from "../../src/actions/api-keys.ts";
 import type { App } from "../../src/http/app.ts";
+import { Shards } from "../../src/actions/shards.ts";
 import { buildApp } from "../../src/http/build-app.ts";
 import { guardRoutes } from "../../src/http/partner/admission.ts";
 import { createDatabase } from "../support/database.ts";
@@ -200,7 +201,7 @@ test("the process does not start while a route declares no scope", async (t) => 
   const { deps } = startPartnerApi(t, db);
   const app = buildApp({ logger: pino({ level: "silent" }), baseUrl: () => "" });
   app.register(async (api: App) => {
-    guardRoutes(api, deps);
+    guardRoutes(api, Shards.only(deps));
     await api.after();
     api.get("/forgotten", () => "open to all");
   });

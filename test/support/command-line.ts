@@ -1,5 +1,6 @@
 import { after } from "node:test";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { Shards } from "../../src/actions/shards.ts";
 import type { CommandContext } from "../../src/commands/context.ts";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { runCommand } from "../../src/commands/program.ts";
@@ -22,9 +23,9 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
     const nothing = () => Promise.resolve();
     const status = await runCommand(
       {
-        withShards: (use) => use([deps]),
+        withShards: (use) => use(Shards.only(deps)),
         withOperatorApi: (use) =>
-          use((inProcess ??= new OperatorApi(operatorApiInProcess(deps).carry))),
+          use((inProcess ??= new OperatorApi(operatorApiInProcess(Shards.only(deps)).carry))),
         stdout: (text) => (said.stdout += text),
         stderr: (text) => (said.stderr += text),
         isTerminal: false,

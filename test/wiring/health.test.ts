@@ -4,6 +4,7 @@ import type { KeyRing } from "../../src/domain/sealed-secret.ts";
 import type { HealthChecks } from "../../src/http/health.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import { Readiness } from "../../src/wiring/health.ts";
+import { ShardHealth } from "../../src/wiring/shard-health.ts";
 import { Writes } from "../../src/wiring/writes.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -12,7 +13,9 @@ const db = await createDatabase();
 
 function readinessOf(databaseMs?: number, id = "mine", of = db, writes = new Writes(of)) {
   const ring: KeyRing = [{ id, key: Buffer.alloc(32) }];
-  return new Readiness({ db: of, writes, clock: new DatabaseClock(of), ring }, databaseMs);
+  const health = new ShardHealth("00", databaseMs);
+  health.watch({ db: of, writes, clock: new DatabaseClock(of), ring });
+  return new Readiness([health]);
 }
 
 test("a silent database is reported at once, not when a statement times out", async () => {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { findOverview } from "../../src/actions/overview.ts";
+import { composeOverview, readOverview } from "../../src/actions/overview.ts";
 import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
 import { ProblemLog } from "../../src/domain/overview.ts";
 import { countExports } from "../../src/postgres/history-exports.ts";
@@ -50,10 +50,9 @@ async function anExport(t: TestContext, text: string, days = 40) {
     );
   const problem = async () => {
     const trends = { last_24h: {}, failing: [], slowest: [] } as never;
-    const { problems } = await findOverview(
-      { db, clock },
-      { checks: [], trends, folders: new ProblemLog() },
-    );
+    const part = await readOverview({ db, clock });
+    const rest = { now: clock(), checks: [], trends, folders: new ProblemLog() };
+    const { problems } = composeOverview([part], rest);
     return problems.find(({ code }) => code === "export")?.detail;
   };
   return { partition, folder, write, log, clock, stopping, exportOne, problem };
@@ -87,8 +86,9 @@ for (const [what, script, why] of [
     if (why === "exit status 1") assert.equal(line["output"], "disk full\n");
     assert.match((await problem()) ?? "", new RegExp(`failed once for ${partition} \\(${why}\\)`));
     assert.deepEqual(await countExports(db), { waiting: 1, failing: 1 });
-    const metrics = createMetrics(db, clock);
-    metrics.watchExports(db);
+    const activity = { published: 0 };
+    const metrics = createMetrics([{ labels: {}, db, clock: { now: clock, skewMs: 0 }, activity }]);
+    metrics.watchExports();
     assert.match(
       (await metrics.expose()).body,
       /^partner_api_history_exports\{state="failing"\} 1$/m,

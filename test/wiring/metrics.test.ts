@@ -19,8 +19,10 @@ const db = await createDatabase();
 const { deps, clock } = await createEngine(db);
 
 function exposed(behind = db, databaseMs?: number) {
-  const metrics = createMetrics(behind, clock, databaseMs);
-  metrics.watchAttempts({ inFlight: 3 });
+  const { activity } = deps;
+  const shard = { labels: {}, db: behind, clock: { now: clock, skewMs: -2_500 }, activity };
+  const metrics = createMetrics([shard], databaseMs);
+  metrics.watchAttempts({ busy: 3 });
   const read = async () => (await metrics.expose()).body.split("\n");
   return { metrics, read };
 }
@@ -43,7 +45,8 @@ test("the lag is that of the oldest due delivery, and is absent while it is unkn
 });
 
 test("a silent database does not delay other metrics", async () => {
-  const silent = (() => new Promise(() => undefined)) as unknown as Database;
+  const never = () => new Promise(() => undefined);
+  const silent = Object.assign(never, { within: () => never }) as unknown as Database;
   const lines = await exposed(silent, 1).read();
   assert.ok(lines.includes("partner_api_attempts_under_way 3"));
   assert.ok(!lines.some((line) => line.startsWith("partner_api_delivery_lag_seconds")));
@@ -81,8 +84,8 @@ test("dead letters and disabled subscriptions are counted", async () => {
 
 test("backlog, published events, build and end-to-end latency have metrics", async () => {
   const { deps: counted, clock: time } = await createEngine(db);
-  const metrics = createMetrics(db, time);
-  metrics.watchDeliveries({ db, clock: time, activity: counted.activity });
+  const { activity } = counted;
+  const metrics = createMetrics([{ labels: {}, db, clock: { now: time, skewMs: 0 }, activity }]);
   const { organization_id, id } = await aSubscription(counted);
   await publish(counted, organization_id, 2);
   counted.activity.notePublished(organization_id, [id]);
@@ -104,4 +107,30 @@ test("backlog, published events, build and end-to-end latency have metrics", asy
     assert.ok(lines.includes(line), line);
   }
   assert.ok(lines.some((line) => /^partner_api_build_info\{version="[\d.]+",node="v\d/.test(line)));
+});
+
+test("the clock's skew is told in seconds, whichever clock is ahead", async () => {
+  assert.ok((await exposed().read()).includes("partner_api_clock_skew_seconds -2.5"));
+});
+
+test("of several shards each has its own lag, backlog and clock, and one that is away has a clock alone", async (t) => {
+  const gate = await aGate(t, db);
+  await gate.close();
+  const { activity } = deps;
+  const shards = [db, gate.db].map((of, i) => ({
+    ...{ labels: { shard: `0${i}` }, db: of, activity },
+    clock: { now: clock, skewMs: 0 },
+  }));
+  const metrics = createMetrics(shards);
+  const names = (await metrics.expose()).body
+    .split("\n")
+    .filter((line) => line.includes("shard="))
+    .map((line) => line.slice(0, line.lastIndexOf(" ")));
+  assert.deepEqual(names, [
+    'partner_api_delivery_lag_seconds{shard="00"}',
+    'partner_api_backlog{state="due",shard="00"}',
+    'partner_api_backlog{state="scheduled",shard="00"}',
+    'partner_api_clock_skew_seconds{shard="00"}',
+    'partner_api_clock_skew_seconds{shard="01"}',
+  ]);
 });

@@ -1,4 +1,10 @@
-import { type Latency, type LatencyHistogram, latencyOf } from "../../domain/latency-histogram.ts";
+import type { Counter } from "../../domain/activity.ts";
+import {
+  type Latency,
+  type LatencyHistogram,
+  latencyOf,
+  mergeHistograms,
+} from "../../domain/latency-histogram.ts";
 import type { ActivityPoint } from "../../postgres/activity.ts";
 
 /** The activity of one period. */
@@ -17,24 +23,35 @@ export interface ActivityView {
   rate_limited?: number;
 }
 
-/** `point` is null if nothing happened. */
+/** `points` are the counts of the period, one for each shard that has any. */
 export function viewActivity(
   at: Date,
-  point: ActivityPoint | null,
+  points: readonly ActivityPoint[],
   { withRequests }: { withRequests: boolean },
 ): ActivityView {
-  const { published = 0, succeeded = 0, failed = 0, requests = 0, rate_limited = 0 } = point ?? {};
+  const sum = (name: Counter) => points.reduce((total, point) => total + point[name], 0);
+  const latency = (name: "attempt_ms" | "end_to_end_ms") =>
+    latencyOf(mergeHistograms(points.map((point) => histogramOf(point[name]))));
+  const [succeeded, failed] = [sum("succeeded"), sum("failed")];
   return {
     at: at.toISOString(),
-    published,
+    published: sum("published"),
     attempts: succeeded + failed,
     succeeded,
     failed,
-    by_reason: point?.reasons ?? {},
-    attempt_ms: latencyOf(histogramOf(point?.attempt_ms ?? {})),
-    end_to_end_ms: latencyOf(histogramOf(point?.end_to_end_ms ?? {})),
-    ...(withRequests ? { requests, rate_limited } : {}),
+    by_reason: sumByName(points.map(({ reasons }) => reasons)),
+    attempt_ms: latency("attempt_ms"),
+    end_to_end_ms: latency("end_to_end_ms"),
+    ...(withRequests ? { requests: sum("requests"), rate_limited: sum("rate_limited") } : {}),
   };
+}
+
+function sumByName(counts: readonly Record<string, number>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [name, count] of counts.flatMap(Object.entries<number>)) {
+    sums[name] = (sums[name] ?? 0) + count;
+  }
+  return sums;
 }
 
 export function histogramOf(counts: Record<string, number>): LatencyHistogram {

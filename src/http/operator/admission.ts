@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Dependencies } from "../../actions/dependencies.ts";
+import { isAway } from "../../actions/everywhere.ts";
 import { wasEnded } from "../../actions/sessions.ts";
+import type { Shards } from "../../actions/shards.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { mayCall, maySignIn, type OperatorRole } from "../../domain/operator-role.ts";
 import { openSession, type Session } from "../../domain/session.ts";
-import { isUnavailable } from "../../postgres/database.ts";
 import { authorizationOf } from "../authorization.ts";
 import { timesGiven } from "../raw-headers.ts";
 import { refuseCrossSite } from "./cross-site.ts";
@@ -49,10 +49,7 @@ export interface SignIns {
  * Checks operators' tokens and sessions. An address that sends too many wrong tokens has to wait. A right token always passes,
  * so that no one can lock the operators out.
  */
-export function createSignIns(
-  deps: Pick<Dependencies, "db" | "clock">,
-  tokens: readonly OperatorToken[],
-): SignIns {
+export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]): SignIns {
   const operatorOf = createTokenCheck(tokens);
   const failed = new FailedSignIns();
 
@@ -83,7 +80,7 @@ export function createSignIns(
       return { operator, session: null, mayHaveEnded: false };
     }
 
-    const opened = openSession(sessionCookieOf(request.raw) ?? "", tokens, deps.clock());
+    const opened = openSession(sessionCookieOf(request.raw) ?? "", tokens, shards.clock());
     if (!opened || !maySignIn(opened.signer.role)) throw refusal(request, false);
     refuseCrossSite(request);
     const isEnded = await hasEnded(request, opened.session);
@@ -97,16 +94,16 @@ export function createSignIns(
     session: Session,
   ): Promise<boolean | null> {
     try {
-      return await wasEnded(deps, session);
+      return await wasEnded(shards, session);
     } catch (error) {
-      if (routeOptions.config.answersWithoutDatabase && isUnavailable(error)) return null;
+      if (routeOptions.config.answersWithoutDatabase && isAway(error)) return null;
       throw error;
     }
   }
 
   /** Only a wrong token counts as a guess. */
   function refusal(request: FastifyRequest, isGuess: boolean): PartnerError {
-    const failures = isGuess ? failed.count(request.ip, deps.clock()) : null;
+    const failures = isGuess ? failed.count(request.ip, shards.clock()) : null;
     if (!failures?.isTooMany) {
       return new PartnerError("unauthenticated", "The operator token is missing or wrong.");
     }

@@ -1,5 +1,5 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { OverviewReader } from "../../actions/overview-reader.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
 import { consoleRoutes } from "../console/routes.ts";
@@ -61,7 +61,7 @@ export interface OperatorAppOptions extends AppOptions {
 
 /** Builds the operators' listener. Until it listens, more routes may be added. */
 export function buildOperatorApp(
-  deps: Dependencies,
+  shards: Shards,
   {
     health,
     tokens,
@@ -85,18 +85,18 @@ export function buildOperatorApp(
 
   app.register(
     async (api: App) => {
-      const signIns = createSignIns(deps, tokens);
+      const signIns = createSignIns(shards, tokens);
       openApiRoute(api, OPERATOR_DOCUMENT, { baseUrl: SAME_SERVER, contact: CONTACT });
       // Registered after the document, which includes it.
       await api.register(async (open: App) => {
-        signInRoute(open, deps, signIns);
+        signInRoute(open, shards, signIns);
         await open.after();
       });
       await api.register(async (guarded: App) => {
         guarded.addHook("onRequest", signIns.admit);
-        recordChangesOf(guarded, deps);
+        recordChangesOf(guarded, shards);
         takeTurns(guarded);
-        operatorRoutes(guarded, deps);
+        operatorRoutes(guarded, shards);
         await guarded.after();
       });
     },
@@ -109,38 +109,38 @@ export function buildOperatorApp(
 const SAME_SERVER = () => "/";
 const CONTACT = { name: "The operators of this service" };
 
-function operatorRoutes(app: App, deps: Dependencies): void {
+function operatorRoutes(app: App, shards: Shards): void {
   showSessionRoute(app);
-  signOutRoute(app, deps);
-  createOrganizationRoute(app, deps);
-  listOrganizationsRoute(app, deps);
-  setRateLimitRoute(app, deps);
-  createKeyRoute(app, deps);
-  listKeysRoute(app, deps);
-  revokeKeyRoute(app, deps);
-  listSubscriptionsRoute(app, deps);
-  setCeilingRoute(app, deps);
-  deleteSubscriptionRoute(app, deps);
-  listFailuresRoute(app, deps);
-  listDeliveriesRoute(app, deps);
-  showDeliveryRoute(app, deps);
-  redeliverRoute(app, deps);
-  createRedeliveryRoute(app, deps);
-  listRedeliveriesRoute(app, deps);
-  showRedeliveryRoute(app, deps);
-  setRedeliveryStateRoute(app, deps);
-  publishEventsRoute(app, deps);
-  showEventRoute(app, deps);
-  listEventTypesRoute(app, deps);
-  listChangesRoute(app, deps);
-  findRoute(app, deps);
-  erasePayloadRoute(app, deps);
-  const overviews = new OverviewReader(deps, deps.ownProblems);
+  signOutRoute(app, shards);
+  createOrganizationRoute(app, shards);
+  listOrganizationsRoute(app, shards);
+  setRateLimitRoute(app, shards);
+  createKeyRoute(app, shards);
+  listKeysRoute(app, shards);
+  revokeKeyRoute(app, shards);
+  listSubscriptionsRoute(app, shards);
+  setCeilingRoute(app, shards);
+  deleteSubscriptionRoute(app, shards);
+  listFailuresRoute(app, shards);
+  listDeliveriesRoute(app, shards);
+  showDeliveryRoute(app, shards);
+  redeliverRoute(app, shards);
+  createRedeliveryRoute(app, shards);
+  listRedeliveriesRoute(app, shards);
+  showRedeliveryRoute(app, shards);
+  setRedeliveryStateRoute(app, shards);
+  publishEventsRoute(app, shards);
+  showEventRoute(app, shards);
+  listEventTypesRoute(app, shards);
+  listChangesRoute(app, shards);
+  findRoute(app, shards);
+  erasePayloadRoute(app, shards);
+  const overviews = new OverviewReader(shards);
   showOverviewRoute(app, overviews);
-  streamOverviewRoute(app, deps, overviews);
-  listActivityRoute(app, deps);
-  listProcessesRoute(app, deps);
-  showOrganizationRoute(app, deps);
-  showSubscriptionRoute(app, deps);
-  closeOrganizationRoute(app, deps);
+  streamOverviewRoute(app, shards, overviews);
+  listActivityRoute(app, shards);
+  listProcessesRoute(app, shards);
+  showOrganizationRoute(app, shards);
+  showSubscriptionRoute(app, shards);
+  closeOrganizationRoute(app, shards);
 }

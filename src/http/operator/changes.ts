@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { type Change, recordChanges } from "../../actions/changes.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
+import { somewhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { ChangeWay } from "../../postgres/changes.ts";
 import type { App } from "../app.ts";
 
@@ -15,12 +16,12 @@ declare module "fastify" {
 const COMMAND_LINE = "command-line";
 
 /** Records the changes of a request before it is answered. */
-export function recordChangesOf(app: App, deps: Dependencies): void {
+export function recordChangesOf(app: App, shards: Shards): void {
   app.addHook("onSend", async (request, _reply, payload) => {
     const { changes } = request;
     if (changes === null) return payload;
     try {
-      await recordChanges(deps, changes);
+      await somewhere(shards, (deps) => recordChanges(deps, changes));
     } catch (err) {
       // The change is done, and an error would deny it. This log line is the record.
       request.log.error(
@@ -34,11 +35,12 @@ export function recordChangesOf(app: App, deps: Dependencies): void {
 
 /** Records that the operator saw a payload. Throws if that fails. Then the payload must not be shown. */
 export async function recordAccess(
-  deps: Dependencies,
+  shards: Shards,
   request: FastifyRequest,
   subject: string,
 ): Promise<void> {
-  await recordChanges(deps, [changeOf(request, "read_payload", subject)]);
+  const change = changeOf(request, "read_payload", subject);
+  await somewhere(shards, (deps) => recordChanges(deps, [change]));
 }
 
 export function changeOf(request: FastifyRequest, action: string, subject: string): Change {

@@ -1,12 +1,13 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { closeOrganization } from "../../actions/organizations.ts";
 import { publicId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { OrganizationParams } from "./organization-schema.ts";
 
-export function closeOrganizationRoute(app: App, deps: Dependencies): void {
+export function closeOrganizationRoute(app: App, shards: Shards): void {
   app.delete(
     "/organizations/:id",
     {
@@ -25,7 +26,7 @@ export function closeOrganizationRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const { id } = await closeOrganization(deps, request.params.id);
+      const { id } = await anywhere(shards, (deps) => closeOrganization(deps, request.params.id));
       logChange(request, "close_organization", publicId("org", id));
       return reply.code(204).send(null);
     },

@@ -1,12 +1,13 @@
 import { createApiKey } from "../../actions/api-keys.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { viewIssuedKey } from "../../actions/views/api-key.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { IssuedKey, KeyRequest } from "./key-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function createKeyRoute(app: App, deps: Dependencies): void {
+export function createKeyRoute(app: App, shards: Shards): void {
   app.post(
     "/keys",
     {
@@ -25,7 +26,7 @@ export function createKeyRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const issued = await createApiKey(deps, request.body);
+      const issued = await anywhere(shards, (deps) => createApiKey(deps, request.body));
       logChange(request, "create_key", issued.keyId);
       return reply.code(201).send(viewIssuedKey(issued));
     },

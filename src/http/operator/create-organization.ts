@@ -1,12 +1,12 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
-import { createOrganization } from "../../actions/organizations.ts";
+import { placeOrganization } from "../../actions/place-organization.ts";
+import { named, type Shards } from "../../actions/shards.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Organization, OrganizationRequest } from "./organization-schema.ts";
 
-export function createOrganizationRoute(app: App, deps: Dependencies): void {
+export function createOrganizationRoute(app: App, shards: Shards): void {
   app.post(
     "/organizations",
     {
@@ -20,8 +20,9 @@ export function createOrganizationRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const { slug, rate_limit_per_minute: rateLimitPerMinute } = request.body;
-      const made = viewOrganization(await createOrganization(deps, { slug, rateLimitPerMinute }));
+      const { slug, shard, rate_limit_per_minute: rateLimitPerMinute } = request.body;
+      const placed = await placeOrganization(shards, { slug, shard, rateLimitPerMinute });
+      const made = named(shards, placed, viewOrganization(placed));
       logChange(request, "create_organization", made.id);
       return reply.code(201).send(made);
     },

@@ -1,11 +1,12 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { createRedelivery, previewRedelivery } from "../../actions/redeliveries.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Redelivery, RedeliveryBody, RedeliveryPreview } from "./redelivery-schema.ts";
 
-export function createRedeliveryRoute(app: App, deps: Dependencies): void {
+export function createRedeliveryRoute(app: App, shards: Shards): void {
   app.post(
     "/redeliveries",
     {
@@ -31,9 +32,13 @@ export function createRedeliveryRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       if (request.body.dry_run) {
-        return reply.code(200).send(await previewRedelivery(deps, request.body));
+        return reply
+          .code(200)
+          .send(await anywhere(shards, (deps) => previewRedelivery(deps, request.body)));
       }
-      const made = await createRedelivery(deps, request.body, request.operator);
+      const made = await anywhere(shards, (deps) =>
+        createRedelivery(deps, request.body, request.operator),
+      );
       logChange(request, "create_redelivery", made.id);
       return reply.code(202).send(made);
     },

@@ -1,12 +1,13 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
+export function deleteSubscriptionRoute(app: App, shards: Shards): void {
   app.delete(
     "/subscriptions/:id",
     {
@@ -24,7 +25,7 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      await deleteSubscription(deps, null, parseId("wh", id));
+      await anywhere(shards, (deps) => deleteSubscription(deps, null, parseId("wh", id)));
       logChange(request, "delete_subscription", id);
       return reply.code(204).send(null);
     },

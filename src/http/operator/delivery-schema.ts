@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";
-import { pageOf, PageQuery } from "../page-schema.ts";
+import { pageOfShards, PageQuery } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
@@ -62,7 +62,7 @@ export const Delivery = Type.Object(DELIVERY, {
   examples: [EXAMPLE],
 });
 
-export const DeliveriesPage = pageOf(Delivery, "DeliveriesPage", "Deliveries, newest first.");
+export const DeliveriesPage = pageOfShards(Delivery, "DeliveriesPage", "Deliveries, newest first.");
 
 const Attempt = Type.Object(
   {

@@ -1,12 +1,13 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { eraseEventPayload } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { EventParams } from "./event-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function erasePayloadRoute(app: App, deps: Dependencies): void {
+export function erasePayloadRoute(app: App, shards: Shards): void {
   app.delete(
     "/events/:id/payload",
     {
@@ -25,7 +26,7 @@ export function erasePayloadRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      await eraseEventPayload(deps, parseId("evt", id));
+      await anywhere(shards, (deps) => eraseEventPayload(deps, parseId("evt", id)));
       logChange(request, "erase_payload", id);
       return reply.code(204).send(null);
     },

@@ -5,7 +5,7 @@ import {
   DATA_DEPTH_MAX,
   EVENTS_OF_REQUEST_MAX,
 } from "../../domain/event-request.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfShards } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
 
@@ -145,7 +145,7 @@ const ListedType = Type.Object(
   { title: "EventType", description: "A kind of event." },
 );
 
-export const EventTypesPage = pageOf(
+export const EventTypesPage = pageOfShards(
   ListedType,
   "EventTypesPage",
   "Event types, in order of name.",

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { find, FOUND_KINDS, FOUND_MAX } from "../../actions/find.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -32,7 +32,7 @@ const Items = Type.Object(
   { title: "FoundItems", description: "The matches, exact ones first." },
 );
 
-export function findRoute(app: App, deps: Dependencies): void {
+export function findRoute(app: App, shards: Shards): void {
   app.get(
     "/find",
     {
@@ -47,6 +47,6 @@ export function findRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => find(deps, readFilters(query, ["q"]).q ?? ""),
+    async ({ query }) => find(shards, readFilters(query, ["q"]).q ?? ""),
   );
 }

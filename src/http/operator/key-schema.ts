@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
-import { PageQuery, pageOf } from "../page-schema.ts";
+import { PageQuery, pageOfShards } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { OrganizationFilter } from "./organization-schema.ts";
 
@@ -49,7 +49,7 @@ const ApiKey = Type.Object(
   },
 );
 
-export const KeysPage = pageOf(ApiKey, "KeysPage", "Keys, newest first; never a secret.");
+export const KeysPage = pageOfShards(ApiKey, "KeysPage", "Keys, newest first; never a secret.");
 
 export const KeyRequest = Type.Object(
   {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { getActivity } from "../../actions/list-activity.ts";
 import { STEPS_MS } from "../../domain/activity.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
@@ -61,7 +61,7 @@ const Activity = Type.Object(
   },
 );
 
-export function listActivityRoute(app: App, deps: Dependencies): void {
+export function listActivityRoute(app: App, shards: Shards): void {
   app.get(
     "/activity",
     {
@@ -77,6 +77,6 @@ export function listActivityRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => getActivity(deps, readFilters(query, FILTERS)),
+    async ({ query }) => getActivity(shards, readFilters(query, FILTERS)),
   );
 }

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import { pageOfChanges } from "../../actions/changes.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { CHANGE_WAYS } from "../../postgres/changes.ts";
+import { pageEverywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
-import { pageOf, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
+import { pageOfShards, PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
@@ -34,7 +35,7 @@ const ChangesQuery = Type.Object({
 
 const FILTERS = ["operator", "action", "subject", "since", "until"] as const;
 
-export function listChangesRoute(app: App, deps: Dependencies): void {
+export function listChangesRoute(app: App, shards: Shards): void {
   app.get(
     "/changes",
     {
@@ -46,13 +47,17 @@ export function listChangesRoute(app: App, deps: Dependencies): void {
           "Every change over HTTP, in the console or on the command line, and every payload that was read, newest first.",
         querystring: ChangesQuery,
         response: {
-          200: pageOf(Change, "ChangesPage", "Changes, newest first."),
+          200: pageOfShards(Change, "ChangesPage", "Changes, newest first."),
           ...operatorProblems("invalid_request"),
         },
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) =>
-      pageOfChanges(deps, { ...readFilters(query, FILTERS), ...readPageRequest(query) }),
+    async ({ query }) => {
+      const request = { ...readFilters(query, FILTERS), ...readPageRequest(query) };
+      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
+        pageOfChanges(deps, request),
+      );
+    },
   );
 }

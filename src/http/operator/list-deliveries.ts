@@ -1,5 +1,6 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfDeliveries } from "../../actions/listings.ts";
+import { pageEverywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand, readPageRequest } from "../page-schema.ts";
 import { DeliveriesPage, DeliveriesQuery } from "./delivery-schema.ts";
@@ -16,7 +17,7 @@ const FILTERS = [
   "until",
 ] as const;
 
-export function listDeliveriesRoute(app: App, deps: Dependencies): void {
+export function listDeliveriesRoute(app: App, shards: Shards): void {
   app.get(
     "/deliveries",
     {
@@ -32,7 +33,11 @@ export function listDeliveriesRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) =>
-      pageOfDeliveries(deps, { ...readFilters(query, FILTERS), ...readPageRequest(query) }),
+    async ({ query }) => {
+      const request = { ...readFilters(query, FILTERS), ...readPageRequest(query) };
+      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
+        pageOfDeliveries(deps, request),
+      );
+    },
   );
 }

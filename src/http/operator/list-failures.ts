@@ -1,13 +1,14 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfFailures } from "../../actions/failures.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { FailuresPage } from "../failure-schema.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
-export function listFailuresRoute(app: App, deps: Dependencies): void {
+export function listFailuresRoute(app: App, shards: Shards): void {
   app.get(
     "/subscriptions/:id/failures",
     {
@@ -24,6 +25,8 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
       validatorCompiler: readByHand,
     },
     async ({ params, query }) =>
-      pageOfFailures(deps, null, { id: parseId("wh", params.id), ...readPageRequest(query) }),
+      anywhere(shards, (deps) =>
+        pageOfFailures(deps, null, { id: parseId("wh", params.id), ...readPageRequest(query) }),
+      ),
   );
 }

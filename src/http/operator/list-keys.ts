@@ -1,11 +1,12 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfApiKeys } from "../../actions/listings.ts";
+import { pageEverywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand, readPageRequest } from "../page-schema.ts";
 import { KeysPage, KeysQuery } from "./key-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
-export function listKeysRoute(app: App, deps: Dependencies): void {
+export function listKeysRoute(app: App, shards: Shards): void {
   app.get(
     "/keys",
     {
@@ -19,10 +20,14 @@ export function listKeysRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) =>
-      pageOfApiKeys(deps, {
+    async ({ query }) => {
+      const request = {
         ...readFilters(query, ["organization", "include_revoked"]),
         ...readPageRequest(query),
-      }),
+      };
+      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
+        pageOfApiKeys(deps, request),
+      );
+    },
   );
 }

@@ -1,11 +1,12 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfRedeliveries } from "../../actions/redeliveries.ts";
+import { pageEverywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems } from "./operation.ts";
 import { RedeliveriesPage } from "./redelivery-schema.ts";
 
-export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
+export function listRedeliveriesRoute(app: App, shards: Shards): void {
   app.get(
     "/redeliveries",
     {
@@ -19,6 +20,11 @@ export function listRedeliveriesRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => pageOfRedeliveries(deps, readPageRequest(query)),
+    async ({ query }) => {
+      const request = readPageRequest(query);
+      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
+        pageOfRedeliveries(deps, request),
+      );
+    },
   );
 }

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
+import { pageEverywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -15,7 +16,7 @@ const Query = Type.Object({
   ...PageQuery.properties,
 });
 
-export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
+export function listSubscriptionsRoute(app: App, shards: Shards): void {
   app.get(
     "/subscriptions",
     {
@@ -32,10 +33,14 @@ export function listSubscriptionsRoute(app: App, deps: Dependencies): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) =>
-      pageOfSubscriptions(deps, {
+    async ({ query }) => {
+      const request = {
         ...readFilters(query, ["organization", "active"]),
         ...readPageRequest(query),
-      }),
+      };
+      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
+        pageOfSubscriptions(deps, request),
+      );
+    },
   );
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { RATE_LIMIT_DEFAULT, RATE_LIMIT_MAX, SLUG, SLUG_RULE } from "../../domain/organization.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfShards } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 
 const EXAMPLE = {
@@ -16,11 +16,12 @@ export const Organization = Type.Object(
     slug: Type.String(),
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
     created_at: Timestamp,
+    shard: Type.Optional(Type.String({ description: "If there are several shards: its own." })),
   },
   { title: "Organization", description: "A partner's account.", examples: [EXAMPLE] },
 );
 
-export const OrganizationsPage = pageOf(
+export const OrganizationsPage = pageOfShards(
   Organization,
   "OrganizationsPage",
   "Organizations, ordered by slug.",
@@ -39,6 +40,9 @@ export const OrganizationRequest = Type.Object(
       description: `${SLUG_RULE}.`,
     }),
     rate_limit_per_minute: Type.Optional(RateLimit),
+    shard: Type.Optional(
+      Type.String({ description: "Where it lives for good. Default: the shard with the fewest." }),
+    ),
   },
   { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
 );

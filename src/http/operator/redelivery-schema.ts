@@ -5,7 +5,7 @@ import {
   REDELIVERY_STATES,
   REQUESTED_STATES,
 } from "../../domain/redelivery.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfShards } from "../page-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
 
@@ -50,7 +50,7 @@ export const Redelivery = Type.Object(
   { title: "Redelivery", description: "A job that redelivers many deliveries." },
 );
 
-export const RedeliveriesPage = pageOf(
+export const RedeliveriesPage = pageOfShards(
   Redelivery,
   "RedeliveriesPage",
   "Redeliveries, newest first.",

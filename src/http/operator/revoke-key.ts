@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import { revokeApiKey } from "../../actions/api-keys.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { KeyParams } from "./key-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 
-export function revokeKeyRoute(app: App, deps: Dependencies): void {
+export function revokeKeyRoute(app: App, shards: Shards): void {
   app.delete(
     "/keys/:key_id",
     {
@@ -22,7 +23,7 @@ export function revokeKeyRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const keyId = await revokeApiKey(deps, request.params.key_id);
+      const keyId = await anywhere(shards, (deps) => revokeApiKey(deps, request.params.key_id));
       logChange(request, "revoke_key", keyId);
       return reply.code(204).send(null);
     },

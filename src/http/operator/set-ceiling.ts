@@ -1,14 +1,15 @@
 import { setCeiling } from "../../actions/ceilings.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { viewOperatedSubscription } from "../../actions/views/subscription.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { CeilingRequest, OperatedSubscription } from "./subscription-schema.ts";
 
-export function setCeilingRoute(app: App, deps: Dependencies): void {
+export function setCeilingRoute(app: App, shards: Shards): void {
   app.patch(
     "/subscriptions/:id",
     {
@@ -26,7 +27,9 @@ export function setCeilingRoute(app: App, deps: Dependencies): void {
     async (request) => {
       const { max_per_second: maxPerSecond } = request.body;
       const id = parseId("wh", request.params.id);
-      const changed = viewOperatedSubscription(await setCeiling(deps, id, maxPerSecond));
+      const changed = viewOperatedSubscription(
+        await anywhere(shards, (deps) => setCeiling(deps, id, maxPerSecond)),
+      );
       logChange(request, "set_ceiling", changed.id);
       return changed;
     },

@@ -1,12 +1,13 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { setRateLimit } from "../../actions/organizations.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Organization, OrganizationParams, RateLimitRequest } from "./organization-schema.ts";
 
-export function setRateLimitRoute(app: App, deps: Dependencies): void {
+export function setRateLimitRoute(app: App, shards: Shards): void {
   app.patch(
     "/organizations/:id",
     {
@@ -22,7 +23,9 @@ export function setRateLimitRoute(app: App, deps: Dependencies): void {
     },
     async (request) => {
       const { rate_limit_per_minute: limit } = request.body;
-      const changed = viewOrganization(await setRateLimit(deps, request.params.id, limit));
+      const changed = viewOrganization(
+        await anywhere(shards, (deps) => setRateLimit(deps, request.params.id, limit)),
+      );
       logChange(request, "set_rate_limit", changed.id);
       return changed;
     },

@@ -1,7 +1,8 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { setRedeliveryState } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { RequestedState } from "../../domain/redelivery.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { logChange, operatorProblems } from "./operation.ts";
@@ -13,7 +14,7 @@ const ACTIONS: Record<RequestedState, string> = {
   cancelled: "cancel_redelivery",
 };
 
-export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
+export function setRedeliveryStateRoute(app: App, shards: Shards): void {
   app.patch(
     "/redeliveries/:id",
     {
@@ -33,7 +34,9 @@ export function setRedeliveryStateRoute(app: App, deps: Dependencies): void {
     },
     async (request) => {
       const state = request.body.state as RequestedState;
-      const changed = await setRedeliveryState(deps, parseId("rdl", request.params.id), state);
+      const changed = await anywhere(shards, (deps) =>
+        setRedeliveryState(deps, parseId("rdl", request.params.id), state),
+      );
       logChange(request, ACTIONS[state], changed.id);
       return changed;
     },

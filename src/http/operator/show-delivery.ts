@@ -1,11 +1,12 @@
 import { getDelivery } from "../../actions/deliveries.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { DeliveryDetail, DeliveryParams } from "./delivery-schema.ts";
 import { operatorProblems } from "./operation.ts";
 
-export function showDeliveryRoute(app: App, deps: Dependencies): void {
+export function showDeliveryRoute(app: App, shards: Shards): void {
   app.get(
     "/deliveries/:id",
     {
@@ -18,6 +19,6 @@ export function showDeliveryRoute(app: App, deps: Dependencies): void {
         response: { 200: DeliveryDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) => getDelivery(deps, parseId("dlv", params.id)),
+    async ({ params }) => anywhere(shards, (deps) => getDelivery(deps, parseId("dlv", params.id))),
   );
 }

@@ -1,13 +1,14 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { getEvent } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand } from "../page-schema.ts";
 import { recordAccess } from "./changes.ts";
 import { EventDetail, EventParams, EventQuery } from "./event-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
-export function showEventRoute(app: App, deps: Dependencies): void {
+export function showEventRoute(app: App, shards: Shards): void {
   app.get(
     "/events/:id",
     {
@@ -26,10 +27,12 @@ export function showEventRoute(app: App, deps: Dependencies): void {
       validatorCompiler: readByHand,
     },
     async (request) => {
-      const { data, ...event } = await getEvent(deps, parseId("evt", request.params.id));
+      const { data, ...event } = await anywhere(shards, (deps) =>
+        getEvent(deps, parseId("evt", request.params.id)),
+      );
       if (readFilters(request.query, ["data"]).data === "false") return event;
       // Publishers read their own events. Access by people is recorded.
-      if (request.role !== "publish") await recordAccess(deps, request, event.id);
+      if (request.role !== "publish") await recordAccess(shards, request, event.id);
       return { ...event, data };
     },
   );

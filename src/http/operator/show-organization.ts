@@ -1,6 +1,7 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { getOrganizationHealth } from "../../actions/health.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import { named, type Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { Health } from "./health-schema.ts";
 import { operatorProblems } from "./operation.ts";
@@ -14,7 +15,7 @@ const OrganizationDetail = Type.Object(
   },
 );
 
-export function showOrganizationRoute(app: App, deps: Dependencies): void {
+export function showOrganizationRoute(app: App, shards: Shards): void {
   app.get(
     "/organizations/:id",
     {
@@ -27,6 +28,9 @@ export function showOrganizationRoute(app: App, deps: Dependencies): void {
         response: { 200: OrganizationDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) => getOrganizationHealth(deps, params.id),
+    async ({ params }) =>
+      anywhere(shards, async (deps) =>
+        named(shards, deps, await getOrganizationHealth(deps, params.id)),
+      ),
   );
 }

@@ -1,11 +1,12 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { getRedelivery } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
 import { Redelivery, RedeliveryParams } from "./redelivery-schema.ts";
 
-export function showRedeliveryRoute(app: App, deps: Dependencies): void {
+export function showRedeliveryRoute(app: App, shards: Shards): void {
   app.get(
     "/redeliveries/:id",
     {
@@ -18,6 +19,7 @@ export function showRedeliveryRoute(app: App, deps: Dependencies): void {
         response: { 200: Redelivery, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) => getRedelivery(deps, parseId("rdl", params.id)),
+    async ({ params }) =>
+      anywhere(shards, (deps) => getRedelivery(deps, parseId("rdl", params.id))),
   );
 }

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { getSubscriptionHealth } from "../../actions/health.ts";
 import { parseId } from "../../domain/ids.ts";
+import { anywhere } from "../../actions/everywhere.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { Health } from "./health-schema.ts";
@@ -16,7 +17,7 @@ const SubscriptionDetail = Type.Object(
   },
 );
 
-export function showSubscriptionRoute(app: App, deps: Dependencies): void {
+export function showSubscriptionRoute(app: App, shards: Shards): void {
   app.get(
     "/subscriptions/:id",
     {
@@ -29,6 +30,7 @@ export function showSubscriptionRoute(app: App, deps: Dependencies): void {
         response: { 200: SubscriptionDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) => getSubscriptionHealth(deps, parseId("wh", params.id)),
+    async ({ params }) =>
+      anywhere(shards, (deps) => getSubscriptionHealth(deps, parseId("wh", params.id))),
   );
 }

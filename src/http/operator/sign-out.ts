@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { endSession } from "../../actions/sessions.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
 import { isBehindHttps, sessionCookie } from "./session-cookie.ts";
 
-export function signOutRoute(app: App, deps: Dependencies): void {
+export function signOutRoute(app: App, shards: Shards): void {
   app.delete(
     "/session",
     {
@@ -22,7 +22,7 @@ export function signOutRoute(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      if (request.session) await endSession(deps, request.session);
+      if (request.session) await endSession(shards, request.session);
       const cookie = sessionCookie("", { seconds: 0, isSecure: isBehindHttps(request.raw) });
       return reply.header("set-cookie", cookie).code(204).send(null);
     },

@@ -1,8 +1,8 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import type { OverviewReader } from "../../actions/overview-reader.ts";
 import { wasEnded } from "../../actions/sessions.ts";
 import { Busy } from "../../domain/errors.ts";
 import type { Session } from "../../domain/session.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
 import { OverviewStreams } from "./overview-streams.ts";
@@ -12,7 +12,7 @@ const EVENTS: object = {
   content: { "text/event-stream": { schema: { type: "string" } } },
 };
 
-export function streamOverviewRoute(app: App, deps: Dependencies, overviews: OverviewReader): void {
+export function streamOverviewRoute(app: App, shards: Shards, overviews: OverviewReader): void {
   const streams = new OverviewStreams(overviews);
   app.addHook("preClose", (done) => {
     streams.close();
@@ -38,7 +38,7 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
     },
     async (request, reply) => {
       const { session, operator, mayHaveEnded } = request;
-      const isOpen = () => isOpenStill(deps, session);
+      const isOpen = () => isOpenStill(shards, session);
       const stream = streams.open(isOpen, { operator, mayHaveEnded });
       if (stream === null) throw new Busy("Too many streams are open: try again.", 10);
       reply.raw.once("close", () => stream.destroy());
@@ -48,7 +48,7 @@ export function streamOverviewRoute(app: App, deps: Dependencies, overviews: Ove
 }
 
 /** Tokens are valid as long as the process runs. A session expires, or ends with a sign-out. */
-async function isOpenStill(deps: Dependencies, session: Session | null): Promise<boolean> {
+async function isOpenStill(shards: Shards, session: Session | null): Promise<boolean> {
   if (session === null) return true;
-  return deps.clock() < session.endsAt && !(await wasEnded(deps, session));
+  return shards.clock() < session.endsAt && !(await wasEnded(shards, session));
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { CEILING_MAX } from "../../domain/ceiling.ts";
-import { pageOf } from "../page-schema.ts";
+import { pageOfShards } from "../page-schema.ts";
 import { Subscriptions } from "../subscription-schema.ts";
 
 const Ceiling = Type.Unsafe<number | null>({
@@ -18,7 +18,7 @@ export const OperatedSubscription = Type.Object(
   },
 );
 
-export const OperatedSubscriptionsPage = pageOf(
+export const OperatedSubscriptionsPage = pageOfShards(
   OperatedSubscription,
   "SubscriptionsPage",
   "Subscriptions, newest first.",

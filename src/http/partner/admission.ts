@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../../actions/admission.ts";
-import type { Dependencies } from "../../actions/dependencies.ts";
+import type { Shards } from "../../actions/shards.ts";
 import { noteLimited } from "../../actions/notices.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
@@ -11,20 +11,23 @@ import { authorizationOf } from "../authorization.ts";
 type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** Every route that `app` registers after this call requires its scope. */
-export function guardRoutes(app: App, deps: Dependencies): void {
+export function guardRoutes(app: App, shards: Shards): void {
   // If a route has no scope, the process does not start.
   app.addHook("onRoute", (route) => {
     const scope = route.config?.scope;
     if (!scope) throw new Error(`${String(route.method)} ${route.url} declares no scope`);
-    route.onRequest = admission(deps, scope);
+    route.onRequest = admission(shards, scope);
   });
 }
 
 /** Checks the key, the rate limit and the scope, in this order, before a body is read. */
-function admission(deps: Dependencies, scope: Scope): Admission {
+function admission(shards: Shards, scope: Scope): Admission {
   return async (request, reply) => {
-    const { caller, allowance } = await admit(deps, authorizationOf(request.raw));
+    const authorization = authorizationOf(request.raw);
+    const deps = shards.ofToken(authorization);
+    const { caller, allowance } = await admit(deps, authorization);
     request.caller = caller;
+    request.deps = deps;
 
     reply.headers(rateLimitHeaders(allowance));
     if (!allowance.passed) {

@@ -1,4 +1,4 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { type AppOptions, buildApp } from "../build-app.ts";
 import { type AboutService, contactOf, NO_ABOUT } from "../docs/about-service.ts";
@@ -26,21 +26,23 @@ export interface PartnerAppOptions extends AppOptions {
 
 /** Builds the partners' listener. Until it listens, more routes may be added. */
 export function buildPartnerApp(
-  deps: Dependencies,
+  shards: Shards,
   { health, docs = BUILT_SITE, about = NO_ABOUT, ...options }: PartnerAppOptions,
 ): App {
   const app = buildApp(options);
+  app.decorateRequest("deps", null);
+  const { eventTypes } = shards.settings;
   healthRoutes(app, health);
-  docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes: deps.eventTypes, about });
+  docsRoutes(app, docs, { baseUrl: options.baseUrl, eventTypes, about });
   app.register(
     async (api: App) => {
       openApiRoute(api, PARTNER_DOCUMENT, {
         baseUrl: options.baseUrl,
         contact: contactOf(about),
-        events: webhooksOf(deps.eventTypes),
+        events: webhooksOf(eventTypes),
       });
       await api.after(); // The document includes the routes from here on.
-      partnerRoutes(api, deps);
+      partnerRoutes(api, shards);
     },
     { prefix: "/api/v1/partner" },
   );
@@ -48,12 +50,12 @@ export function buildPartnerApp(
 }
 
 /** The endpoints of the specification, in its order. */
-function partnerRoutes(app: App, deps: Dependencies): void {
-  guardRoutes(app, deps);
+function partnerRoutes(app: App, shards: Shards): void {
+  guardRoutes(app, shards);
   meRoute(app);
-  createSubscriptionRoute(app, deps);
-  listSubscriptionsRoute(app, deps);
-  deleteSubscriptionRoute(app, deps);
-  sendTestEventRoute(app, deps);
-  listFailuresRoute(app, deps);
+  createSubscriptionRoute(app, shards);
+  listSubscriptionsRoute(app);
+  deleteSubscriptionRoute(app);
+  sendTestEventRoute(app);
+  listFailuresRoute(app);
 }

@@ -1,5 +1,5 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { answerOnce } from "../../actions/kept-answers.ts";
+import type { Shards } from "../../actions/shards.ts";
 import {
   createSubscription,
   type NewSubscription as Created,
@@ -9,7 +9,7 @@ import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, depsOf } from "./caller.ts";
 import { judgeSubscription, requireSubscriptionBody } from "./subscription-body.ts";
 import {
   KeyHeader,
@@ -20,14 +20,14 @@ import {
   serialize,
 } from "./idempotency.ts";
 
-export function createSubscriptionRoute(app: App, deps: Dependencies): void {
+export function createSubscriptionRoute(app: App, { settings }: Shards): void {
   app.post(
     "/webhooks",
     {
       config: { scope: "webhooks:manage" },
       attachValidation: true,
-      preValidation: requireGoodKey(judgeSubscription(deps)),
-      preHandler: requireSubscriptionBody(deps),
+      preValidation: requireGoodKey(judgeSubscription(settings)),
+      preHandler: requireSubscriptionBody(settings),
       schema: {
         operationId: "createSubscription",
         tags: ["Subscriptions"],
@@ -36,7 +36,7 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
           "Events are delivered to the URL from now on. The response contains the signing secret, which is shown only once. " +
           "To rotate a secret, subscribe the same URL a second time.",
         headers: KeyHeader,
-        body: subscriptionRequest(deps.eventTypes),
+        body: subscriptionRequest(settings.eventTypes),
         response: {
           201: { ...NewSubscription, ...REPLAYED_HEADER },
           ...partnerProblems(
@@ -52,6 +52,7 @@ export function createSubscriptionRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
+      const deps = depsOf(request);
       const keyed = keyedRequestOf(request, "createSubscription");
       reply.code(201);
       if (!keyed) return view(await createSubscription(deps, organizationId, request.body));

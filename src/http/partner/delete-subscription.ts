@@ -1,13 +1,12 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { deleteSubscription } from "../../actions/subscriptions.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, depsOf } from "./caller.ts";
 
-export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
+export function deleteSubscriptionRoute(app: App): void {
   app.delete(
     "/webhooks/:id",
     {
@@ -26,7 +25,7 @@ export function deleteSubscriptionRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      await deleteSubscription(deps, organizationId, parseId("wh", request.params.id));
+      await deleteSubscription(depsOf(request), organizationId, parseId("wh", request.params.id));
       return reply.code(204).send(null);
     },
   );

@@ -1,4 +1,3 @@
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfFailures } from "../../actions/failures.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
@@ -6,9 +5,9 @@ import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { FailuresPage } from "../failure-schema.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, depsOf } from "./caller.ts";
 
-export function listFailuresRoute(app: App, deps: Dependencies): void {
+export function listFailuresRoute(app: App): void {
   app.get(
     "/webhooks/:id/failures",
     {
@@ -27,7 +26,7 @@ export function listFailuresRoute(app: App, deps: Dependencies): void {
       validatorCompiler: readByHand,
     },
     async (request) =>
-      pageOfFailures(deps, callerOf(request).organizationId, {
+      pageOfFailures(depsOf(request), callerOf(request).organizationId, {
         id: parseId("wh", request.params.id),
         ...readPageRequest(request.query),
       }),

@@ -1,5 +1,4 @@
 import { Type } from "typebox";
-import type { Dependencies } from "../../actions/dependencies.ts";
 import { answerOnce } from "../../actions/kept-answers.ts";
 import { sendTestEvent } from "../../actions/test-events.ts";
 import { type EventId, parseId, publicId } from "../../domain/ids.ts";
@@ -8,7 +7,7 @@ import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
 import { notePublished } from "../published-log.ts";
 import { partnerProblems } from "./operation.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, depsOf } from "./caller.ts";
 import {
   KeyHeader,
   keyedRequestOf,
@@ -41,7 +40,7 @@ const Accepted = Type.Object(
   },
 );
 
-export function sendTestEventRoute(app: App, deps: Dependencies): void {
+export function sendTestEventRoute(app: App): void {
   app.post(
     "/webhooks/:id/test",
     {
@@ -72,6 +71,7 @@ export function sendTestEventRoute(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
+      const deps = depsOf(request);
       const { secret } = request.body;
       const call = { id: parseId("wh", request.params.id), secret, requestId: request.id };
       const keyed = keyedRequestOf(request, "sendTestEvent");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Shards } from "../../../src/actions/shards.ts";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -143,7 +144,7 @@ test("requests within a second share one overview", async () => {
     asked++;
     return Promise.resolve([]);
   };
-  const reader = new OverviewReader(deps, counting, () => time.ms);
+  const reader = new OverviewReader(Shards.only({ ...deps, ownProblems: counting }), () => time.ms);
   const [first, second] = await Promise.all([reader.read(), reader.read()]);
   assert.equal(first, second);
   time.ms = 999;

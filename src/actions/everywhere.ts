@@ -1,0 +1,117 @@
+import { Busy, PartnerError } from "../domain/errors.ts";
+import { mergePages, type Order, type Page } from "../domain/page.ts";
+import { isUnavailable } from "../postgres/database.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { depsOf, type Shard, type Shards } from "./shards.ts";
+
+/** How long a shard may take to read what operators ask of all shards. */
+const READ_MS = 3_000;
+
+type Ask<Result> = (deps: Dependencies) => Promise<Result>;
+
+interface Failure {
+  shard: string;
+  error: unknown;
+}
+
+/** The results of the shards that have one. */
+export interface Results<Result> {
+  values: Result[];
+  /** The names of the shards that did not answer. */
+  away: string[];
+}
+
+/**
+ * Does something with a thing that belongs to one shard, such as a bare id. Only its shard has it: the others throw
+ * `not_found`. If none has it, the error names the shards that did not answer.
+ */
+export async function anywhere<Result>(shards: Shards, act: Ask<Result>): Promise<Result> {
+  if (shards.others.length === 0) return act(depsOf(shards.home));
+  const failures: Failure[] = [];
+  const tries = shards.all.map((shard) => attempt(shard, act, failures));
+  return Promise.any(tries).catch(() => {
+    throw mostTelling(failures);
+  });
+}
+
+/** Reads the same of every shard, in parallel. Throws if none answers, or none has what was asked for. */
+export async function everywhere<Result>(
+  shards: Shards,
+  read: Ask<Result>,
+): Promise<Results<Result>> {
+  if (shards.others.length === 0) return { values: [await read(depsOf(shards.home))], away: [] };
+  const failures: Failure[] = [];
+  const results = await Promise.allSettled(
+    shards.all.map((shard) => attempt(shard, withinReach(read), failures)),
+  );
+  const values = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const fault = failures.find(({ error }) => !isAway(error) && !isAbsent(error));
+  if (fault && !(fault.error instanceof PartnerError)) throw fault.error;
+  if (values.length === 0) throw mostTelling(failures);
+  return { values, away: awayIn(failures) };
+}
+
+/** Does something in the first shard that works, where any will do. */
+export async function somewhere<Result>(shards: Shards, act: Ask<Result>): Promise<Result> {
+  if (shards.others.length === 0) return act(depsOf(shards.home));
+  const failures: Failure[] = [];
+  for (const shard of shards.all) {
+    try {
+      return await attempt(shard, withinReach(act), failures);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+    }
+  }
+  throw mostTelling(failures);
+}
+
+/** Reads one page of a list that all shards have a part of. */
+export async function pageEverywhere<Item>(
+  shards: Shards,
+  { limit, order }: { limit: number | undefined; order: Order },
+  read: Ask<Page<Item>>,
+): Promise<Page<Item>> {
+  const { values, away } = await everywhere(shards, read);
+  const [only, ...others] = values;
+  const page = only && others.length === 0 ? only : mergePages(values, { limit, order });
+  return away.length === 0 ? page : { ...page, unavailable_shards: away };
+}
+
+/** So that a shard that is frozen does not keep the others waiting. */
+function withinReach<Result>(ask: Ask<Result>): Ask<Result> {
+  return (deps) => ask({ ...deps, db: deps.db.within(READ_MS) });
+}
+
+async function attempt<Result>(
+  shard: Shard,
+  act: Ask<Result>,
+  failures: Failure[],
+): Promise<Result> {
+  try {
+    return await act(depsOf(shard));
+  } catch (error) {
+    failures.push({ shard: shard.name, error });
+    throw error;
+  }
+}
+
+/** A refusal by the thing's own shard tells the most. A thing may be in a shard that did not answer. */
+function mostTelling(failures: Failure[]): unknown {
+  const refusal = failures.find(({ error }) => !isAway(error) && !isAbsent(error));
+  if (refusal) return refusal.error;
+  const away = awayIn(failures);
+  if (away.length > 0) return new Busy(`No answer of shard ${away.join(", ")}. Try again.`);
+  return failures[0]?.error;
+}
+
+function awayIn(failures: Failure[]): string[] {
+  return failures.flatMap(({ shard, error }) => (isAway(error) ? [shard] : [])).sort();
+}
+
+export function isAway(error: unknown): boolean {
+  return error instanceof Busy || isUnavailable(error);
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof PartnerError && error.code === "not_found";
+}

@@ -1,0 +1,53 @@
+import { type Fault, Busy, invalidRequest, PartnerError } from "../domain/errors.ts";
+import {
+  countOrganizations,
+  type OrganizationRow,
+  reserveSlug,
+} from "../postgres/organizations.ts";
+import { everywhere, isAway } from "./everywhere.ts";
+import { createOrganization, type OrganizationRequest } from "./organizations.ts";
+import { depsOf, type Shards } from "./shards.ts";
+
+/**
+ * Creates an organization in the shard that is named, or in the one with the fewest. The home shard reserves the slug first. A
+ * slug that was reserved without success is given to the next one who asks for it, in the same shard.
+ */
+export async function placeOrganization(
+  shards: Shards,
+  { shard: wanted, ...request }: OrganizationRequest & { shard?: string | undefined },
+): Promise<OrganizationRow & { shard: string }> {
+  const names = shards.all.map(({ name }) => name);
+  if (wanted !== undefined && !names.includes(wanted)) throw invalidRequest(unknownShard(names));
+  if (shards.others.length === 0) {
+    const home = depsOf(shards.home);
+    return { ...(await createOrganization(home, request)), shard: home.shard };
+  }
+  const chosen = wanted ?? (await findSmallest(shards));
+  const reserved = await reserve(shards, request.slug, chosen);
+  const place = shards.all.find(({ name }) => name === reserved);
+  if (!place) throw new PartnerError("slug_taken", "An organization has this slug already.");
+  return { ...(await createOrganization(depsOf(place), request)), shard: place.name };
+}
+
+function unknownShard(names: string[]): Fault[] {
+  return [{ pointer: "/shard", detail: `must be one of ${names.join(", ")}` }];
+}
+
+async function findSmallest(shards: Shards): Promise<string> {
+  const { values } = await everywhere(shards, async ({ db, shard }) => ({
+    shard,
+    count: await countOrganizations(db),
+  }));
+  const [smallest = { shard: shards.home.name }] = values.sort((a, b) => a.count - b.count);
+  return smallest.shard;
+}
+
+async function reserve({ home }: Shards, slug: string, shard: string): Promise<string | null> {
+  try {
+    return await reserveSlug(depsOf(home).db, slug, shard);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    const detail = `No answer of the home shard ${home.name}, which holds the slugs. Try again.`;
+    throw new Busy(detail);
+  }
+}

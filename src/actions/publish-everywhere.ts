@@ -1,0 +1,62 @@
+import { Busy, PartnerError } from "../domain/errors.ts";
+import type { OrganizationId } from "../domain/ids.ts";
+import { groupBy } from "../lib/group-by.ts";
+import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
+import { anywhere } from "./everywhere.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { NewEvent, Published } from "./new-event.ts";
+import type { PublishingParts } from "./publish-events.ts";
+import { depsOf, type Shards } from "./shards.ts";
+
+/**
+ * What one request needs to publish in all shards. Each shard has a transaction of its own: if one fails, the others are
+ * written, and the request can be repeated with its dedupe keys.
+ */
+export function publishingEverywhere(shards: Shards): PublishingParts {
+  if (shards.others.length === 0) return depsOf(shards.home);
+  const places = new Map<OrganizationId, Dependencies>();
+  const { eventTypes, retentionMs } = shards.settings;
+  return {
+    eventTypes,
+    retentionMs,
+    clock: shards.clock,
+    batched: { findOrganization, publishAll },
+  };
+
+  async function findOrganization(name: OrganizationName): Promise<OrganizationRow | null> {
+    try {
+      return await anywhere(shards, async (deps) => {
+        const found = await deps.batched.findOrganization(name);
+        if (!found) throw absent();
+        places.set(found.id, deps);
+        return found;
+      });
+    } catch (error) {
+      if (error instanceof PartnerError && error.code === "not_found") return null;
+      throw error;
+    }
+  }
+
+  async function publishAll(events: NewEvent[]): Promise<Published[]> {
+    const published = new Map<NewEvent, Published>();
+    const parts = groupBy(events, ({ organizationId }) => places.get(organizationId));
+    const results = await Promise.allSettled(
+      [...parts].map(async ([deps, part]) => {
+        const written = (await deps?.batched.publishAll(part)) ?? [];
+        written.forEach((one, i) => part[i] && published.set(part[i], one));
+      }),
+    );
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed && results.length === 1) throw failed.reason;
+    if (failed) {
+      const detail =
+        "A shard failed, so a part is not published. Repeat with the same dedupe keys.";
+      throw new Busy(detail);
+    }
+    return events.flatMap((event) => published.get(event) ?? []);
+  }
+}
+
+function absent(): PartnerError {
+  return new PartnerError("not_found", "There is no such organization.");
+}
