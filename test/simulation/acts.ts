@@ -100,19 +100,32 @@ export function postponing(process: Process): Act {
   };
 }
 
-/** Publishes several events in one transaction. */
-export function publishing(organizationId: string, events: number): Act {
+/** Publishes an event for each key, in one transaction of the caller's or, if `alone`, of the service's own. */
+export function publishing(
+  organizationId: string,
+  keys: (number | null)[],
+  { alone }: { alone: boolean },
+): Act {
+  const events = keys.map((key): NewEvent => {
+    const event = { organizationId, type: "vc.test.ping", data: '{"message":"hello"}' };
+    return key === null ? event : { ...event, dedupeKey: `key-${key}` };
+  });
   return {
     run: async (deps) => {
       const now = deps.clock().getTime();
-      const event = { organizationId, type: "vc.test.ping", data: '{"message":"hello"}' };
-      const published = await deps.db.begin((tx) =>
-        publish(deps, tx, Array<NewEvent>(events).fill(event)),
-      );
-      const ids = published.map(({ eventId }) => eventId);
+      const published = alone
+        ? await deps.gathered.publishAll(events)
+        : await deps.db.begin((tx) => publish(deps, tx, events));
       const to = (before: State) => contract.subscribersOf(before, organizationId);
       return (state, context) => {
-        for (const id of ids) accepted(id, now, to)(state, context);
+        published.forEach(({ eventId, isDuplicate }, i) => {
+          const key = events[i]?.dedupeKey;
+          const id = `${organizationId} ${key}`;
+          const first = key === undefined ? null : contract.takeKey(state, id, eventId, now);
+          assert.equal(isDuplicate, first !== null, `${id} has one event`);
+          if (first === null) accepted(eventId, now, to)(state, context);
+          else assert.equal(eventId, first, "a duplicate names the first event");
+        });
       };
     },
   };

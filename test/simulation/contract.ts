@@ -5,6 +5,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DELAYS = [1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 24 * HOUR];
 const LEASE = 30_000;
+/** How long a dedupe key stands for its event. */
+const DEDUPED = 24 * HOUR;
 const FREE = { lost: 0, lease: null, until: null };
 
 /** An attempt that ended, as its process reports it. */
@@ -30,6 +32,14 @@ export function accept(state: State, ids: Record<string, string>, event: string,
       ...{ due: now, lease: null, until: null, lost: 0 },
     };
   }
+}
+
+/** Takes a dedupe key for an event. If it stands for another one already, returns that instead. */
+export function takeKey({ keys }: State, id: string, event: string, now: number): string | null {
+  const held = keys[id];
+  if (held && held.at > now - DEDUPED) return held.event;
+  keys[id] = { event, at: now };
+  return null;
 }
 
 export function subscribersOf({ subscriptions }: State, organization: string): string[] {

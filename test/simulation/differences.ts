@@ -3,7 +3,7 @@ import type { State } from "./state.ts";
 
 /** Lists the differences between two states, one per line. */
 export function differences(tables: State, contract: State): string[] {
-  const kinds = ["subscriptions", "deliveries", "attempts"] as const;
+  const kinds = ["subscriptions", "deliveries", "attempts", "keys"] as const;
   return kinds.flatMap((kind) => {
     const ids = new Set([...Object.keys(tables[kind]), ...Object.keys(contract[kind])]);
     return [...ids]

@@ -137,7 +137,7 @@ function actOf(world: World, ask: Ask): { process: Process; act: Act } | null {
       return asking((process) => postponing(process), busy);
     }
     case "publish":
-      return asking(() => publishing(pick(organizations, ask.organization), ask.events));
+      return asking(() => publishing(pick(organizations, ask.organization), ask.keys, ask));
     case "ping":
       return asking((process) =>
         pinging(process, pick(present, ask.subscription), ask.lent ? 1 : 0),

@@ -10,10 +10,11 @@ import {
 
 /** Reads the state of these organizations from the tables. Throws if a delivery is in two places. */
 export async function readState(db: Database, organizations: string[]): Promise<State> {
-  const [subscriptions, deliveries, attempts] = await Promise.all([
+  const [subscriptions, deliveries, attempts, keys] = await Promise.all([
     readSubscriptions(db, organizations),
     readDeliveries(db, organizations),
     readAttempts(db, organizations),
+    readKeys(db, organizations),
   ]);
 
   const state = emptyState();
@@ -24,6 +25,7 @@ export async function readState(db: Database, organizations: string[]): Promise<
     state.attempts[id] = [];
   }
   for (const { delivery, ...attempt } of attempts) of(state.attempts, delivery).push(attempt);
+  for (const { id, ...key } of keys) state.keys[id] = key;
   return state;
 }
 
@@ -61,6 +63,13 @@ async function readAttempts(db: Database, organizations: string[]) {
       from audit
      where ${areOf(db, organizations)}
      order by delivery_id, attempt, id`;
+}
+
+async function readKeys(db: Database, organizations: string[]) {
+  return db<Row<State["keys"][string]>[]>`
+    select organization_id || ' ' || key as id, event_id as event, ${msOf(db, "at")} as at
+      from dedupe_keys
+     where organization_id = any(${organizations}::uuid[])`;
 }
 
 function areOf(db: Database, organizations: string[]) {

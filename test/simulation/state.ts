@@ -4,6 +4,8 @@ export interface State {
   deliveries: Record<string, Delivery>;
   /** By delivery, in order. */
   attempts: Record<string, Attempt[]>;
+  /** By organization and dedupe key: the event that the key stands for, and since when. */
+  keys: Record<string, { event: string; at: number }>;
 }
 
 export interface Subscription {
@@ -41,7 +43,7 @@ export interface Attempt {
 }
 
 export function emptyState(): State {
-  return { subscriptions: {}, deliveries: {}, attempts: {} };
+  return { subscriptions: {}, deliveries: {}, attempts: {}, keys: {} };
 }
 
 /** Returns an item that must exist. */

@@ -6,7 +6,14 @@ export type Ask =
   | { ask: "claim"; process: number; share: number; limit: number }
   | { ask: "record"; process: number; count: number; forget: boolean }
   | { ask: "postpone"; process: number }
-  | { ask: "publish"; process: number; organization: number; events: number }
+  /** An event for each dedupe key. Null: one without. Alone, the service begins the transaction itself. */
+  | {
+      ask: "publish";
+      process: number;
+      organization: number;
+      keys: (number | null)[];
+      alone: boolean;
+    }
   | { ask: "ping"; process: number; subscription: number; lent: boolean }
   | { ask: "delete"; process: number; subscription: number }
   | { ask: "redeliver"; process: number; delivery: number };
@@ -63,7 +70,8 @@ const asks = {
   }),
   postpone: asking("postpone", { process }),
   publish: asking("publish", {
-    ...{ process, organization: fc.nat({ max: 1 }), events: fc.integer({ min: 1, max: 6 }) },
+    ...{ process, organization: fc.nat({ max: 1 }), alone: fc.boolean() },
+    keys: fc.array(fc.option(fc.nat({ max: 3 }), { freq: 1 }), { minLength: 1, maxLength: 6 }),
   }),
   ping: asking("ping", { process, subscription: pick, lent: fc.boolean() }),
   delete: asking("delete", { process, subscription: pick }),
