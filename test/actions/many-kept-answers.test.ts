@@ -71,14 +71,20 @@ async function keepSecret(
 /** Runs the work in one transaction. Another organization keeps an answer meanwhile. Returns the rows that the work has read. */
 async function readBy(name: string, work: (deps: Dependencies) => Promise<unknown>) {
   return db.begin(async (tx) => {
+    const before = await rowsRead(tx);
     const inside = Object.assign(tx, { begin: (work: (tx: Queryable) => unknown) => work(tx) });
     await work({ ...deps, db: inside as unknown as Database });
     await db.begin((beside) => keepSecret(beside, name));
-    const [row] = await tx<{ read: number }[]>`
-      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
-        from pg_stat_xact_user_tables where relname = 'kept_answers'`;
-    return row?.read ?? Infinity;
+    return (await rowsRead(tx)) - before;
   });
+}
+
+/** The rows that this connection has read and not reported yet, which includes earlier transactions. */
+async function rowsRead(tx: Queryable): Promise<number> {
+  const [row] = await tx<[{ read: number }]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_xact_user_tables where relname = 'kept_answers'`;
+  return row.read;
 }
 
 async function secretsLeft(): Promise<number> {
@@ -148,3 +154,11 @@ async function kept(on: Queryable): Promise<number> {
   const [row] = await on<[{ count: number }]>`select count(*)::int as count from kept_answers`;
   return row.count;
 }
+
+test("after an answer is kept, its transaction waits for locks as long as before", async () => {
+  await db.begin(async (tx) => {
+    await keepSecret(tx, "waits");
+    const [row] = await tx<[{ wait: string }]>`select current_setting('lock_timeout') as wait`;
+    assert.equal(row.wait, "0");
+  });
+});

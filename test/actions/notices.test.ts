@@ -2,9 +2,15 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { countRecorded } from "../../src/actions/counted-activity.ts";
-import { dueOf, noteLimited, publishLimitNotices } from "../../src/actions/notices.ts";
+import {
+  dueOf,
+  noteLimited,
+  publishLimitNotices,
+  publishNotices,
+} from "../../src/actions/notices.ts";
 import { publicId } from "../../src/domain/ids.ts";
-import { NOTICE_TYPES } from "../../src/domain/notices.ts";
+import { type Notice, NOTICE_TYPES } from "../../src/domain/notices.ts";
+import type { Queryable } from "../../src/postgres/database.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { ANYWHERE, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
@@ -229,4 +235,13 @@ test("notices about recorded attempts count as published for the platform", asyn
   clock.advance(1_000);
   countRecorded(deps.activity, await failOnce());
   assert.equal(deps.activity.published, published + 1, "of the dead letter");
+});
+
+test("without a platform's organization a notice costs no statement", async () => {
+  const tx = (() => assert.fail("a statement")) as unknown as Queryable;
+  const notice: Notice = {
+    ...{ type: "vc.delivery.dead_lettered", organizationId: randomUUID(), reason: "timeout" },
+    ...{ subscriptionId: randomUUID(), deliveryId: randomUUID(), at: new Date() },
+  };
+  assert.deepEqual(await publishNotices({ clock: () => new Date() }, tx, [notice]), []);
 });

@@ -243,3 +243,16 @@ test("the function sends no notification, so its caller's commit does not wait f
   await sendNotice(db, "mark");
   assert.equal(await heard.until(([first]) => first), "mark");
 });
+
+test("the function writes no delivery for a subscription that is disabled or deleted", async () => {
+  const { id, slug, counts } = await anOrganization();
+  for (const end of [
+    db`auto_disabled_at = ${new Date()}`,
+    db`auto_disabled_at = null, deleted_at = ${new Date()}, sealed_secret = null`,
+  ]) {
+    await db`update subscriptions set ${end} where organization_id = ${id}`;
+    await publisher`
+      select partner_api_publish(organization => ${slug}, type => 'order.created', data => '{}')`;
+  }
+  assert.deepEqual(await counts(), [2, 0]);
+});

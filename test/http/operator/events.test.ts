@@ -42,6 +42,19 @@ test("an event reaches each active subscription that lists its type, as it was p
   }
 });
 
+test("an event reaches no subscription that is disabled or deleted", async (t) => {
+  const { post, subscribe, order, clock } = await aPublisherApi(t, db);
+  const [disabled, deleted] = [
+    await subscribe(["order.created"]),
+    await subscribe(["order.created"]),
+  ];
+  await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${disabled.id}`;
+  await db`
+    update subscriptions set deleted_at = ${clock()}, sealed_secret = null where id = ${deleted.id}`;
+  const { status, body } = await post(order);
+  assert.deepEqual([status, (body as PublishedView).deliveries], [202, 0]);
+});
+
 test("an organization is named by id or slug, and an event without subscribers is stored", async (t) => {
   const { post, order, id, countEvents } = await aPublisherApi(t, db);
   for (const organization of [order.organization, publicId("org", id)]) {
