@@ -135,31 +135,3 @@ test("batches lock their keys in one order", async () => {
     );
   }
 });
-
-test("a batch that deadlocks with a publisher's own transaction is published once that has ended", async () => {
-  const { deps, event, organization } = await aPublisher();
-  let batch: Promise<unknown> | undefined;
-  await db.begin(async (tx) => {
-    await publish(deps, tx, [event("z")]);
-    batch = deps.gathered.publishAll([event("y"), event("z")]);
-    batch.catch(() => undefined);
-    await untilWithoutLimit();
-    await publish(deps, tx, [event("y")]);
-  });
-  const published = (await batch) as { isDuplicate: boolean }[];
-  assert.deepEqual(
-    published.map(({ isDuplicate }) => isDuplicate),
-    [true, true],
-  );
-  assert.deepEqual(await countOf(organization), { events: 2, deliveries: 2 });
-});
-
-/** Resolves once a batch waits for a key with no limit. PostgreSQL ends it if that is a deadlock a second later. */
-async function untilWithoutLimit(): Promise<void> {
-  for (let waiting = 0; waiting === 0;) {
-    const rows = await db`
-      select from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query not like '%lock_timeout%'`;
-    waiting = rows.length;
-  }
-}
