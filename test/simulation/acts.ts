@@ -114,7 +114,7 @@ export function publishing(
     run: async (deps) => {
       const now = deps.clock().getTime();
       const published = alone
-        ? await deps.gathered.publishAll(events)
+        ? await deps.batched.publishAll(events)
         : await deps.db.begin((tx) => publish(deps, tx, events));
       const to = (before: State) => contract.subscribersOf(before, organizationId);
       return (state, context) => {
