@@ -72,8 +72,11 @@ async function keepSecret(
 async function readBy(name: string, work: (deps: Dependencies) => Promise<unknown>) {
   return db.begin(async (tx) => {
     const before = await rowsRead(tx);
-    const inside = Object.assign(tx, { begin: (work: (tx: Queryable) => unknown) => work(tx) });
-    await work({ ...deps, db: inside as unknown as Database });
+    const inside = Object.assign(tx, {
+      begin: (work: (tx: Queryable) => unknown) => work(tx),
+      of: () => inside,
+    }) as unknown as Database;
+    await work({ ...deps, db: inside });
     await db.begin((beside) => keepSecret(beside, name));
     return (await rowsRead(tx)) - before;
   });
