@@ -1,11 +1,8 @@
-import { after } from "../domain/clock.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import { encodeNotice, LIMITED_PAUSE_MS, type Notice } from "../domain/notices.ts";
+import { encodeNotice, type Notice } from "../domain/notices.ts";
 import type { Queryable } from "../postgres/database.ts";
-import { takeLimitNotices } from "../postgres/limit-notices.ts";
 import { findOrganization, findOrganizations } from "../postgres/organizations.ts";
-import { countTold } from "./counted-activity.ts";
-import type { Dependencies, Foundations } from "./dependencies.ts";
+import type { Foundations } from "./dependencies.ts";
 import { publish } from "./publish.ts";
 import type { DueSubscription } from "./reservation.ts";
 
@@ -68,47 +65,4 @@ async function slugsOf(tx: Queryable, ids: OrganizationId[]): Promise<Map<Organi
   const names = [...new Set(ids)].map((id) => ({ id, slug: null }));
   const rows = await findOrganizations(tx, names, { withClosed: true });
   return new Map(rows.flatMap((row) => (row ? [[row.id, row.slug] as const] : [])));
-}
-
-/** The most organizations that wait for a notice. */
-const LIMITED_MAX = 10_000;
-
-/** Remembers in memory that an organization has used up its rate limit. */
-export function noteLimited(
-  { clock, platformOrganization, limited }: Dependencies,
-  { organizationId, slug }: { organizationId: OrganizationId; slug: string },
-): void {
-  if (!platformOrganization || slug === platformOrganization) return;
-  const toldAt = limited.toldAt.get(organizationId);
-  const now = clock();
-  if (toldAt && now < after(toldAt, LIMITED_PAUSE_MS)) return;
-  if (limited.waiting.size >= LIMITED_MAX || limited.waiting.has(organizationId)) return;
-  limited.waiting.set(organizationId, now);
-}
-
-/** Tells the platform of the organizations that `noteLimited` remembers, each once a minute, over all processes. */
-export async function publishLimitNotices(deps: Dependencies): Promise<void> {
-  const { db, clock, activity, limited, nudge } = deps;
-  if (limited.waiting.size === 0) return;
-  const waiting = new Map(limited.waiting);
-  const told = await db.begin(async (tx) => {
-    const now = clock();
-    const times = { now, expired: after(now, -LIMITED_PAUSE_MS) };
-    const taken = await takeLimitNotices(tx, [...waiting.keys()], times);
-    const notices = taken.map((organizationId): Notice => ({
-      type: "vc.organization.limited",
-      organizationId,
-      subscriptionId: null,
-      deliveryId: null,
-      reason: "rate_limited",
-      at: waiting.get(organizationId) ?? now,
-    }));
-    return publishNotices(deps, tx, notices);
-  });
-  for (const [id, at] of waiting) {
-    limited.toldAt.set(id, at);
-    limited.waiting.delete(id);
-  }
-  countTold(activity, told);
-  if (told.length > 0) nudge(dueOf(told));
 }

@@ -1,7 +1,7 @@
 import { recordKeysUsed } from "../actions/admission.ts";
 import { rollUpActivity } from "../actions/activity-rollup.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
-import { publishLimitNotices } from "../actions/notices.ts";
+import { publishLimitNotices } from "../actions/limit-notices.ts";
 import { forgetEndedSessions } from "../actions/sessions.ts";
 import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";

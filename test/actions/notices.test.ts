@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { countRecorded } from "../../src/actions/counted-activity.ts";
-import {
-  dueOf,
-  noteLimited,
-  publishLimitNotices,
-  publishNotices,
-} from "../../src/actions/notices.ts";
+import { noteLimited, publishLimitNotices } from "../../src/actions/limit-notices.ts";
+import { dueOf, publishNotices } from "../../src/actions/notices.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { type Notice, NOTICE_TYPES } from "../../src/domain/notices.ts";
 import type { Queryable } from "../../src/postgres/database.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../../actions/admission.ts";
+import { noteLimited } from "../../actions/limit-notices.ts";
 import type { Shards } from "../../actions/shards.ts";
-import { noteLimited } from "../../actions/notices.ts";
 import { PartnerError } from "../../domain/errors.ts";
 import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
 import type { Scope } from "../../domain/scope.ts";
