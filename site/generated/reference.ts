@@ -1,4 +1,5 @@
 import { type Media, type Operation, resolvedDocument } from "./openapi-document.ts";
+import { isSource } from "../source.ts";
 import { exampleOf, type Member, members, remarks, typeOf } from "./schema.ts";
 
 const JSON_TYPE = "application/json";
@@ -51,9 +52,12 @@ const EXAMPLES = [
   ["ruby", "Ruby", "rb"],
 ] as const;
 
+/** A call has examples with curl and in JavaScript, and in each further language in which there is a file of it. */
 function examples(operationId: string): string {
   const file = `site/samples/reference/${operationId}`;
-  const fences = EXAMPLES.map(
+  const fences = EXAMPLES.filter(
+    ([, , ending]) => /^(sh|mjs)$/.test(ending) || isSource(`${file}.${ending}`),
+  ).map(
     ([language, title, ending]) =>
       `\`\`\`${language} title="${title}" file=${file}.${ending}\n\`\`\``,
   );
