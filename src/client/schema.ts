@@ -116,6 +116,8 @@ export interface components {
       /** @description Always true. If the event cannot be stored, the response is an error. */
       enqueued: boolean;
     };
+    /** @enum {string} */
+    EventTypeName: "vc.test.ping";
     /**
      * @description A failed attempt.
      * @example {
@@ -272,7 +274,7 @@ export interface components {
       /** @description The receiver: an https URL of a public host, at most 2,048 characters. */
       url: string;
       /** @description One or more event types, each once. Known types: vc.test.ping. */
-      events: "vc.test.ping"[];
+      events: components["schemas"]["EventTypeName"][];
     };
     /** @description The body of every delivery. Its bytes are the same for every attempt. */
     EventEnvelope: {

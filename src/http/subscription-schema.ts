@@ -63,7 +63,7 @@ export function subscriptionRequest({ names }: Pick<EventTypes, "names">) {
         maxLength: URL_LENGTH_MAX,
         description: "The receiver: an https URL of a public host, at most 2,048 characters.",
       }),
-      events: Type.Array(Type.String({ enum: [...names] }), {
+      events: Type.Array(Type.String({ title: "EventTypeName", enum: [...names] }), {
         minItems: 1,
         maxItems: Math.max(EVENTS_MAX, names.length),
         uniqueItems: true,

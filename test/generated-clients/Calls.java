@@ -1,9 +1,10 @@
-import java.util.List;
+import java.util.Set;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.DeliveriesApi;
 import org.openapitools.client.api.IdentityApi;
 import org.openapitools.client.api.SubscriptionsApi;
+import org.openapitools.client.model.EventTypeName;
 import org.openapitools.client.model.NewSubscription;
 import org.openapitools.client.model.Proof;
 import org.openapitools.client.model.SubscriptionRequest;
@@ -23,7 +24,7 @@ public class Calls {
     SubscriptionRequest request =
         new SubscriptionRequest()
             .url("https://hooks.example.com/")
-            .events(List.of(SubscriptionRequest.EventsEnum.VC_TEST_PING));
+            .events(Set.of(EventTypeName.VC_TEST_PING));
     NewSubscription created = subscriptions.createSubscription(request, "once");
     System.out.println("createSubscription " + created.getSecret().substring(0, 6));
     boolean isListed = subscriptions.listSubscriptions().get(0).getId().equals(created.getId());

@@ -135,6 +135,7 @@ test("every model and every delivery has a name, and every problem an example", 
   const document = await fetchDocument(startPartnerApi(t, db));
   assert.deepEqual(Object.keys(document.components.schemas), [
     "AcceptedEvent",
+    "EventTypeName",
     "Failure",
     "FailuresPage",
     "Fault",
