@@ -81,7 +81,10 @@ async function aLibrary(t: TestContext, language: "ts" | "py" | "go") {
   return { folder, source, bodies, publish, slug };
 }
 
-/** A proxy that drops the first request, loses the answer of the second one, and refuses the third one with 503. */
+/**
+ * A proxy that drops the first request, cuts the answer of the second one, refuses the third one with an incomplete 503, and the
+ * sixth one without JSON.
+ */
 async function anUnreliableWay(t: TestContext, service: string) {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
@@ -94,13 +97,16 @@ async function anUnreliableWay(t: TestContext, service: string) {
       const { authorization = "" } = request.headers;
       const headers = { authorization, "content-type": "application/json" };
       const target = new URL(request.url ?? "", service);
-      if (turn === 3) response.writeHead(503, { "retry-after": "0" }).end("{}");
-      else if (turn > 1) {
-        const answer = await fetch(target, { method: "POST", headers, body });
-        const text = await answer.text();
-        if (turn > 2) response.writeHead(answer.status).end(text);
-      }
-      if (turn < 3) request.socket.destroy();
+      const cut = (status: number) => {
+        response.writeHead(status, { "content-length": 100, "retry-after": "0" });
+        response.write("{", () => request.socket.end());
+      };
+      if (turn === 1) return request.socket.destroy();
+      if (turn === 3) return cut(503);
+      const answer = await fetch(target, { method: "POST", headers, body });
+      const text = await answer.text();
+      if (turn === 2) return cut(answer.status);
+      return response.writeHead(answer.status).end(turn === 6 ? "<p>refused" : text);
     };
   });
   server.listen(0, "127.0.0.1");

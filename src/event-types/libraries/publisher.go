@@ -167,7 +167,8 @@ func (p *Publisher) attempt(ctx context.Context, body []byte) (int, []byte, time
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
+	// The status of a refusal counts even if the body is incomplete.
+	if err != nil && response.StatusCode == http.StatusAccepted {
 		return 0, []byte(err.Error()), 0
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))

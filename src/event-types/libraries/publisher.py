@@ -1,5 +1,6 @@
 """Made by `partner-api event types --generate py`. Publishes events of the platform. Needs Python 3.11."""
 
+import http.client
 import json
 import random
 import time
@@ -72,7 +73,15 @@ class Publisher:
                 return response.status, json.load(response), 0.0
         except urllib.error.HTTPError as error:
             after = error.headers.get("Retry-After", "0")
-            text = error.read().decode(errors="replace")
-            return error.code, text, float(after) if after.isdigit() else 0.0
-        except (OSError, ValueError) as error:
+            return error.code, _text_of(error), float(after) if after.isdecimal() else 0.0
+        # http.client raises an error of its own for a connection that ends amid the response.
+        except (OSError, ValueError, http.client.HTTPException) as error:
             return 0, error, 0.0
+
+
+def _text_of(refusal: urllib.error.HTTPError) -> str:
+    """The status counts even if the body is incomplete."""
+    try:
+        return refusal.read().decode(errors="replace")
+    except (OSError, http.client.HTTPException) as error:
+        return str(error)

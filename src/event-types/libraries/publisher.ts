@@ -105,9 +105,20 @@ export class Publisher {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const retryAfterMs = 1000 * (Number(response.headers.get("retry-after")) || 0);
-      return { status: response.status, detail: await response.json(), retryAfterMs };
+      return { status: response.status, detail: await detailOf(response), retryAfterMs };
     } catch (error) {
       return { status: 0, detail: error, retryAfterMs: 0 };
     }
+  }
+}
+
+/** An incomplete success counts as no answer. The status of a refusal counts with any body, also an incomplete one. */
+async function detailOf(response: Response): Promise<unknown> {
+  if (response.status === 202) return response.json();
+  const text = await response.text().catch(String);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
