@@ -24,6 +24,7 @@ async function running(t: TestContext) {
     role: new URL(rig["DATABASE_URL"] ?? "").username,
     receiver,
     partner,
+    another: () => aPartner(program, "globex", { rateLimitPerMinute: 100_000 }),
     ping: () => partner.ping(subscription),
     /** Goes on pinging until one is accepted, and answers the event that arrives. */
     arrives: async () => {
@@ -123,12 +124,13 @@ test("a cancelled statement leaves no partial work", LIMIT, async (t) => {
 });
 
 test("while every connection of the pool waits, other requests are refused", LIMIT, async (t) => {
-  const { owner, role, partner, arrives, complaint } = await running(t);
+  const { owner, role, partner, another, arrives, complaint } = await running(t);
+  const partners = [partner, await another()]; // One alone gets half of the connections.
   let lists: Promise<Answered>[] = [];
   await owner.begin(async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`; // The lock must outlast what waits for it.
     await tx`lock table subscriptions in access exclusive mode`;
-    lists = Array.from({ length: 20 }, () => partner.ask("/webhooks"));
+    lists = partners.flatMap(({ ask }) => Array.from({ length: 20 }, () => ask("/webhooks")));
     const waiting = () => owner`
       select from pg_stat_activity where wait_event_type = 'Lock' and usename = ${role}`;
     while ((await waiting()).length < 10) await sleep(20);

@@ -39,7 +39,7 @@ test("the command of the guide writes all of expired history to files, and docto
   const [events = ""] = files.filter((name) => name.startsWith("public.events_20260101_"));
   const text = gunzipSync(await readFile(join(folder, events))).toString();
   const [head = "", row = ""] = text.split("\n");
-  assert.equal(head, "id,organization_id,type,occurred_at,data,request_id");
+  assert.equal(head, "id,organization_id,type,occurred_at,data,request_id,traceparent");
   assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
   assert.equal((await owner`select from events where id = ${id}`).length, 0);
   assert.ok(

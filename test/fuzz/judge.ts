@@ -36,7 +36,7 @@ export async function createJudge({
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const compiled = new Map<string, ValidateFunction>();
-  const isProblem = ajv.compile(closed(components.schemas.Problem));
+  const isProblem = ajv.compile({ components, ...closed(components.schemas.Problem) });
 
   return (method, { status, headers, body }) => {
     assert.ok(status < 500, "a server error");

@@ -18,6 +18,7 @@ const KNOWN = [
   "embedded-postgres/private-copy.ts",
   "embedded-postgres/root-folder.ts",
   "event-types/folder.ts",
+  "event-types/libraries/generate.ts",
   "http/docs/site.ts",
   "postgres/migrate.ts",
   "wiring/become-owner.ts",
