@@ -32,11 +32,12 @@ export async function createJudge({
   routes,
 }: Pick<Listener, "base" | "document" | "routes">): Promise<Judge> {
   const document = (await (await fetch(base + path)).json()) as Document;
-  const { components, paths } = document;
+  const { paths } = document;
+  const components = { schemas: closed(document.components.schemas) };
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const compiled = new Map<string, ValidateFunction>();
-  const isProblem = ajv.compile({ components, ...closed(components.schemas.Problem) });
+  const isProblem = ajv.compile({ components, ...components.schemas.Problem });
 
   return (method, { status, headers, body }) => {
     assert.ok(status < 500, "a server error");
@@ -118,10 +119,10 @@ function judgeReflection(status: number, headers: RawAnswer["headers"], body: st
   assert.ok(isData || !text.includes(MARK), "the response repeats the request");
 }
 
-/** The same schema without additional members. */
-function closed(schema: Schema): Schema {
-  const text = JSON.stringify(schema);
+/** The same schemas without additional members. */
+function closed<Schemas extends object>(schemas: Schemas): Schemas {
+  const text = JSON.stringify(schemas);
   return JSON.parse(
     text.replaceAll('"type":"object"', '"type":"object","additionalProperties":false'),
-  ) as Schema;
+  ) as Schemas;
 }

@@ -11,9 +11,9 @@ const receiver :Workerd.Worker = (
     (name = "worker.mjs", esModule = embed "worker.mjs"),
     (name = "fetch.mjs", esModule = embed "fetch.mjs"),
     (name = "@partner-api/webhook", esModule = embed "library/index.js"),
-    (name = "partner-api/handle-once.js", esModule = embed "library/handle-once.js"),
-    (name = "partner-api/memory-store.js", esModule = embed "library/memory-store.js"),
-    (name = "partner-api/verify.js", esModule = embed "library/verify.js"),
+    (name = "@partner-api/handle-once.js", esModule = embed "library/handle-once.js"),
+    (name = "@partner-api/memory-store.js", esModule = embed "library/memory-store.js"),
+    (name = "@partner-api/verify.js", esModule = embed "library/verify.js"),
   ],
   bindings = [(name = "PARTNER_SECRET", fromEnvironment = "PARTNER_SECRET")],
 );
