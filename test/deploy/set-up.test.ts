@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { loadConfig } from "../../src/config.ts";
-import { guideCommand } from "../support/guide.ts";
+import { guideCommand, guideText } from "../support/guide.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 
@@ -45,6 +46,46 @@ test("the image and the chart carry the package's version", async () => {
   const chart = await read("deploy/helm/Chart.yaml");
   assert.deepEqual(chart.match(/(?<=^(app)?[vV]ersion: ).*$/gm), [version, version]);
 });
+
+test("the image has the files that the program reads and the guide's program for exports", async () => {
+  const dockerfile = await readFile(join(ROOT, "deploy/Dockerfile"), "utf8");
+  const copied = [...dockerfile.matchAll(/^COPY --from=build (.*) \S+$/gm)]
+    .flatMap(([, sources = ""]) => sources.split(" "))
+    .filter((source) => source.startsWith("/build/"))
+    .map((source) => source.slice("/build/".length));
+  const isCopied = (path: string) =>
+    copied.some((source) => `${path}/`.startsWith(`${source}/`) || source.startsWith(path));
+  const [, script = ""] = /EXPORT_COMMAND=\/opt\/partner-api\/(\S+)/.exec(await guideText()) ?? [];
+  const read = await listReadFiles();
+  assert.ok(read.includes("src/postgres/migrations/") && script.startsWith("deploy/"));
+  assert.deepEqual(
+    [...read, script].filter((path) => !isCopied(path)),
+    [],
+  );
+  const ignored = (await readFile(join(ROOT, "deploy/Dockerfile.dockerignore"), "utf8")).split(
+    "\n",
+  );
+  assert.ok(ignored.includes(`!${script}`), "the other files of deploy/ stay behind");
+});
+
+/** Returns what the built program names relative to its own files. */
+async function listReadFiles(): Promise<string[]> {
+  const built = join(ROOT, "dist/src");
+  const scripts = (await readdir(built, { recursive: true })).filter((name) =>
+    name.endsWith(".js"),
+  );
+  const named = scripts.map(async (name) => {
+    const file = join(built, name);
+    const paths = (await readFile(file, "utf8")).matchAll(
+      /new URL\(\s*"(\.[^"]+)",\s*import\.meta\.url/g,
+    );
+    return [...paths].map(([, path = ""]) => {
+      const { pathname } = new URL(path, pathToFileURL(file));
+      return relative(ROOT, pathname) + (path.endsWith("/") ? "/" : "");
+    });
+  });
+  return (await Promise.all(named)).flat();
+}
 
 test("a supervisor waits longer for a stop than DRAIN and SHUTDOWN_GRACE together", async () => {
   const { shutdownGraceMs } = loadConfig({});
