@@ -3,16 +3,25 @@
 #
 #   export-history.sh public.events_20261101_000000_expired
 #
-# libpq's variables name the database. EXPORT_FOLDER is where the files go (/var/lib/partner/history). The last step gives the
-# file its name, so a file with that name is complete and on the disk. A second run replaces it.
+# libpq's variables name the database, PARTNER_API_SHARD its shard. EXPORT_FOLDER is where the files go
+# (/var/lib/partner/history). The last step gives the file its name, so a file with that name is complete and on the disk.
+# A complete file is never replaced: the next one of the same name gets a number.
 set -euo pipefail
 umask 077
 folder=${EXPORT_FOLDER:-/var/lib/partner/history}
-file=$folder/$1.csv.gz
+name=$folder/${PARTNER_API_SHARD:?}.$1
 mkdir -p "$folder"
-trap 'rm -f "$file.$$"' EXIT
+part=$(mktemp "$name.XXXXXX")
+trap 'rm -f "$part"' EXIT
 
-psql -Xq -v ON_ERROR_STOP=1 -c "copy $1 to stdout with (format csv, header)" | gzip >"$file.$$"
-sync "$file.$$"
-mv "$file.$$" "$file"
+psql -Xq -v ON_ERROR_STOP=1 -c "copy $1 to stdout with (format csv, header)" | gzip >"$part"
+sync "$part"
+file=$name.csv.gz
+number=1
+while [[ -e $file ]]; do
+  number=$((number + 1))
+  file=$name.$number.csv.gz
+done
+mv -n "$part" "$file"
+[[ ! -e $part ]] # It is still there if another run has taken the name.
 sync "$folder"

@@ -36,17 +36,21 @@ export function startExporting(
   {
     command,
     url,
+    shard,
     retentionMs,
     ...exporting
   }: Exporting & {
     command: ExportCommand;
     /** The database. The program gets it as libpq's variables. */
     url: string;
+    /** The shard's name. Two shards may have tables of one name. */
+    shard: string;
     retentionMs: number;
   },
 ): () => Promise<void> {
   const { signal, abort } = abortable();
-  const connected = { ...command, env: { ...command.env, ...libpqVariables(url) } };
+  const env = { ...command.env, ...libpqVariables(url), PARTNER_API_SHARD: shard };
+  const connected = { ...command, env };
   const exportAll = async () => {
     while (!signal.aborted && (await exportNext(deps, connected, { ...exporting, signal })));
   };

@@ -149,9 +149,9 @@ export async function openShard(
   });
   opened.add(() => maintenance.stop());
   if (config.exportCommand) {
-    const { exportCommand: command, retentionMs } = config;
+    const { exportCommand: command, shard, retentionMs } = config;
     const onError = orElse("history is not exported");
-    opened.add(startExporting(deps, { command, url, retentionMs, log, onError }));
+    opened.add(startExporting(deps, { command, url, shard, retentionMs, log, onError }));
   }
   if (dispatcher) opened.add(startRedelivering(deps, orElse("redelivering failed")));
   if (config.role !== "dispatcher") {

@@ -36,14 +36,14 @@ test("the command of the guide writes all of expired history to files, and docto
   const program = await startProgram(t, { ...rig, EXPORT_COMMAND, EXPORT_FOLDER: folder });
   await untilNoneWaits(owner);
   const files = await readdir(folder);
-  const [events = ""] = files.filter((name) => name.startsWith("public.events_20260101_"));
+  const [events = ""] = files.filter((name) => name.startsWith("00.public.events_20260101_"));
   const text = gunzipSync(await readFile(join(folder, events))).toString();
   const [head = "", row = ""] = text.split("\n");
   assert.equal(head, "id,organization_id,type,occurred_at,data,request_id,traceparent");
   assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
   assert.equal((await owner`select from events where id = ${id}`).length, 0);
   assert.ok(
-    files.every((name) => /^public\.\w+_expired\.csv\.gz$/.test(name)),
+    files.every((name) => /^00\.public\.\w+_expired\.csv\.gz$/.test(name)),
     files.join(),
   );
 

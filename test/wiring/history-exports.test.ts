@@ -7,7 +7,7 @@ import { composeOverview, readOverview } from "../../src/actions/overview.ts";
 import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
 import { ProblemLog } from "../../src/domain/overview.ts";
 import { countExports } from "../../src/postgres/history-exports.ts";
-import { exportNext } from "../../src/wiring/history-exports.ts";
+import { exportNext, startExporting } from "../../src/wiring/history-exports.ts";
 import { createLogger } from "../../src/wiring/logger.ts";
 import { createMetrics } from "../../src/wiring/metrics.ts";
 import { Arrivals } from "../support/arrivals.ts";
@@ -55,7 +55,7 @@ async function anExport(t: TestContext, text: string, days = 40) {
     const { problems } = composeOverview([part], rest);
     return problems.find(({ code }) => code === "export")?.detail;
   };
-  return { partition, folder, write, log, clock, stopping, exportOne, problem };
+  return { partition, folder, write, log, logger, clock, command, stopping, exportOne, problem };
 }
 
 test("the program gets its arguments and the qualified name, and the partition goes once it succeeded", async (t) => {
@@ -189,6 +189,19 @@ test("a lease is renewed while the program runs, and a lost one ends it", async 
   await first;
   assert.match(String(log.all.at(-1)?.["msg"]), /was stopped/);
   assert.equal(await isThere(db, partition), true);
+});
+
+test("the program gets the database as libpq's variables, and the shard's name", async (t) => {
+  const { partition, folder, clock, command, logger } = await anExport(
+    t,
+    'echo "$PGHOST $PGDATABASE $PARTNER_API_SHARD" > "$1/environment"',
+  );
+  const url = "postgres://u:p@db.example/partner";
+  const options = { url, shard: "a1", retentionMs: 60_000, log: logger, onError };
+  const stop = startExporting({ db, clock }, { command, ...options }); // A turn takes a second.
+  t.after(stop);
+  while (await isThere(db, partition));
+  assert.equal(await readFile(join(folder, "environment"), "utf8"), "db.example partner a1\n");
 });
 
 /** Reads the line that the program writes once it is ready. */
