@@ -21,16 +21,16 @@ export interface OrganizationRequest {
 }
 
 export async function createOrganization(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock, shard }: Pick<Dependencies, "db" | "clock" | "shard">,
   { slug, rateLimitPerMinute = RATE_LIMIT_DEFAULT }: OrganizationRequest,
 ): Promise<OrganizationRow> {
   requireNoFaults([...slugFaults(slug), ...rateLimitFaults(rateLimitPerMinute)]);
-  const organization = await insertOrganization(db, {
-    id: randomId(),
-    slug,
+  const row = {
+    ...{ id: randomId(), slug },
     rate_limit_per_minute: rateLimitPerMinute,
     created_at: clock(),
-  });
+  };
+  const organization = await insertOrganization(db, row, shard);
   if (!organization) throw new PartnerError("slug_taken", "An organization has this slug already.");
   return organization;
 }

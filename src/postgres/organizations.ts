@@ -10,14 +10,26 @@ export interface OrganizationRow {
 
 const COLUMNS = ["id", "slug", "rate_limit_per_minute", "created_at"];
 
-/** Null if the slug is taken, even by a closed organization. */
+/**
+ * Reserves the slug for `shard` and inserts the organization. Null if the slug is taken, even by a closed organization, or
+ * reserved for another shard.
+ */
 export async function insertOrganization(
   db: Queryable,
   row: OrganizationRow,
+  shard: string,
 ): Promise<OrganizationRow | null> {
   const [inserted] = await db<OrganizationRow[]>`
+    with reserved as (
+      insert into slugs (slug, shard) values (${row.slug}, ${shard})
+      on conflict (slug) do nothing
+      returning shard
+    ), held as (
+      select shard from reserved union all select shard from slugs where slug = ${row.slug}
+    )
     insert into organizations (id, slug, rate_limit_per_minute, created_at)
-    values (${row.id}, ${row.slug}, ${row.rate_limit_per_minute}, ${row.created_at})
+    select ${row.id}::uuid, ${row.slug}::text, ${row.rate_limit_per_minute}::int, ${row.created_at}::timestamptz
+     where exists (select from held where shard = ${shard})
     on conflict (slug) do nothing
     returning ${db(COLUMNS)}`;
   return inserted ?? null;

@@ -1,13 +1,32 @@
 import { ONLY_SHARD } from "../domain/api-key.ts";
 import type { Queryable } from "./database.ts";
 
-/** Writes the shard's name, unless the schema has one. Only a role that owns the schema may call it. */
-export async function writeShard(db: Queryable, shard: string): Promise<void> {
-  await db`insert into settings (name, value) values ('shard', ${shard}) on conflict do nothing`;
+/** The name of a schema's shard, and of the shard that holds its slugs. */
+export interface ShardNames {
+  shard: string;
+  /** Null until a role that owns the schema has written it. */
+  home: string | null;
 }
 
-/** Returns the name of the shard that the schema belongs to. A schema without a name is older than shards. */
-export async function findShard(db: Queryable): Promise<string> {
-  const [row] = await db<{ value: string }[]>`select value from settings where name = 'shard'`;
-  return row?.value ?? ONLY_SHARD;
+/**
+ * Writes the names, unless the schema has them. While the schema has no organization, its home may still change, so that a wrong
+ * order of the first start does no harm. Only a role that owns the schema may call it.
+ */
+export async function writeShard(
+  db: Queryable,
+  { shard, home }: { shard: string; home: string },
+): Promise<void> {
+  await db`
+    insert into settings (name, value) values ('shard', ${shard}), ('home', ${home})
+    on conflict (name) do update set value = excluded.value
+     where settings.name = 'home' and settings.value <> excluded.value
+       and not exists (select from organizations) and not exists (select from slugs)`;
+}
+
+/** Returns the names of the schema. A schema without a name is older than shards. */
+export async function findShard(db: Queryable): Promise<ShardNames> {
+  const rows = await db<{ name: string; value: string }[]>`
+    select name, value from settings where name in ('shard', 'home')`;
+  const names = new Map(rows.map(({ name, value }) => [name, value]));
+  return { shard: names.get("shard") ?? ONLY_SHARD, home: names.get("home") ?? null };
 }

@@ -98,11 +98,17 @@ function variableOf({ shards, shard }: Config): string {
   return shards.length === 1 ? "DATABASE_URL" : `SHARDS, shard ${shard}`;
 }
 
-/** Throws if the schema is another shard's. So two shards never lead to one schema, and a key is looked for where it is. */
+/**
+ * Throws if the schema is another shard's, or has another home shard. So two shards never lead to one schema, a key is looked for
+ * where it is, and all processes ask the same shard for slugs.
+ */
 async function requireShard(db: Database, config: Config): Promise<void> {
-  const found = await findShard(db);
-  if (found === config.shard) return;
-  throw new Error(`${variableOf(config)}: leads to the schema of shard ${found}`);
+  const { shard, home } = await findShard(db);
+  const variable = variableOf(config);
+  if (shard !== config.shard) throw new Error(`${variable}: leads to the schema of shard ${shard}`);
+  const [first] = config.shards;
+  if (home === null || home === first.shard) return;
+  throw new Error(`${variable}: its home shard is ${home}, so SHARDS must name ${home} first`);
 }
 
 /** Throws if the two URLs lead to different databases, because only one of them was migrated. */
@@ -142,7 +148,8 @@ export async function updateSchema(
         log(`applied ${name}`);
     }
     if (await ownsSchema(owner)) {
-      await writeShard(owner, config.shard);
+      const [home] = config.shards;
+      await writeShard(owner, { shard: config.shard, home: home.shard });
       await keepRetention(owner, config.retentionMs, writesRetention, log);
       const statement = await grantPublisher(owner);
       if (statement !== null)

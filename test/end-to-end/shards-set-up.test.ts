@@ -43,3 +43,30 @@ test("doctor names the shard that is away, and still looks at the others", async
   assert.match(stdout, /^FAULT +database +SHARDS, shard 00: .*ECONNREFUSED/m);
   assert.match(stdout, /^ok +history +shard 01: /m);
 });
+
+test("a start with another home shard is refused once an organization exists", async (t) => {
+  const [one, other] = [await createDatabase(), await createDatabase()];
+  const urlOf = (db: typeof one) => environmentOf(db)["MIGRATION_DATABASE_URL"] ?? "";
+  const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new") };
+  const names = [`00=${urlOf(one)}`, `01=${urlOf(other)}`];
+  const envOf = (entries: string[]) => ({
+    ...{ ...rig, DATABASE_URL: "", MIGRATION_DATABASE_URL: "" },
+    SHARDS: entries.join(" "),
+  });
+  const turned = envOf([...names].reverse());
+  const migrate = (env: ReturnType<typeof envOf>) => runProgram(["migrate"], env);
+  assert.equal((await migrate(turned)).status, 0, "while all are empty, the order may change");
+  assert.equal((await migrate(envOf(names))).status, 0);
+  const create = (env: ReturnType<typeof envOf>, slug: string) =>
+    runProgram(["org", "create", slug], env);
+  const { status, stderr } = await create(envOf(names), "acme");
+  assert.equal(status, 0, stderr);
+
+  const refused = await runProgram(["serve"], turned);
+  assert.equal(refused.status, 1);
+  assert.match(
+    refused.stderr + refused.stdout,
+    /its home shard is 00, so SHARDS must name 00 first/,
+  );
+  assert.equal((await create(envOf(names), "other")).status, 0);
+});

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import { reserveSlug } from "../../src/postgres/organizations.ts";
+import { createDatabase } from "../support/database.ts";
+import { createEngine } from "../support/engine.ts";
+
+const db = await createDatabase();
+const { deps } = await createEngine(db);
+
+test("a process that knows one shard does not take a slug that is reserved for another", async () => {
+  assert.equal(await reserveSlug(db, "elsewhere", "0b"), "0b");
+  await assert.rejects(createOrganization(deps, { slug: "elsewhere" }), { code: "slug_taken" });
+  assert.equal((await db`select from organizations where slug = 'elsewhere'`).length, 0);
+});
+
+test("a slug that is reserved for the shard itself is taken once", async () => {
+  assert.equal(await reserveSlug(db, "here", deps.shard), deps.shard);
+  assert.equal((await createOrganization(deps, { slug: "here" })).slug, "here");
+  await assert.rejects(createOrganization(deps, { slug: "here" }), { code: "slug_taken" });
+});
+
+test("a slug that a process with one shard took is reserved, so that no other shard gets it", async () => {
+  await createOrganization(deps, { slug: "first" });
+  assert.equal(await reserveSlug(db, "first", "0b"), deps.shard);
+});
