@@ -37,6 +37,8 @@ const RETENTION_MS = 30 * 24 * 3_600_000;
 export interface Config extends Shard {
   /** The home shard first. */
   readonly shards: readonly [Shard, ...Shard[]];
+  /** True if both `DATABASE_URL` and `SHARDS` are set. */
+  readonly isDatabaseUrlIgnored: boolean;
   readonly dataDir: string;
 
   /** Port 0: any free port. */
@@ -140,6 +142,7 @@ function read(env: Environment): Settings {
 
   return {
     ...shards[0],
+    isDatabaseUrlIgnored: env.isSet("DATABASE_URL") && env.isSet("SHARDS"),
     shards,
     dataDir: env.value("DATA_DIR", path, ".data"),
 

@@ -10,13 +10,23 @@ export interface Warning {
 
 /** Returns warnings about settings that are unfit for production. The start logs them, and `doctor` shows them. */
 export function warningsOf(config: Config): Warning[] {
-  return [...misspelt(config), ...listeners(config), ...egress(config), ...history(config)];
+  return [
+    ...misspelt(config),
+    ...databases(config),
+    ...listeners(config),
+    ...egress(config),
+    ...history(config),
+  ];
 }
 
 function misspelt({ misspelt }: Config): Warning[] {
   return misspelt.map(({ name, meant }) => ({
     message: `${name} is not a setting: did you mean ${meant}?`,
   }));
+}
+
+function* databases({ isDatabaseUrlIgnored }: Config): Iterable<Warning> {
+  if (isDatabaseUrlIgnored) yield { message: "DATABASE_URL is ignored, because SHARDS is set" };
 }
 
 function* listeners(config: Config): Iterable<Warning> {

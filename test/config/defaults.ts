@@ -9,6 +9,7 @@ export const defaults: Config = {
   shard: "00",
   databaseUrl: null,
   migrationDatabaseUrl: null,
+  isDatabaseUrlIgnored: false,
   dataDir: ".data",
   host: "127.0.0.1",
   port: 8080,
