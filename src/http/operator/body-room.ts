@@ -5,13 +5,14 @@ import type { App } from "../app.ts";
 /**
  * Refuses a request if the bodies that are being read, with its own, would take more than `bytesMax`, or those of its operator
  * more than half of that. A body without a length counts as `bodyMax`. Tokens of publishers have no rate limit, and their bodies
- * are large.
+ * are large. The room of a body is kept until its handler ends, even if the client has gone.
  */
 export function boundBodies(
   app: App,
   { bytesMax, bodyMax }: { bytesMax: number; bodyMax: number },
 ): void {
   const open = new Map<FastifyRequest, number>();
+  const handled = new WeakSet<FastifyRequest>();
   const byOperator = new Map<string, number>();
   let total = 0;
 
@@ -24,12 +25,19 @@ export function boundBodies(
     }
     open.set(request, bytes);
     change(request, bytes);
-    reply.raw.once("close", () => leave(request)); // If the client has gone, there is no response.
+    reply.raw.once("close", () => {
+      if (!handled.has(request)) leave(request); // The body has not arrived, and never will.
+    });
     done();
   });
-  app.addHook("onResponse", (request, _reply, done) => {
-    leave(request);
+  app.addHook("preValidation", (request, _reply, done) => {
+    handled.add(request);
     done();
+  });
+  // Unlike onResponse, this runs for a client that has gone, too.
+  app.addHook("onSend", (request, _reply, payload, done) => {
+    leave(request);
+    done(null, payload);
   });
 
   function leave(request: FastifyRequest): void {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import Fastify from "fastify";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
+import type { App } from "../../../src/http/app.ts";
+import { boundBodies } from "../../../src/http/operator/body-room.ts";
 import { createDatabase } from "../../support/database.ts";
 import { PUBLISHER } from "../../support/operator-api.ts";
 import { aPublisherApi } from "../../support/publisher-api.ts";
@@ -42,4 +45,42 @@ test("bodies of publishers that are read at once are bounded, and a small one fi
   }
   assert.equal(status, 202);
   for (const { socket } of waiting) socket.destroy(); // The listener's end would wait for them.
+});
+
+test("a body keeps its room until its handler ends, even if the client has gone", async (t) => {
+  const app = Fastify();
+  t.after(() => app.close());
+  app.decorateRequest("operator", "publisher");
+  app.setErrorHandler((_error, _request, reply) => reply.code(503).send());
+  boundBodies(app as unknown as App, { bytesMax: 40, bodyMax: 20 });
+  let hasBegun: () => void = () => undefined;
+  let hasLeft: () => void = () => undefined;
+  let end: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (hasBegun = resolve));
+  const left = new Promise<void>((resolve) => (hasLeft = resolve));
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  app.post("/", async (_request, reply) => {
+    reply.raw.once("close", hasLeft);
+    hasBegun();
+    await ended;
+    return "done";
+  });
+  const payload = '"0123456789abcdefg"';
+  const headers = { "content-type": "application/json" };
+  const post = () => app.inject({ method: "POST", url: "/", headers, payload });
+
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  const socket = connect(Number(new URL(address).port), "127.0.0.1");
+  socket.write(
+    "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
+      `content-length: ${payload.length}\r\n\r\n${payload}`,
+  );
+  await begun;
+  socket.destroy();
+  await left;
+  assert.equal((await post()).statusCode, 503);
+
+  end();
+  await new Promise(setImmediate);
+  assert.equal((await post()).statusCode, 200);
 });
