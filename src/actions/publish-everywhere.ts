@@ -2,7 +2,7 @@ import { Busy, PartnerError } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
-import { anywhere } from "./everywhere.ts";
+import { anywhere, isAway } from "./everywhere.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import type { PublishingParts } from "./publish-events.ts";
@@ -46,15 +46,21 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
         written.forEach((one, i) => part[i] && published.set(part[i], one));
       }),
     );
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed && results.length === 1) throw failed.reason;
-    if (failed) {
-      const detail =
-        "A shard failed, so a part is not published. Repeat with the same dedupe keys.";
-      throw new Busy(detail);
-    }
+    const failures = results.filter((result) => result.status === "rejected");
+    const lasting = failures.find(({ reason }) => !isAway(reason));
+    if (lasting) throw lasting.reason;
+    const [first] = failures;
+    if (first) throw parts.size === 1 ? first.reason : partlyPublished(first.reason);
     return events.flatMap((event) => published.get(event) ?? []);
   }
+}
+
+function partlyPublished(cause: unknown): Busy {
+  const busy = new Busy(
+    "A shard failed, so a part is not published. Repeat with the same dedupe keys.",
+  );
+  busy.cause = cause;
+  return busy;
 }
 
 function absent(): PartnerError {
