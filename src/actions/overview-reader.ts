@@ -80,13 +80,13 @@ export class OverviewReader {
     return this.#database.date(found, this.#shards.clock());
   }
 
-  /** Trends that take too long are no outage: the last ones stay. */
+  /** The last trends stay if they take too long, which is no outage, or if the sums would lack a shard. */
   async #findTrends(): Promise<Trends> {
     const at = this.#nowMs();
     const last = this.#trends;
     if (last && at - last.at < TRENDS_MS) return last.value;
     const value = await everywhere(this.#shards, inTime(readTrends)).then(
-      ({ values }) => composeTrends(values),
+      ({ values, away }) => (last && away.length > 0 ? last.value : composeTrends(values)),
       (error: unknown) => {
         if (!last) throw error;
         return last.value;

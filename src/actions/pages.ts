@@ -52,6 +52,6 @@ export async function readPage<Row, Item>(
   return {
     items: shown.map((row) => view(row)),
     next_cursor: next === null ? null : encodeCursor(name, next),
-    cursors: shown.map((row) => encodeCursor(name, positionOf(row))),
+    cursors: () => shown.map((row) => encodeCursor(name, positionOf(row))),
   };
 }

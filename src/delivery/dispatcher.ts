@@ -152,6 +152,12 @@ export class Dispatcher {
     this.#slots.leave(this.#due);
   }
 
+  /** Lets go of the slots of the process. Called when it has stopped, or if it never starts. */
+  close(): void {
+    this.#slots.leave(this.#due);
+    this.#slots.part(this);
+  }
+
   async #run(): Promise<void> {
     const { elapsedMs, pollIntervalMs } = this.#options;
     while (!this.#stopping) {

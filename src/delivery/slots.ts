@@ -98,6 +98,11 @@ export class Slots {
     this.#sharers.add(sharer);
   }
 
+  /** The dispatcher is closed, and no longer told. */
+  part(sharer: Sharer): void {
+    this.#sharers.delete(sharer);
+  }
+
   /** Tells the dispatchers of the other shards that slots are free. */
   tellOthers(sharer: Sharer): void {
     if (this.#sharers.size < 2) return;

@@ -12,8 +12,8 @@ export interface PageRequest {
 export interface Page<Item> {
   items: Item[];
   next_cursor: string | null;
-  /** The cursor of each item, for a merge with pages of other shards. */
-  cursors?: string[];
+  /** Returns the cursor of each item, for a merge with pages of other shards. */
+  cursors?: () => string[];
   /** The names of shards that did not answer, if there are any. Their items are missing. */
   unavailable_shards?: string[];
 }
@@ -34,13 +34,13 @@ export function mergePages<Item>(
     return one < other ? -1 : Number(one > other);
   };
   const entries = pages
-    .flatMap(({ items, cursors = [] }) =>
-      items.map((item, i) => ({
-        item,
-        cursor: cursors[i] ?? "",
-        at: positionIn(cursors[i] ?? ""),
-      })),
-    )
+    .flatMap(({ items, cursors }) => {
+      const found = cursors?.() ?? [];
+      return items.map((item, i) => {
+        const cursor = found[i] ?? "";
+        return { item, cursor, at: positionIn(cursor) };
+      });
+    })
     .sort((a, b) => compare(a.at, b.at));
   const [end = null] = pages
     .flatMap(({ next_cursor: cursor }) => cursor ?? [])
@@ -48,11 +48,7 @@ export function mergePages<Item>(
   const known = entries.filter(({ at }) => end === null || compare(at, positionIn(end)) <= 0);
   const shown = known.slice(0, limit);
   const next = known.length > limit ? (shown.at(-1)?.cursor ?? null) : end;
-  return {
-    items: shown.map(({ item }) => item),
-    next_cursor: next,
-    cursors: shown.map(({ cursor }) => cursor),
-  };
+  return { items: shown.map(({ item }) => item), next_cursor: next };
 }
 
 /**

@@ -67,3 +67,16 @@ test("slots that are freed are told to the dispatchers of other shards alone", (
   }
   assert.deepEqual(told, ["other"]);
 });
+
+test("a dispatcher that was closed is not told of free slots any more", () => {
+  const slots = new Slots(1, 1);
+  const told: string[] = [];
+  const [one, other, closed] = ["one", "other", "closed"].map((name) => ({
+    noteFree: () => void told.push(name),
+  }));
+  assert.ok(one && other && closed);
+  for (const sharer of [one, other, closed]) slots.join(sharer);
+  slots.part(closed);
+  slots.tellOthers(one);
+  assert.deepEqual(told, ["other"]);
+});

@@ -6,7 +6,7 @@ const at = (position: string) => encodeCursor("letters", position);
 
 function pageOf(letters: string, next: string | null = null): Page<string> {
   const items = Array.from(letters);
-  return { items, next_cursor: next && at(next), cursors: items.map(at) };
+  return { items, next_cursor: next && at(next), cursors: () => items.map(at) };
 }
 
 function merged(pages: Page<string>[], limit: number, order: Order = "ascending") {

@@ -25,9 +25,9 @@ function admission(shards: Shards, scope: Scope): Admission {
   return async (request, reply) => {
     const authorization = authorizationOf(request.raw);
     const deps = shards.ofToken(authorization);
+    request.deps = deps; // Before it is asked, so that an outage which shows now is noted as its own.
     const { caller, allowance } = await admit(deps, authorization);
     request.caller = caller;
-    request.deps = deps;
 
     reply.headers(rateLimitHeaders(allowance));
     if (!allowance.passed) {
