@@ -7,6 +7,7 @@ import { systemClock } from "./domain/clock.ts";
 import type { EventTypes } from "./domain/event-types.ts";
 import type { Arrival } from "./listen/arrival.ts";
 import { createForward, type Forward } from "./listen/forward.ts";
+import { isInForeground } from "./listen/foreground.ts";
 import { jsonReporter } from "./listen/json-reporter.ts";
 import { Judge } from "./listen/judge.ts";
 import { openCertificates } from "./listen/kept-certificates.ts";
@@ -26,7 +27,7 @@ interface Environment {
   isTerminal: boolean;
   stdout: (text: string) => void;
   /** Signing secrets, one a line. */
-  stdin: Readable;
+  stdin: Readable & { isTTY?: boolean };
 }
 
 /** Receives deliveries, shows them and responds as the options say, until `stop`. Or replays a recording. */
@@ -40,14 +41,13 @@ export async function listen(
     ? jsonReporter(stdout)
     : textReporter(stdout, painter({ isTerminal }), options);
   const { forwardTo, secrets } = options;
-  const forward = forwardTo && createForward(forwardTo);
+  const forward = forwardTo && createForward(forwardTo, stop);
   if (options.replay === null || forward === null) {
     await receive(options, { ...environment, report, forward }, stop);
     return;
   }
-  await replay(options.replay, { forward, secret: secrets[0], clock: systemClock }, (one) =>
-    report.replayed(one),
-  );
+  const sending = { forward, secret: secrets[0], clock: systemClock, stop };
+  await replay(options.replay, sending, report);
 }
 
 async function receive(
@@ -62,12 +62,16 @@ async function receive(
   });
   const judge = new Judge(options.secrets, options.behaviour, eventTypes);
   const recording = options.record === null ? null : openRecording(options.record);
+  const hasStopped = () => stop.aborted;
   const receiver = await startReceiver(
     certificates,
     async (received) => {
       const judged = await judge.judge(received, systemClock());
-      if (recording?.add(judged) === false) report.recordingFull();
+      if (hasStopped()) return DROPPED;
+      const cause = recording?.add(judged) ?? null;
+      if (cause !== null) report.recordingEnded(cause);
       const arrival = await forwarded(judged, options.forwardTo, forward);
+      if (hasStopped()) return DROPPED;
       report.arrived(arrival);
       const onGone = () => report.gone(arrival, systemClock().getTime() - arrival.at.getTime());
       return { ...arrival.reply, onGone };
@@ -79,12 +83,15 @@ async function receive(
   const { caFile } = certificates;
   const command = trustCommand(process.platform, caFile);
   report.opened({ url: receiver.url, caFile, trustCommand: command });
-  const stopLearning = learnSecrets(stdin, (secret) => {
-    report.learned(secret === null ? null : judge.learn(secret));
-  });
+  const canRead = !stdin.isTTY || (await isInForeground());
+  const stopLearning = !canRead
+    ? null
+    : learnSecrets(stdin, (secret) => {
+        report.learned(secret === null ? null : judge.learn(secret));
+      });
 
   if (!stop.aborted) await once(stop, "abort");
-  stopLearning();
+  stopLearning?.();
   await receiver.close();
   recording?.close();
 }
@@ -108,3 +115,6 @@ async function forwarded(
 }
 
 const BAD_GATEWAY = 502;
+
+/** For a delivery that `stop` interrupts: the sender repeats it. */
+const DROPPED = { status: null, delayMs: 0 };

@@ -18,12 +18,13 @@ export type Forwarded = Pick<Received, "method" | "rawHeaders" | "body">;
 /** Sends the same bytes and headers to another program. Resolves to the status of its answer, or to the code of the error. */
 export type Forward = (request: Forwarded) => Promise<number | string>;
 
-export function createForward(target: URL): Forward {
+/** Requests that `stop` interrupts resolve to ABORT_ERR. */
+export function createForward(target: URL, stop: AbortSignal): Forward {
   const start: typeof requestHttp = target.protocol === "https:" ? requestHttps : requestHttp;
   return ({ method, rawHeaders, body }) =>
     new Promise((resolve) => {
       const headers = forwardedHeaders(rawHeaders, target, body);
-      const signal = AbortSignal.timeout(FORWARD_MS);
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(FORWARD_MS)]);
       const request = start(target, { method, headers, signal, agent: false }, (response) => {
         response.on("error", () => undefined).resume();
         resolve(response.statusCode ?? 0);

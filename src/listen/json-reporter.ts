@@ -1,4 +1,5 @@
 import { arrivalJson } from "./arrival-json.ts";
+import { FULL } from "./recording.ts";
 import type { Reporter } from "./reporter.ts";
 
 /** Writes one JSON document per line. */
@@ -12,7 +13,9 @@ export function jsonReporter(write: (text: string) => void): Reporter {
       line({ type: "sender_gone", event_id: eventId, attempt, waited_ms: waitedMs }),
     noRequest: (code) => line({ type: "no_request", code }),
     learned: (secrets) => line({ type: "secret", accepted: secrets !== null, secrets }),
-    recordingFull: () => line({ type: "recording_full" }),
+    recordingEnded: (cause) =>
+      line(cause === FULL ? { type: "recording_full" } : { type: "recording_failed", code: cause }),
+    brokenLine: (number) => line({ type: "broken_line", line: number }),
     replayed: ({ eventType, eventId, answer }) =>
       line({ type: "replayed", event_type: eventType, event_id: eventId, answer }),
   };

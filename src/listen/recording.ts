@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, fchmodSync, fstatSync, openSync, readSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import type { Forwarded } from "./forward.ts";
 import type { Arrival } from "./arrival.ts";
@@ -7,38 +7,73 @@ import type { Arrival } from "./arrival.ts";
 const RECORDING_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface Recording {
-  /** Returns false if the recording is full. */
-  add(arrival: Arrival): boolean;
+  /** Returns null, or once why the recording ends before this delivery: FULL, or the code of an error. */
+  add(arrival: Arrival): string | null;
   close(): void;
 }
 
+export const FULL = "full";
+
 /** Opens a recording, which only its owner can read. Further deliveries follow those that it has. */
 export function openRecording(file: string): Recording {
-  const descriptor = openSync(file, "a", 0o600);
-  let bytes = fstatSync(descriptor).size;
+  const descriptor = openSync(file, "a+", 0o600);
+  const found = fstatSync(descriptor);
+  if (found.isFile() && (found.mode & 0o077) !== 0) fchmodSync(descriptor, 0o600);
+  let bytes = found.size;
+  let separator = endsInMidLine(descriptor, bytes) ? "\n" : "";
+  let hasEnded = false;
   return {
-    add({ at, method, path, rawHeaders, body }) {
-      const line = { at, method, path, headers: rawHeaders, body_base64: body.toString("base64") };
-      const text = `${JSON.stringify(line)}\n`;
-      if (bytes + text.length > RECORDING_BYTES_MAX) return false;
-      bytes += writeSync(descriptor, text);
-      return true;
+    add(arrival) {
+      const cause = hasEnded ? null : append(arrival);
+      if (cause !== null) hasEnded = true;
+      return cause;
     },
     close: () => closeSync(descriptor),
   };
+
+  function append({ at, method, path, rawHeaders, body }: Arrival): string | null {
+    const line = { at, method, path, headers: rawHeaders, body_base64: body.toString("base64") };
+    const text = Buffer.from(`${separator}${JSON.stringify(line)}\n`);
+    if (bytes + text.length > RECORDING_BYTES_MAX) return FULL;
+    try {
+      appendFileSync(descriptor, text);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      return code ?? message;
+    }
+    bytes += text.length;
+    separator = "";
+    return null;
+  }
 }
 
-/** Returns the recorded deliveries in their order. Throws an error that names the first bad line. */
-export async function readRecording(file: string): Promise<Forwarded[]> {
+/** A process that was killed may have left a part of a line. */
+function endsInMidLine(descriptor: number, bytes: number): boolean {
+  const last = Buffer.alloc(1);
+  return bytes > 0 && readSync(descriptor, last, 0, 1, bytes - 1) === 1 && last.toString() !== "\n";
+}
+
+interface Recorded {
+  deliveries: Forwarded[];
+  /** The numbers of the lines that are no deliveries. */
+  brokenLines: number[];
+}
+
+/** Returns the recorded deliveries in their order. Throws an error if the file has lines, but no delivery. */
+export async function readRecording(file: string): Promise<Recorded> {
   const { size } = await stat(file);
   if (size > RECORDING_BYTES_MAX) throw new Error(`${file} has more than 64 MiB`);
-  const lines = (await readFile(file, "utf8")).split("\n");
-  return lines.flatMap((line, i) => {
-    if (line === "") return [];
-    const read = readLine(line);
-    if (read === null) throw new Error(`${file}, line ${i + 1}: not a recorded delivery`);
-    return [read];
-  });
+  const recorded: Recorded = { deliveries: [], brokenLines: [] };
+  for (const [i, line] of (await readFile(file, "utf8")).split("\n").entries()) {
+    const read = line === "" ? null : readLine(line);
+    if (read !== null) recorded.deliveries.push(read);
+    else if (line !== "") recorded.brokenLines.push(i + 1);
+  }
+  const [first] = recorded.brokenLines;
+  if (first !== undefined && recorded.deliveries.length === 0) {
+    throw new Error(`${file}, line ${first}: not a recorded delivery`);
+  }
+  return recorded;
 }
 
 function readLine(line: string): Forwarded | null {

@@ -14,24 +14,30 @@ export interface Replayed {
 
 /**
  * Sends the deliveries of a recording again, one after the other. With a secret they are signed anew, because receivers refuse old
- * timestamps. Throws if any is not accepted.
+ * timestamps. Broken lines are told of and skipped. Throws if any delivery is not accepted, or if `stop` comes before the end.
  */
 export async function replay(
   file: string,
-  options: { forward: Forward; secret: string | undefined; clock: Clock },
-  told: (replayed: Replayed) => void,
+  options: { forward: Forward; secret: string | undefined; clock: Clock; stop: AbortSignal },
+  report: { replayed(one: Replayed): void; brokenLine(line: number): void },
 ): Promise<void> {
-  const { forward, secret, clock } = options;
-  const recorded = await readRecording(file);
+  const { forward, secret, clock, stop } = options;
+  const { deliveries, brokenLines } = await readRecording(file);
+  for (const line of brokenLines) report.brokenLine(line);
   let refused = 0;
-  for (const one of recorded) {
+  for (const [answered, one] of deliveries.entries()) {
     const sent = secret === undefined ? one : signedAnew(one, secret, clock().getTime());
     const answer = await forward(sent);
+    if (stop.aborted) {
+      throw new Error(`stopped: ${answered} of ${deliveries.length} deliveries were answered`);
+    }
     if (typeof answer === "string" || answer < 200 || answer > 299) refused++;
     const { event: eventType, id: eventId } = envelopeIds(one.body);
-    told({ eventType, eventId, answer });
+    report.replayed({ eventType, eventId, answer });
   }
-  if (refused > 0) throw new Error(`${refused} of ${recorded.length} deliveries were not accepted`);
+  if (refused > 0) {
+    throw new Error(`${refused} of ${deliveries.length} deliveries were not accepted`);
+  }
 }
 
 function signedAnew(recorded: Forwarded, signingSecret: string, timestampMs: number): Forwarded {

@@ -11,7 +11,9 @@ export interface Reporter {
   noRequest(code: string | null): void;
   /** A secret was read while the receiver runs; `secrets` verify now. Null: what was read is none. */
   learned(secrets: number | null): void;
-  /** The recording is full. What arrives from now on is not recorded. */
-  recordingFull(): void;
+  /** What arrives from now on is not recorded. The cause is FULL, or the code of an error. */
+  recordingEnded(cause: string): void;
+  /** A line of the recording is not a delivery. */
+  brokenLine(line: number): void;
   replayed(replayed: Replayed): void;
 }

@@ -3,6 +3,7 @@ import type { Paint } from "../commands/paint.ts";
 import { printable } from "../commands/printable.ts";
 import { ACCEPTED, replyTo } from "../receiver/behaviour.ts";
 import { arrivalText, replyText } from "./arrival-text.ts";
+import { FULL } from "./recording.ts";
 import type { Reporter } from "./reporter.ts";
 import { quoted } from "./trust-command.ts";
 
@@ -40,7 +41,11 @@ export function textReporter(
           ? "that is no signing secret: it starts with whsec_"
           : `verifying with ${countOf(count)} now`,
       ),
-    recordingFull: () => remark("the recording is full: nothing more is recorded"),
+    recordingEnded: (cause) => {
+      const why = cause === FULL ? "is full" : `cannot be written (${printable(cause)})`;
+      remark(`the recording ${why}: nothing more is recorded`);
+    },
+    brokenLine: (line) => remark(`line ${line} of the recording is broken: skipped`),
     replayed({ eventType, eventId, answer }) {
       const isAccepted = typeof answer === "number" && answer >= 200 && answer < 300;
       const what = [eventType ?? "no event", eventId ?? ""].map(printable).join("  ");

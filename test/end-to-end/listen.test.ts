@@ -120,6 +120,23 @@ test("a listener forwards to the partner's program, records, and replays to it",
   assert.deepEqual(program.verdicts(subscription.secret), [true, true, true, true]);
 });
 
+test("a listener that is stopped waits for no program, and shows nothing more", async (t) => {
+  const { ping, listen } = await aRehearsal(t);
+  const program = createServer().listen(0, "127.0.0.1");
+  await once(program, "listening");
+  t.after(() => program.close());
+  const { port } = program.address() as AddressInfo;
+  const listener = await listen("--forward-to", `http://127.0.0.1:${port}/`);
+  const requested = once(program, "request");
+  await ping();
+  await requested;
+  assert.equal(await listener.end(), 0);
+  assert.deepEqual(
+    listener.lines.all.map(({ type }) => type),
+    ["listening"],
+  );
+});
+
 /** A partner's program without TLS. */
 async function aProgram(t: TestContext, statusOf: () => number) {
   const got: { signature: string; timestamp: string; body: Buffer }[] = [];

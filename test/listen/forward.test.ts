@@ -28,6 +28,7 @@ async function aProgram(t: TestContext, status: number) {
   return { got, url: new URL(`http://127.0.0.1:${port}/hooks?from=listen`) };
 }
 
+const RUNNING = new AbortController().signal;
 const BODY = Buffer.from('{ "text": "é\\u0000",\n"n": 1.0 }');
 const SENT = [
   ...["Host", "localhost:9443", "Connection", "keep-alive", "X-VC-Signature", "sha256=00"],
@@ -37,7 +38,7 @@ const SENT = [
 test("a program gets the same bytes and headers, and its status is what counts", async (t) => {
   for (const status of [204, 301, 500]) {
     const { got, url } = await aProgram(t, status);
-    const forward = createForward(url);
+    const forward = createForward(url, RUNNING);
     assert.equal(await forward({ method: "POST", rawHeaders: SENT, body: BODY }), status);
     const [{ request, body } = assert.fail()] = got;
     assert.deepEqual(body, BODY);
@@ -53,6 +54,19 @@ test("a program that does not answer is told of by the error's code", async (t) 
   const { url } = await aProgram(t, 204);
   const nobody = new URL(url);
   nobody.port = "1";
-  const answer = await createForward(nobody)({ method: "POST", rawHeaders: [], body: BODY });
+  const answer = await createForward(
+    nobody,
+    RUNNING,
+  )({ method: "POST", rawHeaders: [], body: BODY });
   assert.equal(answer, "ECONNREFUSED");
+});
+
+test("a stop ends a request that the program does not answer", async (t) => {
+  const stop = new AbortController();
+  const program = createServer(() => stop.abort()).listen(0, "127.0.0.1");
+  await once(program, "listening");
+  t.after(() => program.close());
+  const { port } = program.address() as AddressInfo;
+  const forward = createForward(new URL(`http://127.0.0.1:${port}/`), stop.signal);
+  assert.equal(await forward({ method: "POST", rawHeaders: [], body: BODY }), "ABORT_ERR");
 });

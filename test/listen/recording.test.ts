@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Arrival } from "../../src/listen/arrival.ts";
 import type { Forwarded } from "../../src/listen/forward.ts";
-import { openRecording, readRecording } from "../../src/listen/recording.ts";
+import { FULL, openRecording, readRecording } from "../../src/listen/recording.ts";
 import { type Replayed, replay } from "../../src/listen/replay.ts";
 
 const SECRET = `whsec_${"A".repeat(44)}`;
@@ -31,11 +31,11 @@ test("a recording gives back bytes and headers, also of a second run, and only i
   const file = await aFile(t);
   for (let run = 0; run < 2; run++) {
     const recording = openRecording(file);
-    assert.equal(recording.add(anArrival()), true);
+    assert.equal(recording.add(anArrival()), null);
     recording.close();
   }
   const one = { method: "POST", rawHeaders: HEADERS, body: BODY };
-  assert.deepEqual(await readRecording(file), [one, one]);
+  assert.deepEqual(await readRecording(file), { deliveries: [one, one], brokenLines: [] });
   assert.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
@@ -44,14 +44,14 @@ test("a recording ends at 64 MiB, and a longer one is refused", async (t) => {
   await writeFile(file, "");
   await truncate(file, 64 * 1024 * 1024 - 10);
   const recording = openRecording(file);
-  assert.equal(recording.add(anArrival()), false);
+  assert.deepEqual([recording.add(anArrival()), recording.add(anArrival())], [FULL, null]);
   recording.close();
   assert.equal((await stat(file)).size, 64 * 1024 * 1024 - 10);
   await truncate(file, 64 * 1024 * 1024 + 1);
   await assert.rejects(readRecording(file), /more than 64 MiB/);
 });
 
-test("a line that is no delivery is named by its number", async (t) => {
+test("a line that is no delivery is skipped and named by its number", async (t) => {
   const file = await aFile(t);
   const recording = openRecording(file);
   recording.add(anArrival());
@@ -59,11 +59,38 @@ test("a line that is no delivery is named by its number", async (t) => {
   const good = await readFile(file, "utf8");
   for (const bad of ["{", "[]", "{}", '{"method":"POST","headers":[1],"body_base64":""}']) {
     await writeFile(file, `${good}${bad}\n`);
-    await assert.rejects(readRecording(file), /line 2: not a recorded delivery/);
+    const { deliveries, brokenLines } = await readRecording(file);
+    assert.deepEqual([deliveries.length, brokenLines], [1, [2]]);
+    await writeFile(file, `${bad}\n`);
+    await assert.rejects(readRecording(file), /line 1: not a recorded delivery/);
   }
 });
 
-async function replayOf(t: TestContext, secret: string | undefined, answers: (number | string)[]) {
+test("a recording that everybody could read becomes its owner's, and a part of a line costs no further delivery", async (t) => {
+  const file = await aFile(t);
+  await writeFile(file, '{"method":');
+  await chmod(file, 0o644);
+  const recording = openRecording(file);
+  recording.add(anArrival());
+  recording.add(anArrival());
+  recording.close();
+  const { deliveries, brokenLines } = await readRecording(file);
+  assert.deepEqual([deliveries.length, brokenLines], [2, [1]]);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+});
+
+test("an error of the disk ends the recording, which is told once", async (t) => {
+  const recording = openRecording(await aFile(t));
+  recording.close();
+  assert.deepEqual([recording.add(anArrival()), recording.add(anArrival())], ["EBADF", null]);
+});
+
+async function replayOf(
+  t: TestContext,
+  secret: string | undefined,
+  answers: (number | string)[],
+  stop = new AbortController(),
+) {
   const file = await aFile(t);
   const recording = openRecording(file);
   answers.forEach(() => recording.add(anArrival()));
@@ -71,10 +98,15 @@ async function replayOf(t: TestContext, secret: string | undefined, answers: (nu
   const [sent, told]: [Forwarded[], Replayed[]] = [[], []];
   const forward = (request: Forwarded) => {
     sent.push(request);
+    if (answers[sent.length - 1] === "ABORT_ERR") stop.abort();
     return Promise.resolve(answers[sent.length - 1] ?? 0);
   };
-  const options = { forward, secret, clock: () => new Date("2026-01-01T00:00:00Z") };
-  const end = replay(file, options, (one) => told.push(one));
+  const clock = () => new Date("2026-01-01T00:00:00Z");
+  const options = { forward, secret, clock, stop: stop.signal };
+  const end = replay(file, options, {
+    replayed: (one) => told.push(one),
+    brokenLine: (line) => assert.fail(`line ${line}`),
+  });
   return { sent, told, end };
 }
 
@@ -86,6 +118,12 @@ test("a replay sends what was recorded, unchanged, and fails if anything is refu
     told.map(({ eventType, eventId, answer }) => [eventType, eventId, answer]),
     [204, 500, "ECONNREFUSED"].map((answer) => ["vc.test.ping", "evt_1", answer]),
   );
+});
+
+test("a replay that is stopped sends nothing more, and says how far it came", async (t) => {
+  const { sent, told, end } = await replayOf(t, undefined, [204, "ABORT_ERR", 204]);
+  await assert.rejects(end, /stopped: 1 of 3 deliveries were answered/);
+  assert.deepEqual([sent.length, told.length], [2, 1]);
 });
 
 test("with a secret a replay is signed anew, so that a receiver accepts it", async (t) => {
