@@ -7,14 +7,22 @@ const TLS = [
   ["sslkey", "PGSSLKEY"],
 ] as const;
 
-/** Returns the variables with which libpq's programs, such as psql, reach the database of this URL. */
-export function libpqVariables(url: string): Record<string, string> {
+/**
+ * Returns the variables with which libpq's programs, such as psql, reach the database of this URL. Where the service verifies the
+ * server's certificate, they do as well. If the URL names no file of authorities, it is `authority`: a file, or the system's.
+ */
+export function libpqVariables(url: string, authority = "system"): Record<string, string> {
   const { addresses, user, password, database } = readUrl(url);
   const places = new Map(
     addresses.map(({ host = "", port }) => [`${host}:${port ?? ""}`, [host, port]]),
   );
   const hosts = [...places.values()];
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1] ?? "");
+  const isVerified = addresses.some(({ ssl }) => ssl !== false && ssl.rejectUnauthorized !== false);
+  if (isVerified && !query.has("sslmode")) query.set("sslmode", "verify-full");
+  const isFull = query.get("sslmode") === "verify-full";
+  const namesFile = (query.get("sslrootcert") ?? "system") !== "system";
+  if (isFull && !namesFile) query.set("sslrootcert", authority);
   const variables = {
     PGHOST: hosts.map(([host]) => host).join(","),
     PGPORT: hosts.map(([, port]) => port ?? "").join(","),

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { libpqVariables } from "../../../src/postgres/driver/libpq-variables.ts";
+
+const CA = "/etc/hostname"; // It is read, so it must be there.
+
+for (const [query, mode, authority] of [
+  ["", undefined, undefined],
+  ["?ssl=false", undefined, undefined],
+  ["?sslmode=disable", "disable", undefined],
+  ["?sslmode=prefer", "prefer", undefined],
+  ["?sslmode=require", "require", undefined],
+  [`?sslmode=require&sslrootcert=${CA}`, "require", CA],
+  [`?sslmode=verify-ca&sslrootcert=${CA}`, "verify-ca", CA],
+  ["?sslmode=verify-full", "verify-full", "system"],
+  ["?sslrootcert=system", "verify-full", "system"],
+  [`?sslrootcert=${CA}`, "verify-full", CA],
+  ["?ssl=true", "verify-full", "system"],
+  [`?sslcert=${CA}`, "verify-full", "system"],
+] as const) {
+  test(`with ${query || "nothing said"} libpq verifies as the service does`, () => {
+    const { PGSSLMODE, PGSSLROOTCERT } = libpqVariables(`postgres://u@h/d${query}`);
+    assert.deepEqual([PGSSLMODE, PGSSLROOTCERT], [mode, authority]);
+  });
+}
+
+test("the operator's file of authorities takes the place of the system's, and never of the URL's", () => {
+  const authorityOf = (query: string) =>
+    libpqVariables(`postgres://u@h/d${query}`, "/srv/ca.pem")["PGSSLROOTCERT"];
+  assert.equal(authorityOf("?ssl=true"), "/srv/ca.pem");
+  assert.equal(authorityOf("?sslrootcert=system"), "/srv/ca.pem");
+  assert.equal(authorityOf(`?sslmode=verify-full&sslrootcert=${CA}`), CA);
+  assert.equal(authorityOf(""), undefined);
+});
