@@ -10,7 +10,7 @@ export interface HistoryExport {
 
 /**
  * Takes a lease on the detached partition that is next. Returns null if none is, or if another process exports one. Only
- * partitions that the retention still releases count.
+ * partitions that the retention still releases count. What the owner has dropped by hand is passed over and does not wait any more.
  */
 export async function claimExport(
   db: Database,
@@ -18,20 +18,32 @@ export async function claimExport(
 ): Promise<HistoryExport | null> {
   return db.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('partner-api exports of ' || current_schema()))`;
-    const [claimed] = await tx<HistoryExport[]>`
-      update history_exports
-         set lease_id = gen_random_uuid(), next_at = ${leasedUntil}
-       where partition = (
-               select partition from history_exports
-                where next_at <= ${now} and until <= ${now}::timestamptz - retention()
-                order by next_at, until, partition
-                limit 1)
-         and not exists (select from history_exports where lease_id is not null and next_at > ${now})
-      returning partition, format('%I.%I', current_schema(), partition) as qualified_name, lease_id`;
-    if (!claimed) return null;
-    await tx`select permit_export(${claimed.partition})`;
-    return claimed;
+    for (;;) {
+      const claimed = await claimNext(tx, now, leasedUntil);
+      if (!claimed) return null;
+      const [{ permitted }] = await tx<[{ permitted: boolean }]>`
+        select permit_export(${claimed.partition}) as permitted`;
+      if (permitted) return claimed;
+    }
   });
+}
+
+async function claimNext(
+  tx: Queryable,
+  now: Date,
+  leasedUntil: Date,
+): Promise<HistoryExport | undefined> {
+  const [claimed] = await tx<HistoryExport[]>`
+    update history_exports
+       set lease_id = gen_random_uuid(), next_at = ${leasedUntil}
+     where partition = (
+             select partition from history_exports
+              where next_at <= ${now} and until <= ${now}::timestamptz - retention()
+              order by next_at, until, partition
+              limit 1)
+       and not exists (select from history_exports where lease_id is not null and next_at > ${now})
+    returning partition, format('%I.%I', current_schema(), partition) as qualified_name, lease_id`;
+  return claimed;
 }
 
 /** Returns false if the lease is lost. */

@@ -80,6 +80,17 @@ test("a detached partition is dropped under the lease of its export alone", asyn
   assert.equal((await claimExport(db, lease()))?.partition, partition);
 });
 
+test("a detached partition that the owner has dropped by hand holds up no other one", async () => {
+  const partition = await aDetachedDay(db, 46);
+  await anEventOf(db, 44);
+  await detachExpiredPartitions(db, daysAgo(0));
+  await owner`drop table ${owner(partition)}`;
+  const claimed = (await claimExport(db, lease())) ?? assert.fail();
+  assert.notEqual(claimed.partition, partition);
+  assert.deepEqual(await listWaiting(db), [claimed.partition]);
+  assert.equal(await dropExported(db, claimed, now), true);
+});
+
 test("what the owner now keeps longer is neither exported nor dropped", async () => {
   const partition = await aDetachedDay(db, 43);
   const claimed = (await claimExport(db, lease())) ?? assert.fail();

@@ -49,13 +49,20 @@ language sql stable as $$
    where not exists (select from history_exports e where e.partition = c.relname || '_expired')
 $$;
 
--- Lets the caller's role read a partition that waits for its export. Its parent's rights do not hold for it any more.
-create function permit_export(detached text) returns void
+-- Lets the caller's role read a partition that waits for its export. Its parent's rights do not hold for it any more. If the owner
+-- has dropped the table, it does not wait any more, and the result is false.
+create function permit_export(detached text) returns boolean
 language plpgsql security definer as $$
 begin
-  if exists (select from history_exports e where e.partition = detached) then
-    execute format('grant select on %I to %I', detached, session_user);
+  if to_regclass(format('%I', detached)) is null then
+    delete from history_exports e where e.partition = detached;
+    return false;
   end if;
+  if not exists (select from history_exports e where e.partition = detached) then
+    return false;
+  end if;
+  execute format('grant select on %I to %I', detached, session_user);
+  return true;
 end
 $$;
 
