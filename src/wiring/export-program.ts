@@ -27,15 +27,22 @@ export async function runExport(
   { limitMs, signal }: { limitMs: number; signal: AbortSignal },
 ): Promise<Ran> {
   if (signal.aborted) return { exported: { kind: "abandoned" }, output: "" };
-  // A group of its own, so that a signal reaches what a script has started.
-  const child = spawn(program, [...args, argument], {
-    env,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  let child: ChildProcess;
+  try {
+    // A group of its own, so that a signal reaches what a script has started.
+    child = spawn(program, [...args, argument], {
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  } catch (error) {
+    return doesNotRun(program, error);
+  }
+  child.on("error", () => undefined); // Without a listener it ends the service. `once` below reports it.
   let output = "";
+  // Out of descriptors, the child has no streams.
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
       output = (output + text).slice(-OUTPUT_MAX);
     });
   }
@@ -60,15 +67,17 @@ export async function runExport(
       };
     }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return {
-      exported: { kind: "failed", why: `${program} does not run: ${code ?? message}` },
-      output,
-    };
+    return doesNotRun(program, error);
   } finally {
     ending.abort();
     for (const one of [limit, signal]) one.removeEventListener("abort", onAbort);
   }
+}
+
+function doesNotRun(program: string, error: unknown): Ran {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const why = `${program} does not run: ${code ?? message}`;
+  return { exported: { kind: "failed", why }, output: "" };
 }
 
 async function end(child: ChildProcess, ended: AbortSignal): Promise<void> {

@@ -49,7 +49,8 @@ export function startExporting(
   },
 ): () => Promise<void> {
   const { signal, abort } = abortable();
-  const env = { ...command.env, ...libpqVariables(url), PARTNER_API_SHARD: shard };
+  const libpq = libpqVariables(url, command.env["PGSSLROOTCERT"]);
+  const env = { ...command.env, ...libpq, PARTNER_API_SHARD: shard };
   const connected = { ...command, env };
   const exportAll = async () => {
     while (!signal.aborted && (await exportNext(deps, connected, { ...exporting, signal })));
@@ -99,9 +100,11 @@ async function runUnderLease(
   };
   const stopRenewing = repeat(renewMs, renew, onError);
   const ended = AbortSignal.any([signal, lost.signal]);
-  const ran = await runExport(command, one.qualified_name, { limitMs, signal: ended });
-  await stopRenewing();
-  return ran;
+  try {
+    return await runExport(command, one.qualified_name, { limitMs, signal: ended });
+  } finally {
+    await stopRenewing();
+  }
 }
 
 function tell(

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import childProcess from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { composeOverview, readOverview } from "../../src/actions/overview.ts";
@@ -112,6 +114,42 @@ test("a program that is missing fails like any other", async (t) => {
   await exportOne({ program: "/nowhere/export" });
   assert.equal(log.all.at(-1)?.["why"], "/nowhere/export does not run: ENOENT");
   assert.equal(await isThere(db, partition), true);
+});
+
+test("a program for which there are no descriptors fails like any other, and the service goes on", async (t) => {
+  const { partition, exportOne, log } = await anExport(t, "exit 0");
+  const spawn = t.mock.method(childProcess, "spawn", () => {
+    const child = new childProcess.ChildProcess(); // As Node.js returns it: without streams and id.
+    process.nextTick(() => child.emit("error", Object.assign(new Error(), { code: "EMFILE" })));
+    return child;
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    spawn.mock.restore();
+    syncBuiltinESMExports();
+  });
+  await exportOne();
+  assert.match(String(log.all.at(-1)?.["why"]), /does not run: EMFILE$/);
+  assert.equal(await isThere(db, partition), true);
+});
+
+test("an environment that the system refuses is a failure like any other", async (t) => {
+  const { partition, clock, command, logger, log } = await anExport(t, "exit 0");
+  const env = { ...command.env, LONG: "x".repeat(2 ** 22) };
+  const options = { log: logger, onError, signal: new AbortController().signal };
+  await exportNext({ db, clock }, { ...command, env }, options);
+  assert.match(String(log.all.at(-1)?.["why"]), /does not run: E2BIG$/);
+  assert.equal(await isThere(db, partition), true);
+});
+
+test("a lease is renewed no more after a fault in the run", async (t) => {
+  const { exportOne } = await anExport(t, "exit 0");
+  const renewMs = 54_321;
+  const begun = t.mock.method(globalThis, "setInterval");
+  const ended = t.mock.method(globalThis, "clearInterval");
+  await assert.rejects(exportOne({ renewMs, limitMs: -1 }), RangeError);
+  const timer = begun.mock.calls.find((call) => call.arguments[1] === renewMs)?.result;
+  assert.ok(timer && ended.mock.calls.some((call) => call.arguments[0] === timer));
 });
 
 test("a program that takes too long is ended, with what it has started", async (t) => {
