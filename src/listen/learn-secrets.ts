@@ -13,7 +13,6 @@ export function learnSecrets(input: Readable, tell: (secret: string | null) => v
     if (text !== "") tell(isSigningSecret(text) ? text : null);
   });
   lines.on("error", () => lines.close());
-  input.on("error", () => lines.close());
   return () => {
     lines.close();
     input.destroy();
