@@ -3,7 +3,6 @@ import Fastify from "fastify";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
-import type { App } from "../../../src/http/app.ts";
 import { boundBodies } from "../../../src/http/operator/body-room.ts";
 import { createDatabase } from "../../support/database.ts";
 import { PUBLISHER } from "../../support/operator-api.ts";
@@ -52,7 +51,7 @@ test("a body keeps its room until its handler ends, even if the client has gone"
   t.after(() => app.close());
   app.decorateRequest("operator", "publisher");
   app.setErrorHandler((_error, _request, reply) => reply.code(503).send());
-  boundBodies(app as unknown as App, { bytesMax: 40, bodyMax: 20 });
+  boundBodies(app, { bytesMax: 40, bodyMax: 20 });
   let hasBegun: () => void = () => undefined;
   let hasLeft: () => void = () => undefined;
   let end: () => void = () => undefined;
