@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { isAway } from "./actions/everywhere.ts";
+import { spreadEndedSessions } from "./actions/sessions.ts";
 import { Shards } from "./actions/shards.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
@@ -26,9 +28,13 @@ import { Opened } from "./wiring/opened.ts";
 import { USER_AGENT, VERSION } from "./wiring/product.ts";
 import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openTracing } from "./wiring/tracing.ts";
+import { repeat } from "./wiring/repeat.ts";
 import { RunningShards } from "./wiring/running-shards.ts";
 import { ShardHealth } from "./wiring/shard-health.ts";
 import type { WatchedShard } from "./wiring/shard-metrics.ts";
+
+/** How soon a shard that was away knows the sessions that ended meanwhile. */
+const SPREAD_SESSIONS_MS = 5_000;
 
 export interface Service {
   /** Null in a process with the operators' listener only. */
@@ -113,6 +119,13 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   const shards = new Shards(running.all, {
     ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
   });
+
+  if (shards.others.length > 0) {
+    const onError = (err: unknown) => {
+      if (!isAway(err)) log.error({ err }, "ended sessions are not copied to all shards");
+    };
+    opened.add(repeat(SPREAD_SESSIONS_MS, () => spreadEndedSessions(shards), onError));
+  }
 
   let partnerUrl: string | null = null;
   const options = {

@@ -1,7 +1,12 @@
 import { after } from "../domain/clock.ts";
 import { randomId } from "../domain/ids.ts";
 import { type Session, SESSION_MS } from "../domain/session.ts";
-import { deleteEndedSessions, insertEndedSession, isSessionEnded } from "../postgres/sessions.ts";
+import {
+  deleteEndedSessions,
+  insertEndedSession,
+  isSessionEnded,
+  listEndedSessions,
+} from "../postgres/sessions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere } from "./everywhere.ts";
 import type { Shards } from "./shards.ts";
@@ -15,10 +20,31 @@ export async function endSession(shards: Shards, session: Session): Promise<void
   await everywhere(shards, ({ db }) => insertEndedSession(db, session));
 }
 
-/** Returns true if a session was ended before it expired. */
+/**
+ * Returns true if a session was ended before it expired. One shard that says so is enough. A shard that is away does not lock
+ * operators out: `spreadEndedSessions` tells each shard what ended while it was away.
+ */
 export async function wasEnded(shards: Shards, { nonce }: Session): Promise<boolean> {
   const { values } = await everywhere(shards, ({ db }) => isSessionEnded(db, nonce));
   return values.includes(true);
+}
+
+/** Ended sessions that are compared at once. */
+const SPREAD_MAX = 1_000;
+
+/** Records in every shard the sessions that ended while it was away. */
+export async function spreadEndedSessions(shards: Shards): Promise<void> {
+  const now = shards.clock();
+  const { values } = await everywhere(shards, async ({ db }) => {
+    return { db, ended: await listEndedSessions(db, { now, limit: SPREAD_MAX }) };
+  });
+  const all = values.flatMap(({ ended }) => ended);
+  for (const { db, ended } of values) {
+    const known = new Set(ended.map(({ nonce }) => nonce));
+    const missing = new Map(all.map((one) => [one.nonce, one]));
+    for (const nonce of known) missing.delete(nonce);
+    for (const session of missing.values()) await insertEndedSession(db, session);
+  }
 }
 
 /** The clocks of two processes differ by less. So no process still accepts a session that is forgotten here. */

@@ -17,6 +17,16 @@ export async function isSessionEnded(db: Queryable, nonce: string): Promise<bool
   return row !== undefined;
 }
 
+/** Returns the sessions that ended and have not expired, at most `limit` of them, the last to expire first. */
+export async function listEndedSessions(
+  db: Queryable,
+  { now, limit }: { now: Date; limit: number },
+): Promise<{ nonce: string; endsAt: Date }[]> {
+  const rows = await db<{ nonce: string; ends_at: Date }[]>`
+    select nonce, ends_at from ended_sessions where ends_at > ${now} order by ends_at desc limit ${limit}`;
+  return rows.map(({ nonce, ends_at }) => ({ nonce, endsAt: ends_at }));
+}
+
 /** Deletes ended sessions that have expired. Returns true if some may be left. */
 export async function deleteEndedSessions(db: Queryable, before: Date): Promise<boolean> {
   const { count } = await db`
