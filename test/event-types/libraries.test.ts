@@ -101,12 +101,18 @@ async function anUnreliableWay(t: TestContext, service: string) {
         response.writeHead(status, { "content-length": 100, "retry-after": "0" });
         response.write("{", () => request.socket.end());
       };
-      if (turn === 1) return request.socket.destroy();
-      if (turn === 3) return cut(503);
+      if (turn === 1) {
+        request.socket.destroy();
+        return;
+      }
+      if (turn === 3) {
+        cut(503);
+        return;
+      }
       const answer = await fetch(target, { method: "POST", headers, body });
       const text = await answer.text();
-      if (turn === 2) return cut(answer.status);
-      return response.writeHead(answer.status).end(turn === 6 ? "<p>refused" : text);
+      if (turn === 2) cut(answer.status);
+      else response.writeHead(answer.status).end(turn === 6 ? "<p>refused" : text);
     };
   });
   server.listen(0, "127.0.0.1");
