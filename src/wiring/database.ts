@@ -38,6 +38,8 @@ export interface OpenDatabase {
 const CONNECTIONS_MAX = 10;
 /** A migration may rewrite a large table, or wait for another process that migrates. */
 const MIGRATION_MS = 24 * 3_600_000;
+/** How long a look at the schema may take. A server that is frozen must not hold up the start. */
+const LOOK_MS = 10_000;
 
 /**
  * Opens the configured database or starts the built-in one, and updates its schema. Only with `writesRetention` does RETENTION
@@ -140,7 +142,7 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
-    const pending = await findPendingMigrations(owner).catch(orExplain(NO_RIGHTS));
+    const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
       const onWait = (name: string) =>
         log(`${name} waits for tables that other sessions use, up to ten minutes`);

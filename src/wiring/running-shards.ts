@@ -58,7 +58,7 @@ export class RunningShards {
     const [{ config }] = this.all;
     const mayWait = this.all.length > 1 && (await hasRing(config));
     let lastError: unknown;
-    for (const place of this.all) {
+    const open = async (place: Place) => {
       try {
         await this.#open(place, parts);
       } catch (error) {
@@ -66,6 +66,13 @@ export class RunningShards {
         lastError = error;
         place.log.error({ err: error }, "the shard is away: its organizations are refused");
       }
+    };
+    if (mayWait) {
+      const results = await Promise.allSettled(this.all.map(open));
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed) throw failed.reason;
+    } else {
+      for (const place of this.all) await open(place); // The home shard's turn makes the key ring.
     }
     if (this.#running.length === 0) throw lastError;
     if (this.#running.length === this.all.length) return;
