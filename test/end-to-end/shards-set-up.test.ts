@@ -62,7 +62,7 @@ test("a start with another home shard is refused once an organization exists", a
   const { status, stderr } = await create(envOf(names), "acme");
   assert.equal(status, 0, stderr);
 
-  const refused = await runProgram(["serve"], { ...turned, PORT: "0", OPERATOR_PORT: "0" });
+  const refused = await create(turned, "turned");
   assert.equal(refused.status, 1);
   assert.match(
     refused.stderr + refused.stdout,

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { Shards } from "../../../src/actions/shards.ts";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
+import { createOrganization } from "../../../src/actions/organizations.ts";
 import type { Overview } from "../../../src/actions/overview.ts";
 import { OverviewReader } from "../../../src/actions/overview-reader.ts";
+import { type Shard, Shards } from "../../../src/actions/shards.ts";
 import { OverviewStreams } from "../../../src/http/operator/overview-streams.ts";
 import { recordProcess } from "../../../src/postgres/processes.ts";
+import { writeActivity } from "../../../src/wiring/activity-writer.ts";
 import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
 import { createDatabase } from "../../support/database.ts";
 import { OPERATORS, startOperatorApi } from "../../support/operator-api.ts";
@@ -153,6 +155,24 @@ test("requests within a second share one overview", async () => {
   time.ms = 1_000;
   await reader.read();
   assert.equal(asked, 2);
+});
+
+test("while a shard is away, the last complete trends stay", async () => {
+  const { deps } = await aCountedEngine(db);
+  const { deps: others } = await aCountedEngine(await createDatabase({ max: 2 }));
+  const { id } = await createOrganization(others, { slug: "other" });
+  others.activity.notePublished(id, []);
+  await writeActivity(others.db, others.activity, randomUUID());
+  const away: Shard = { name: "01", deps: others };
+  const time = { ms: 0 };
+  const shards = new Shards([{ name: "00", deps }, away], deps);
+  const reader = new OverviewReader(shards, () => time.ms);
+  const { last_24h: complete } = await reader.read();
+  assert.equal(complete.published, 1);
+
+  away.deps = null;
+  time.ms = 60_000;
+  assert.deepEqual((await reader.read()).last_24h, complete);
 });
 
 test("a session that was signed out, or is over, ends its stream", async (t) => {

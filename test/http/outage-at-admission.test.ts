@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Busy } from "../../src/domain/errors.ts";
+import { createDatabase } from "../support/database.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
+
+test("an outage that shows at admission is noted as one of the key's shard", async (t) => {
+  const noted: unknown[] = [];
+  const { app, deps, aKeyWith } = startPartnerApi(t, await createDatabase({ max: 2 }), {
+    options: { onUnavailable: (_error, request) => noted.push(request.deps) },
+  });
+  const { authorization } = await aKeyWith("webhooks:manage");
+  deps.batched.admit = () => Promise.reject(new Busy());
+  const { statusCode } = await app.inject({
+    url: "/api/v1/partner/webhooks",
+    headers: { authorization },
+  });
+  assert.equal(statusCode, 503);
+  assert.equal(noted.length, 1);
+  assert.equal(noted[0], deps);
+});
