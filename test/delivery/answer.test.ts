@@ -167,7 +167,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
 };
 
 for (const [what, [bytes, expected]] of Object.entries(ANSWERS)) {
-  test(`an answer with ${what} is read alike in whatever pieces it comes`, () => {
+  test(`an answer with ${what} is read alike however it is cut`, () => {
     assert.deepEqual(outcomeOf([bytes]), expected);
     const cut = fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 8 });
     fc.assert(

@@ -83,7 +83,7 @@ for (const [what, { answer, detail, reason, ms }] of Object.entries(ANSWERS)) {
 }
 
 for (const ttl of [0, 86_400]) {
-  test(`a name that turns private between two deliveries is not contacted on the connection that is kept, whatever its TTL (${ttl})`, async (t) => {
+  test(`a name that turns private between two deliveries is not contacted on the kept connection, with any TTL (${ttl})`, async (t) => {
     const { dns, create, deliver } = await aService(t);
     const receiver = await startGuardedReceiver(t, { host: HOST });
     dns.set(HOST, { ...GOOD, ttl }, { ...GOOD, ttl }, { ...PRIVATE, ttl });

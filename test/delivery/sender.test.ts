@@ -139,7 +139,7 @@ for (const [sentence, [script, expected]] of Object.entries(ANSWERS)) {
     receiver.answer(script);
     assert.deepEqual(await sender.send(aPost(receiver.url())), expected);
 
-    receiver.answer(scripts.status(200)); // Whatever it was, the next attempt is none the worse for it.
+    receiver.answer(scripts.status(200)); // The next attempt succeeds.
     const next = await sender.send(aPost(receiver.url()));
     assert.deepEqual(next, { kind: "acknowledged", httpStatus: 200 });
   });

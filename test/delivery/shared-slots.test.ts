@@ -30,7 +30,7 @@ function oneSlotForTwo(first: Due, second: Due) {
   return slots;
 }
 
-test("of two shards that wait for a slot, the organization that has waited longest gets it, whoever asks first", async () => {
+test("of two shards that wait for a slot, the organization that has waited longest gets it, even if the other asks first", async () => {
   const longest = await queueOf("a1");
   const later = await queueOf("b1", "c1");
   const slots = oneSlotForTwo(longest, later);

@@ -37,7 +37,7 @@ test("failed work releases the lock", async () => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a dead process's mark is ignored, whatever replaced it", async () => {
+test("a dead process's mark is ignored, no matter which process has its pid now", async () => {
   const mark = await putMark(folder);
   const dead = await aDeadMark();
   await writeFile(join(folder, "1.0123456789ab"), "");

@@ -128,7 +128,7 @@ test("a command starts no second server while another process may use an invisib
   await service.stop();
 });
 
-test("a server that listens is alive, whatever the pid file says", async (t) => {
+test("a server that listens is alive, even if the pid file is wrong", async (t) => {
   const folder = join(scratch, "listening");
   await mkdir(folder);
   assert.deepEqual(await observe(folder, join(folder, "socket")), { kind: "dead", pid: null });

@@ -39,7 +39,7 @@ test("the service delivers to hostile receivers and records the correct reason f
   assert.ok(growth < GROWTH_MAX, `${growth} bytes more than after the first round`);
 });
 
-test("denied addresses are denied, whatever is allowed and whatever a name resolves to", async (t) => {
+test("denied addresses are denied, even if they are allowed as well or a name resolves to them", async (t) => {
   const { program, partner, dns } = await aGuardedService(t, {
     EGRESS_ALLOW: "127.0.0.0/8,::/0",
     EGRESS_DENY: "127.0.0.1/32,::1/128",

@@ -40,7 +40,7 @@ async function serve(ask: Awaited<ReturnType<typeof aPartner>>["ask"]): Promise<
   }
 }
 
-/** The figures, and on a full run also that whoever never finished a request is disconnected. */
+/** The figures, and on a full run also that clients with incomplete requests are disconnected. */
 async function report(
   t: TestContext,
   seen: { before: number; during: number; program: Program; crowd: ChildProcess },

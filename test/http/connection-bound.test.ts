@@ -101,7 +101,7 @@ test("idle connections of callers do not block a full listener either", async (t
   assert.equal(await closed, "first");
 });
 
-test("an incomplete request is closed to make room, whoever sends it", async (t) => {
+test("an incomplete request is closed to make room, even one with a key", async (t) => {
   const { open, create, isReady, requested } = await aListener(t, 1);
   const arriving = requested();
   const client = await open(create.slice(0, -2));

@@ -41,7 +41,7 @@ const STUCK: Record<string, { hasty: Timeouts; begin: (client: Socket) => void }
 
 for (const [what, { hasty, begin }] of Object.entries(STUCK)) {
   test(`a connection ${what} is ended when its time is up`, async (t) => {
-    // On the same event loop, so that whatever delays the one delays the other.
+    // On the same event loop, so that both have the same delays.
     const late = await aStuckConnection(t, PATIENT, (client) => client.resume());
     const stuck = await aStuckConnection(t, hasty, begin);
     const first = await Promise.race([

@@ -66,7 +66,7 @@ test("a caller that waits for Retry-After passes", async (t) => {
   assert.equal((await ask(api, key)).statusCode, 200);
 });
 
-test("every authenticated request counts whatever it answers; refused keys and refused requests do not", async (t) => {
+test("every authenticated request counts, with any response; refused keys and refused requests do not", async (t) => {
   const api = startPartnerApi(t, db);
   const organization = await api.anOrganization({ rateLimitPerMinute: 4 });
   const key = await api.aKeyOf(organization);

@@ -98,7 +98,7 @@ test("a request with an ambiguous end or target is refused, and the connection e
 const INNER = `Content-Length: ${SMUGGLED.length}`;
 const IN_A_CHUNK = `${SMUGGLED.length.toString(16)}\r\n${SMUGGLED}\r\n0\r\n\r\n`;
 
-/** Bodies that look like requests, sent to whoever does not read a body. */
+/** Bodies that look like requests, sent to routes that do not read a body. */
 const UNREAD: Record<string, Attack & { status: number; unauthorized?: true }> = {
   "with GET": { line: me, headers: [INNER], body: SMUGGLED, status: 200 },
   "in chunks, with GET": { line: me, headers: [CHUNKED], body: IN_A_CHUNK, status: 200 },

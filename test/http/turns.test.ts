@@ -171,7 +171,7 @@ test("requests behind one that ends the connection are not served", async (t) =>
   assert.deepEqual(served, ["/api/v1/partner/me"]);
 });
 
-/** How a connection may end in the middle of an answer, whoever ends it. */
+/** How a connection may end in the middle of an answer, by either side. */
 const CUT: Record<string, (client: Socket, socket: Socket) => void> = {
   we: (_client, socket) => socket.destroy(),
   "its client": (client) => client.resetAndDestroy(),

@@ -95,7 +95,7 @@ test("what the owner now keeps longer is neither exported nor dropped", async ()
   const partition = await aDetachedDay(db, 43);
   const claimed = (await claimExport(db, lease())) ?? assert.fail();
   await writeRetention(owner, 60 * DAY_MS);
-  const later = new Date(now.getTime() + 3650 * DAY_MS); // Whatever the caller's clock says.
+  const later = new Date(now.getTime() + 3650 * DAY_MS); // The database's own clock decides.
   assert.equal(await dropExported(db, claimed, later), false);
   await owner`update history_exports set lease_id = null, next_at = ${now}`;
   assert.equal(await claimExport(db, lease()), null);

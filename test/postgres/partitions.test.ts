@@ -91,7 +91,7 @@ test("partitions older than the retention are dropped, and younger ones stay", a
   assert.equal(await exists(young), true);
 });
 
-test("nothing younger than the retention is dropped, whatever time the caller passes", async () => {
+test("nothing younger than the retention is dropped, even if the caller passes a later time", async () => {
   const young = await anEvent(20, "delivered");
   assert.equal(await dropExpiredPartitions(db, new Date(today.getTime() + 3650 * DAY_MS)), 0);
   assert.equal(await exists(young), true);

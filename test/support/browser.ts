@@ -46,7 +46,7 @@ export async function aBrowserAt(base: string) {
 
   return {
     base,
-    /** A page as a reader sees it, and whatever it complains of or asks elsewhere for. */
+    /** A page as a reader sees it, with its errors and its requests to other hosts. */
     async open(t: TestContext, view: View): Promise<{ page: Page; complaints: string[] }> {
       const context: BrowserContext = await browser.newContext({ baseURL: base, ...view });
       t.after(() => context.close());

@@ -15,7 +15,7 @@ export interface Gate {
   /** The same, once one more message of ours has reached the server. */
   freezeAfterNext: () => void;
   thaw: () => void;
-  /** Whoever connects or asks from now on is told that this is a standby. */
+  /** From now on, the server says that it is a standby. */
   demote: () => void;
   promote: () => void;
   /** How often somebody has connected. */

@@ -32,7 +32,7 @@ export async function sendRaw(baseUrl: string, request: string): Promise<RawAnsw
 
 /**
  * Sends bytes as they are and answers everything that comes back until the server closes the connection. `isHead`
- * says that the first request was one, whose answer has no body whatever its head says.
+ * says that the first request was one, whose answer has no body, even if its head announces one.
  */
 export async function converse(
   baseUrl: string,

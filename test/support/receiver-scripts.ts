@@ -24,7 +24,7 @@ export const renegotiate: Script = ({ socket }) => {
   if (socket instanceof TLSSocket) socket.renegotiate({}, () => undefined);
 };
 
-/** Writes these bytes, whatever they are, and leaves the connection open. */
+/** Writes these bytes unchanged and leaves the connection open. */
 export function raw(...chunks: (string | Buffer)[]): Script {
   return ({ socket }) => {
     for (const chunk of chunks) socket.write(chunk, "latin1");

@@ -53,7 +53,7 @@ export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /**
  * A receiver of deliveries that does what a test tells it, over real HTTPS on loopback. It answers
- * 200 until told otherwise. Without a test context, whoever starts it closes it.
+ * 200 until told otherwise. Without a test context, the caller closes it.
  */
 export async function startReceiver(t: TestContext | undefined, options: ReceiverOptions = {}) {
   const { address = "127.0.0.2", certificate: kind = "good" } = options;

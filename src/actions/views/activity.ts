@@ -23,7 +23,7 @@ export interface ActivityView {
   rate_limited?: number;
 }
 
-/** `points` are the counts of the period, one for each shard that has any. */
+/** `points` are one period's counts, one item for each shard that has counts. */
 export function viewActivity(
   at: Date,
   points: readonly ActivityPoint[],

@@ -26,7 +26,7 @@ export async function generateLibrary(folder: string, language: LibraryLanguage)
   return source.replace(MARKED, (_, mark: string) => `${mark} Types of the events.\n${types}`);
 }
 
-/** Data is an object, whatever its schema leaves open. */
+/** `data` is an object even if its schema does not say so. */
 function shapeOfData(schema: Schema): TypedEvent["shape"] {
   const shape = shapeOf(schema);
   return shape.kind === "object" ? shape : { kind: "map", values: { kind: "any" } };

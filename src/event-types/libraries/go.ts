@@ -1,4 +1,4 @@
-import { Names } from "./names.ts";
+import { Names, type Scope } from "./names.ts";
 import type { Member, Shape, TypedEvent } from "./shape.ts";
 
 const RESERVED = ["Data", "NewEvent", "Published", "PublishError", "Publisher"];
@@ -15,12 +15,6 @@ export function goTypes(events: readonly TypedEvent[]): string {
     types.push(`func (${type}) eventType() string { return ${JSON.stringify(name)} }`);
   }
   return types.join("\n\n");
-}
-
-interface Scope {
-  names: Names;
-  /** What was declared so far. */
-  types: string[];
 }
 
 /** Returns a type expression. Declares a struct for an object, with the wanted name. */

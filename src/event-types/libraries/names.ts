@@ -21,3 +21,10 @@ function pascalCase(text: string): string {
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
   return /^[A-Z]/.test(name) ? name : `X${name}`;
 }
+
+/** The declarations of a generated file. */
+export interface Scope {
+  names: Names;
+  /** The types that are declared so far. */
+  types: string[];
+}

@@ -1,4 +1,4 @@
-import { Names } from "./names.ts";
+import { Names, type Scope } from "./names.ts";
 import type { Member, Shape, TypedEvent } from "./shape.ts";
 
 const RESERVED = [
@@ -29,12 +29,6 @@ function membersOf(type: string, data: string): string {
   ]
     .map((line) => `    ${line}`)
     .join("\n");
-}
-
-interface Scope {
-  names: Names;
-  /** What was declared so far. */
-  types: string[];
 }
 
 /** Returns a type expression. Declares a class for an object, with the wanted name. */

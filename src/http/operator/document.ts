@@ -19,7 +19,7 @@ export const OPERATOR_DOCUMENT = {
       description: "Events on their way to subscriptions, and their attempts.",
     },
     { name: "Redeliveries", description: "Jobs that send many deliveries again." },
-    { name: "Events", description: "Publishing events, and what became of them." },
+    { name: "Events", description: "Publishing events, and their deliveries." },
     { name: "Operation", description: "How the service is, what it does, and who changed what." },
     { name: "Session", description: "Signing in to the console and out of it." },
   ],

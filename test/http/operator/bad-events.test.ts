@@ -96,7 +96,7 @@ test("occurred_at is at most 5 minutes ahead and not older than the retention pe
   }
 });
 
-test("data has at most 256 KiB as JSON, whatever its white space", async (t) => {
+test("data has at most 256 KiB as JSON, not counting white space", async (t) => {
   const { post, pointersOf, order } = await aPublisherApi(t, db);
   const note = (bytes: number) => ({
     ...order,

@@ -19,7 +19,7 @@ async function saidBy(t: TestContext, hosts: string, query = ""): Promise<string
   return error.message;
 }
 
-/** A server that says one thing to whoever comes. */
+/** A server that sends the same bytes to every client. */
 async function aServer(t: TestContext, word: string): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
