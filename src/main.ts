@@ -6,6 +6,7 @@ import { spreadEndedSessions } from "./actions/sessions.ts";
 import { Shards } from "./actions/shards.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
+import { Pace } from "./delivery/pace.ts";
 import { Slots } from "./delivery/slots.ts";
 import { createEventTypes } from "./domain/event-types.ts";
 import { randomId } from "./domain/ids.ts";
@@ -31,6 +32,7 @@ import { openTracing } from "./wiring/tracing.ts";
 import { repeat } from "./wiring/repeat.ts";
 import { RunningShards } from "./wiring/running-shards.ts";
 import { ShardHealth } from "./wiring/shard-health.ts";
+import { createUtilization } from "./wiring/utilization.ts";
 import type { WatchedShard } from "./wiring/shard-metrics.ts";
 
 /** How soon a shard that was away knows the sessions that ended meanwhile. */
@@ -99,7 +101,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     source: config.egressSource,
   });
   opened.add(() => sender.close());
-  const slots = new Slots(config.dispatchConcurrency, config.subscriptionConcurrency);
+  const slots = new Slots(
+    config.dispatchConcurrency,
+    config.subscriptionConcurrency,
+    new Pace(createUtilization(), () => performance.now()),
+  );
   metrics.watchAttempts(slots);
   opened.add(() => running.close());
   const ownProblems = datedProblems(async () => {

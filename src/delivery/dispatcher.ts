@@ -168,7 +168,9 @@ export class Dispatcher {
       } catch (error) {
         this.#options.onError(error); // The database is unavailable. The next poll retries.
       }
-      await this.#wakeUp.wait(Math.min(pollIntervalMs, this.#due.resumeAtMs - elapsedMs()));
+      const resumeInMs = this.#due.resumeAtMs - elapsedMs();
+      const moreInMs = this.#due.size > 0 ? this.#slots.nextInMs : Infinity;
+      await this.#wakeUp.wait(Math.min(pollIntervalMs, resumeInMs, moreInMs));
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
     await this.#scanning;

@@ -6,6 +6,7 @@ import { belowShare, beyondShare } from "../domain/slot-share.ts";
 import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
 import { JoinedQueue, partOf } from "./joined-queue.ts";
+import { NO_PACE, type Pace } from "./pace.ts";
 import { Receivers } from "./receivers.ts";
 
 /** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
@@ -35,6 +36,7 @@ export interface Sharer {
 export class Slots {
   readonly #total: number;
   readonly #receivers: Receivers;
+  readonly #pace: Pace;
   readonly #bySubscription = new Tally<SubscriptionId>();
   readonly #byOrganization = new Tally<OrganizationId>();
   readonly #byHost = new Tally<string>();
@@ -44,8 +46,9 @@ export class Slots {
   #busy = 0;
   #reserved = 0;
 
-  constructor(total: number, perSubscription: number) {
+  constructor(total: number, perSubscription: number, pace = NO_PACE) {
     this.#total = total;
+    this.#pace = pace;
     this.#receivers = new Receivers(perSubscription);
   }
 
@@ -82,6 +85,11 @@ export class Slots {
   get saturated(): SubscriptionId[] {
     const held = [...this.#bySubscription];
     return held.filter(([id, busy]) => busy >= this.#receivers.limitOf(id)).map(([id]) => id);
+  }
+
+  /** The time until organizations that begin many attempts may begin more, in ms. */
+  get nextInMs(): number {
+    return this.#pace.nextInMs;
   }
 
   /** Reserves slots. Returns the function that releases them, once. */
@@ -140,6 +148,7 @@ export class Slots {
     this.#bySubscription.add(subscription_id);
     this.#byOrganization.add(organization_id);
     this.#byHost.add(hostOf(url));
+    this.#pace.note(organization_id);
   }
 
   give({ subscription_id, organization_id, url }: Attempt): void {
@@ -186,13 +195,15 @@ export class Slots {
 
     for (const organization of fewestFirst(queue.organizations, this.#byOrganization)) {
       if (shares.length >= limit) break;
-      const allowedNow = allowed(this.#byOrganization.of(organization));
+      const paced = this.#pace.leftFor(organization);
+      const allowedNow = Math.min(paced, allowed(this.#byOrganization.of(organization)));
       let left = allowedNow;
       for (const subscription_id of fewestFirst(queue.of(organization), this.#bySubscription)) {
         if (shares.length >= limit || left <= 0) break;
         const host = this.#receivers.failingHostOf(subscription_id);
         const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
-        const turn = this.#receivers.isPrompt(subscription_id) ? Math.max(left, SHARE_MAX) : left;
+        const isPrompt = this.#receivers.isPrompt(subscription_id);
+        const turn = isPrompt ? Math.min(paced, Math.max(left, SHARE_MAX)) : left;
         const share = Math.min(most, turn, hostLeft, this.#roomOf(subscription_id));
         if (share <= 0) continue;
         shares.push({ subscription_id, share });
