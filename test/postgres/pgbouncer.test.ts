@@ -97,6 +97,24 @@ test("a pooler in transaction mode is refused at the start if the URL says sessi
   }
 });
 
+test("migrate and doctor refuse a pooler in transaction mode as well", async (t) => {
+  if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
+  const { service, owner } = await startPgBouncer(t, db, { pool_mode: "transaction", ...FEW });
+  const DATABASE_URL = `${service}?pool_mode=session`;
+
+  const doctor = await runProgram(["doctor"], { ...(await aRig(t)), DATABASE_URL });
+  assert.equal(doctor.status, 1);
+  assert.match(doctor.stdout, /^FAULT +database +DATABASE_URL: the pooler lends /m);
+
+  const MIGRATION_DATABASE_URL = `${owner}?pool_mode=session`;
+  const migrate = await runProgram(["migrate"], {
+    DATABASE_URL: `${service}?pool_mode=transaction`,
+    MIGRATION_DATABASE_URL,
+  });
+  assert.equal(migrate.status, 1);
+  assert.match(migrate.stderr, /MIGRATION_DATABASE_URL: the pooler lends .*write pool_mode=trans/);
+});
+
 test("an error names a pooler that refuses our settings, its message and the repair", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   const { service } = await startPgBouncer(t, db, { pool_mode: "session" });
