@@ -2,10 +2,8 @@ import { Busy, PartnerError } from "../domain/errors.ts";
 import { mergePages, type Order, type Page } from "../domain/page.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { inReach } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
-
-/** How long a shard may take to read what operators ask of all shards. */
-const READ_MS = 3_000;
 
 type Ask<Result> = (deps: Dependencies) => Promise<Result>;
 
@@ -42,7 +40,7 @@ export async function everywhere<Result>(
   if (shards.others.length === 0) return { values: [await read(depsOf(shards.home))], away: [] };
   const failures: Failure[] = [];
   const results = await Promise.allSettled(
-    shards.all.map((shard) => attempt(shard, withinReach(read), failures)),
+    shards.all.map((shard) => attempt(shard, read, failures)),
   );
   const values = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const fault = failures.find(({ error }) => !isAway(error) && !isAbsent(error));
@@ -57,7 +55,7 @@ export async function somewhere<Result>(shards: Shards, act: Ask<Result>): Promi
   const failures: Failure[] = [];
   for (const shard of shards.all) {
     try {
-      return await attempt(shard, withinReach(act), failures);
+      return await attempt(shard, act, failures);
     } catch (error) {
       if (!isAway(error)) throw error;
     }
@@ -77,18 +75,13 @@ export async function pageEverywhere<Item>(
   return away.length === 0 ? page : { ...page, unavailable_shards: away };
 }
 
-/** So that a shard that is frozen does not keep the others waiting. */
-function withinReach<Result>(ask: Ask<Result>): Ask<Result> {
-  return (deps) => ask({ ...deps, db: deps.db.within(READ_MS) });
-}
-
 async function attempt<Result>(
   shard: Shard,
   act: Ask<Result>,
   failures: Failure[],
 ): Promise<Result> {
   try {
-    return await act(depsOf(shard));
+    return await inReach(shard, act);
   } catch (error) {
     failures.push({ shard: shard.name, error });
     throw error;

@@ -3,10 +3,10 @@ import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
 import { anywhere, isAway } from "./everywhere.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import type { PublishingParts } from "./publish-events.ts";
-import { depsOf, type Shards } from "./shards.ts";
+import { inReach } from "./reach.ts";
+import { depsOf, type Shard, type Shards } from "./shards.ts";
 
 /**
  * What one request needs to publish in all shards. Each shard has a transaction of its own: if one fails, the others are
@@ -14,7 +14,7 @@ import { depsOf, type Shards } from "./shards.ts";
  */
 export function publishingEverywhere(shards: Shards): PublishingParts {
   if (shards.others.length === 0) return depsOf(shards.home);
-  const places = new Map<OrganizationId, Dependencies>();
+  const places = new Map<OrganizationId, Shard | undefined>();
   const { eventTypes, retentionMs } = shards.settings;
   return {
     eventTypes,
@@ -28,7 +28,10 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
       return await anywhere(shards, async (deps) => {
         const found = await deps.batched.findOrganization(name);
         if (!found) throw absent();
-        places.set(found.id, deps);
+        places.set(
+          found.id,
+          shards.all.find((shard) => shard.deps === deps),
+        );
         return found;
       });
     } catch (error) {
@@ -41,8 +44,9 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
     const published = new Map<NewEvent, Published>();
     const parts = groupBy(events, ({ organizationId }) => places.get(organizationId));
     const results = await Promise.allSettled(
-      [...parts].map(async ([deps, part]) => {
-        const written = (await deps?.batched.publishAll(part)) ?? [];
+      [...parts].map(async ([shard, part]) => {
+        if (!shard) return;
+        const written = await inReach(shard, ({ batched }) => batched.publishAll(part));
         written.forEach((one, i) => part[i] && published.set(part[i], one));
       }),
     );

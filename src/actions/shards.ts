@@ -8,6 +8,10 @@ export interface Shard {
   readonly name: string;
   /** Null until its database was reached for the first time. */
   deps: Dependencies | null;
+  /** True while its database answers no probe. */
+  isSilent?: boolean;
+  /** Called with each error of work on one of several shards. */
+  readonly noteFailure?: (error: unknown) => void;
 }
 
 /** What holds for all shards. */

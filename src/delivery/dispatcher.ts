@@ -66,7 +66,6 @@ export class Dispatcher {
     const { concurrency, subscriptionConcurrency } = options;
     this.#slots = options.slots ?? new Slots(concurrency, subscriptionConcurrency);
     this.#due = new Due(options);
-    this.#slots.join(this);
   }
 
   /** The number of running attempts. */
@@ -124,14 +123,10 @@ export class Dispatcher {
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
       this.#ringForMore();
-      this.#slots.tellOthers(this);
+      this.#slots.tellOthers(this.#due);
       ended();
     };
     return { slots, except: [...this.#due.subscriptions, ...this.#slots.saturated], end };
-  }
-
-  noteFree(): void {
-    this.#ringForMore();
   }
 
   get #canReserve(): boolean {
@@ -150,12 +145,6 @@ export class Dispatcher {
     this.#wakeUp.set();
     await this.#running;
     this.#slots.leave(this.#due);
-  }
-
-  /** Lets go of the slots of the process. Called when it has stopped, or if it never starts. */
-  close(): void {
-    this.#slots.leave(this.#due);
-    this.#slots.part(this);
   }
 
   async #run(): Promise<void> {
@@ -190,7 +179,7 @@ export class Dispatcher {
     this.#slots.leave(this.#due);
     if (!this.#hasRoom) return;
     if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
-    const wanted = this.#slots.shareWithOthers(this.#due);
+    const wanted = this.#slots.shareWithOthers(this.#due, this.#wakeUp);
     this.#hasEnough = wanted.shares.length >= wanted.limit;
     if (this.#due.size > 0 && this.#slots.isContended)
       this.#options.onContended(this.#slots.holders);
@@ -199,7 +188,7 @@ export class Dispatcher {
     const free = this.#slots.reserve(wanted.limit);
     const late = setTimeout(() => {
       free();
-      this.#slots.tellOthers(this);
+      this.#slots.tellOthers(this.#due);
     }, RESERVED_MS);
     this.#hasFailed = true;
     try {
@@ -208,7 +197,7 @@ export class Dispatcher {
     } finally {
       clearTimeout(late);
       free();
-      this.#slots.tellOthers(this);
+      this.#slots.tellOthers(this.#due);
     }
     this.#wakeUp.set();
   }
@@ -251,7 +240,7 @@ export class Dispatcher {
     } finally {
       this.#slots.give(claim);
       this.#ringForMore();
-      this.#slots.tellOthers(this);
+      this.#slots.tellOthers(this.#due);
     }
     await attempted.recorded;
   }

@@ -8,6 +8,7 @@ import type { Due } from "./due.ts";
 import { JoinedQueue, partOf } from "./joined-queue.ts";
 import { NO_PACE, type Pace } from "./pace.ts";
 import { Receivers } from "./receivers.ts";
+import type { WakeSignal } from "./wake-signal.ts";
 
 /** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
 const SHARE_MAX = 16;
@@ -20,12 +21,6 @@ export type Attempt = Pick<Claim, "subscription_id" | "organization_id" | "url">
 
 /** Due subscriptions by organization, longest wait first. */
 export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
-
-/** A dispatcher that shares the slots with those of other shards. */
-export interface Sharer {
-  /** Called when another one has freed slots. */
-  noteFree: () => void;
-}
 
 /**
  * Counts running attempts and decides which subscriptions get the free slots.
@@ -40,9 +35,8 @@ export class Slots {
   readonly #bySubscription = new Tally<SubscriptionId>();
   readonly #byOrganization = new Tally<OrganizationId>();
   readonly #byHost = new Tally<string>();
-  readonly #sharers = new Set<Sharer>();
-  /** The queues of dispatchers that wait for a slot. */
-  readonly #waiting = new Set<Due>();
+  /** The queues of dispatchers that wait for a slot, and how to wake each. */
+  readonly #waiting = new Map<Due, Pick<WakeSignal, "set">>();
   #busy = 0;
   #reserved = 0;
 
@@ -102,28 +96,22 @@ export class Slots {
     };
   }
 
-  join(sharer: Sharer): void {
-    this.#sharers.add(sharer);
-  }
-
-  /** The dispatcher is closed, and no longer told. */
-  part(sharer: Sharer): void {
-    this.#sharers.delete(sharer);
-  }
-
-  /** Tells the dispatchers of the other shards that slots are free. */
-  tellOthers(sharer: Sharer): void {
-    if (this.#sharers.size < 2) return;
-    for (const other of this.#sharers) if (other !== sharer) other.noteFree();
+  /** Slots are free. Wakes the dispatchers of other shards that would get some now. */
+  tellOthers(own: Due): void {
+    if (this.#waiting.size === Number(this.#waiting.has(own))) return;
+    const wanted = this.share(new JoinedQueue([...this.#waiting.keys()]));
+    for (const [queue, wakeUp] of this.#waiting)
+      if (queue !== own && partOf(queue, wanted).shares.length > 0) wakeUp.set();
   }
 
   /** Returns what to claim for one shard, so that the organizations of all shards that wait for slots take turns. */
-  shareWithOthers(queue: Due): Wanted {
-    this.#waiting.add(queue);
+  shareWithOthers(queue: Due, wakeUp: Pick<WakeSignal, "set">): Wanted {
+    if (queue.size === 0) return this.share(queue);
+    this.#waiting.set(queue, wakeUp);
     const wanted =
       this.#waiting.size === 1
         ? this.share(queue)
-        : partOf(queue, this.share(new JoinedQueue([...this.#waiting])));
+        : partOf(queue, this.share(new JoinedQueue([...this.#waiting.keys()])));
     if (wanted.shares.length > 0) this.#waiting.delete(queue);
     return wanted;
   }

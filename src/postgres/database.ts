@@ -161,6 +161,11 @@ export async function requireSettings(db: Database): Promise<void> {
   throw new Error(`the connection's settings do not reach the database: ${POOLER_CURE}`);
 }
 
+/** Throws unless the database answers. */
+export async function probe(db: Queryable): Promise<void> {
+  await db`select 1`;
+}
+
 /**
  * Returns the bounds of how far the database's clock is ahead of `now`, in ms. The time was read somewhere between question and
  * answer.

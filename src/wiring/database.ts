@@ -40,6 +40,8 @@ const CONNECTIONS_MAX = 10;
 const MIGRATION_MS = 24 * 3_600_000;
 /** How long a look at the schema may take. A server that is frozen must not hold up the start. */
 const LOOK_MS = 10_000;
+/** How long the owner's steps after the migrations may take. They may wait for the same steps of other processes. */
+const STEPS_MS = 60_000;
 
 /**
  * Opens the configured database or starts the built-in one, and updates its schema. Only with `writesRetention` does RETENTION
@@ -149,19 +151,27 @@ export async function updateSchema(
       for (const name of await migrate(owner, { onWait }).catch(orExplain(OLD)))
         log(`applied ${name}`);
     }
-    if (await ownsSchema(owner)) {
-      const [home] = config.shards;
-      await writeShard(owner, { shard: config.shard, home: home.shard });
-      await keepRetention(owner, config.retentionMs, writesRetention, log);
-      const statement = await grantPublisher(owner);
-      if (statement !== null)
-        log(`partner_api_publish() needs an administrator to run: ${statement}`);
-      const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
-      if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
-    }
+    await keepSchema(config, url, owner.within(STEPS_MS), { log, writesRetention });
   } finally {
     await owner.end({ timeout: 5 });
   }
+}
+
+/** Writes what the settings say, and grants rights. A role that does not own the schema leaves it as it is. */
+async function keepSchema(
+  config: Config,
+  url: string,
+  owner: Database,
+  { log, writesRetention }: { log: (message: string) => void; writesRetention: boolean },
+): Promise<void> {
+  if (!(await ownsSchema(owner))) return;
+  const [home] = config.shards;
+  await writeShard(owner, { shard: config.shard, home: home.shard });
+  await keepRetention(owner, config.retentionMs, writesRetention, log);
+  const statement = await grantPublisher(owner);
+  if (statement !== null) log(`partner_api_publish() needs an administrator to run: ${statement}`);
+  const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
+  if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
 }
 
 /** The first value is always stored, because without one, history never expires. */

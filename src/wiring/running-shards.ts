@@ -39,8 +39,14 @@ export class RunningShards {
       const health = healths.find(({ name }) => name === one.shard);
       if (!health) throw new Error(`the shard ${one.shard} has no health`);
       const own = isOnly ? log : log.child({ shard: one.shard });
-      const parts = { deps: null, running: null, opened: new Opened() };
-      return { name: one.shard, config: one, log: own, health, ...parts };
+      const place: Place = {
+        ...{ name: one.shard, config: one, log: own, health },
+        ...{ deps: null, running: null, opened: new Opened() },
+        noteFailure: (error) => {
+          if (isUnavailable(error)) place.running?.outage.note(error);
+        },
+      };
+      return place;
     };
     const [home, ...others] = eachShard(config);
     this.all = [placeOf(home), ...others.map(placeOf)];

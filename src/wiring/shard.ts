@@ -111,7 +111,6 @@ export async function openShard(
           onInternalFault: parts.onInternalFault,
           onError: orElse("dispatching failed"),
         });
-  opened.add(() => dispatcher?.close());
   const activityWriter = startActivityWriter(db, activity, {
     processId: parts.processId,
     onError: orElse("writing activity failed"),

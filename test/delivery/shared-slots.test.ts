@@ -8,6 +8,8 @@ function of(id: string): Attempt {
   return { subscription_id: id, organization_id: id.charAt(0), url: `https://${id}.test/` };
 }
 
+const NOBODY = { set: () => undefined };
+
 async function queueOf(...ids: string[]): Promise<Due> {
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   for (const id of ids) {
@@ -24,8 +26,8 @@ const idsOf = ({ shares }: ReturnType<Slots["share"]>) =>
 function oneSlotForTwo(first: Due, second: Due) {
   const slots = new Slots(1, 1);
   const release = slots.reserve(1);
-  assert.deepEqual(idsOf(slots.shareWithOthers(second)), []);
-  assert.deepEqual(idsOf(slots.shareWithOthers(first)), []);
+  assert.deepEqual(idsOf(slots.shareWithOthers(second, NOBODY)), []);
+  assert.deepEqual(idsOf(slots.shareWithOthers(first, NOBODY)), []);
   release();
   return slots;
 }
@@ -34,8 +36,8 @@ test("of two shards that wait for a slot, the organization that has waited longe
   const longest = await queueOf("a1");
   const later = await queueOf("b1", "c1");
   const slots = oneSlotForTwo(longest, later);
-  assert.deepEqual(idsOf(slots.shareWithOthers(later)), []);
-  assert.deepEqual(idsOf(slots.shareWithOthers(longest)), ["a1"]);
+  assert.deepEqual(idsOf(slots.shareWithOthers(later, NOBODY)), []);
+  assert.deepEqual(idsOf(slots.shareWithOthers(longest, NOBODY)), ["a1"]);
 });
 
 test("a shard that cannot claim keeps no slot from the others", async () => {
@@ -43,40 +45,55 @@ test("a shard that cannot claim keeps no slot from the others", async () => {
   const well = await queueOf("b1");
   const slots = oneSlotForTwo(away, well);
   slots.leave(away);
-  assert.deepEqual(idsOf(slots.shareWithOthers(well)), ["b1"]);
+  assert.deepEqual(idsOf(slots.shareWithOthers(well, NOBODY)), ["b1"]);
 });
 
 test("an organization's share counts its slots for all shards' sakes: many organizations of one shard leave room for another's", async () => {
   const slots = new Slots(20, 20);
   const many = await queueOf("a1", "b1", "c1", "d1");
-  for (const { subscription_id, share } of slots.shareWithOthers(many).shares) {
+  for (const { subscription_id, share } of slots.shareWithOthers(many, NOBODY).shares) {
     for (let i = 0; i < share; i++) slots.take(of(subscription_id));
   }
-  const { shares, limit } = slots.shareWithOthers(await queueOf("e1"));
+  const { shares, limit } = slots.shareWithOthers(await queueOf("e1"), NOBODY);
   assert.deepEqual([shares[0]?.subscription_id, limit > 0], ["e1", true]);
 });
 
-test("slots that are freed are told to the dispatchers of other shards alone", () => {
+/** Three dispatchers: one that has nothing due, and two that wait, `second` for longer. Returns who is woken by a free slot. */
+async function wokenOf(act: (slots: Slots, second: Due) => void = () => undefined) {
+  const idle = await queueOf();
+  const second = await queueOf("a1");
+  const third = await queueOf("b1");
   const slots = new Slots(1, 1);
-  const told: string[] = [];
-  const [one, other] = ["one", "other"].map((name) => ({ noteFree: () => told.push(name) }));
-  if (one && other) {
-    slots.join(one);
-    slots.join(other);
-    slots.tellOthers(one);
+  const release = slots.reserve(1);
+  const woken: string[] = [];
+  for (const [name, queue] of Object.entries({ idle, third, second })) {
+    slots.shareWithOthers(queue, { set: () => woken.push(name) });
   }
-  assert.deepEqual(told, ["other"]);
+  act(slots, second);
+  release();
+  slots.tellOthers(idle);
+  return woken;
+}
+
+test("a free slot wakes the dispatcher whose turn it is, and no other", async () => {
+  assert.deepEqual(await wokenOf(), ["second"]);
 });
 
-test("a dispatcher that was closed is not told of free slots any more", () => {
-  const slots = new Slots(1, 1);
-  const told: string[] = [];
-  const [one, other, closed] = ["one", "other", "closed"].map((name) => ({
-    noteFree: () => void told.push(name),
-  }));
-  assert.ok(one && other && closed);
-  for (const sharer of [one, other, closed]) slots.join(sharer);
-  slots.part(closed);
-  slots.tellOthers(one);
-  assert.deepEqual(told, ["other"]);
+test("a dispatcher that does not wait any more is not woken, and the next one is", async () => {
+  assert.deepEqual(await wokenOf((slots, second) => slots.leave(second)), ["third"]);
+});
+
+test("a dispatcher that frees a slot is not woken by that, because it wakes itself", async () => {
+  const own = await queueOf("a1");
+  const slots = oneSlotForTwo(own, await queueOf("b1"));
+  slots.shareWithOthers(own, { set: () => assert.fail("it was woken") });
+  slots.tellOthers(own);
+});
+
+test("a dispatcher without anything due scans on while others wait for slots", async () => {
+  const slots = new Slots(2, 2);
+  const release = slots.reserve(2);
+  slots.shareWithOthers(await queueOf("a1"), NOBODY);
+  release();
+  assert.ok(slots.shareWithOthers(await queueOf(), NOBODY).limit > 0);
 });
