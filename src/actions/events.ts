@@ -8,7 +8,7 @@ import { listDeliveries } from "../postgres/delivery-search.ts";
 import { cancelWaitingOfEvent, erasePayload } from "../postgres/erasure.ts";
 import { findEvent, listTypeUses, type TypeUseRow } from "../postgres/event-views.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { everywhere } from "./everywhere.ts";
+import { everywhere, lacking } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
 import type { Shards } from "./shards.ts";
 import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
@@ -65,14 +65,16 @@ export async function pageOfEventTypes(
   request: PageRequest,
 ): Promise<Page<EventTypeView>> {
   const sorted = [...shards.settings.eventTypes].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return readPage(request, {
+  let unanswered: string[] = [];
+  const page = await readPage(request, {
     name: "event-types",
     form: /^[a-z0-9_.]{1,100}$/,
     positionOf: (row: TypeUse) => row.type,
     rows: async (after, limit) => {
       const shown = sorted.filter(({ name }) => after === null || name > after).slice(0, limit);
       const names = shown.map(({ name }) => name);
-      const { values } = await everywhere(shards, ({ db }) => listTypeUses(db, names));
+      const { values, away } = await everywhere(shards, ({ db }) => listTypeUses(db, names));
+      unanswered = away;
       const uses = groupBy(values.flat(), (row) => row.type);
       return shown.map(({ name, summary }) => ({
         summary,
@@ -84,6 +86,7 @@ export async function pageOfEventTypes(
       last_published_at: last?.toISOString() ?? null,
     }),
   });
+  return lacking(unanswered, page);
 }
 
 function sumUses(type: string, uses: TypeUseRow[]): TypeUseRow {

@@ -72,7 +72,15 @@ export async function pageEverywhere<Item>(
   const { values, away } = await everywhere(shards, read);
   const [only, ...others] = values;
   const page = only && others.length === 0 ? only : mergePages(values, { limit, order });
-  return away.length === 0 ? page : { ...page, unavailable_shards: away };
+  return lacking(away, page);
+}
+
+/** Names the shards that did not answer, if there are any. */
+export function lacking<View extends object>(
+  away: string[],
+  view: View,
+): View & { unavailable_shards?: string[] } {
+  return away.length === 0 ? view : { ...view, unavailable_shards: away };
 }
 
 async function attempt<Result>(

@@ -15,7 +15,7 @@ import {
 } from "../postgres/find.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
-import { everywhere } from "./everywhere.ts";
+import { everywhere, lacking } from "./everywhere.ts";
 import type { Shards } from "./shards.ts";
 
 /** A search result. `kind` tells which page shows it. */
@@ -49,7 +49,10 @@ const ATTEMPT_SPAN_MS = 60_000;
 type Deps = Pick<Dependencies, "db" | "eventTypes">;
 
 /** Finds a thing by its id, or by the beginning of its slug, event type or host. */
-export async function find(shards: Shards, text: string): Promise<{ items: Found[] }> {
+export async function find(
+  shards: Shards,
+  text: string,
+): Promise<{ items: Found[]; unavailable_shards?: string[] }> {
   const sought = text.trim();
   if (sought === "" || sought.length > TEXT_MAX) {
     throw invalidRequest([{ pointer: "/q", detail: `must have 1 to ${TEXT_MAX} characters` }]);
@@ -57,7 +60,7 @@ export async function find(shards: Shards, text: string): Promise<{ items: Found
   // No name holds a control character, and PostgreSQL refuses NUL.
   if (/\p{Cc}/u.test(sought)) return { items: [] };
   const name = sought.toLowerCase();
-  const { values } = await everywhere(shards, async (deps) => {
+  const { values, away } = await everywhere(shards, async (deps) => {
     const byId = await findById(deps, sought);
     if (byId) return [byId];
     return Promise.all([organizations(deps, name), eventTypes(deps, name), hosts(deps, name)]);
@@ -66,7 +69,7 @@ export async function find(shards: Shards, text: string): Promise<{ items: Found
   // Exact matches come first.
   const isExact = ({ label }: Found) => Number(label === name);
   const items = [...found.values()].sort((one, other) => isExact(other) - isExact(one));
-  return { items: items.slice(0, FOUND_MAX) };
+  return lacking(away, { items: items.slice(0, FOUND_MAX) });
 }
 
 async function organizations({ db }: Deps, name: string): Promise<Found[]> {

@@ -14,7 +14,7 @@ import { listActivity } from "../postgres/activity.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { anywhere, everywhere } from "./everywhere.ts";
+import { anywhere, everywhere, lacking } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
 import { readChoice, readTime } from "./queries.ts";
 import type { Shards } from "./shards.ts";
@@ -38,7 +38,7 @@ const SPAN_MS = 60 * MINUTE_MS;
 export async function getActivity(
   shards: Shards,
   query: ActivityQuery,
-): Promise<{ items: ActivityView[] }> {
+): Promise<{ items: ActivityView[]; unavailable_shards?: string[] }> {
   const faults: Fault[] = [];
   const { since, until, stepMs } = readSpan(query, shards.clock(), faults);
   refuseBoth(query, faults);
@@ -50,16 +50,16 @@ export async function getActivity(
     const scope = await findScope(deps, query);
     return listActivity(deps.db, { scope, since: first, until }, stepMs);
   };
-  const { values } = isService
+  const { values, away } = isService
     ? await everywhere(shards, read)
-    : { values: [await anywhere(shards, read)] };
+    : { values: [await anywhere(shards, read)], away: [] };
   const byTime = groupBy(values.flat(), (point) => point.at.getTime());
   const items: ActivityView[] = [];
   for (let at = first; at < until; at = after(at, stepMs)) {
     const points = byTime.get(at.getTime()) ?? [];
     items.push(viewActivity(at, points, { withRequests: query.organization !== undefined }));
   }
-  return { items };
+  return lacking(away, { items });
 }
 
 function readSpan(query: ActivityQuery, now: Date, faults: Fault[]) {

@@ -44,10 +44,12 @@ export function orgCommands(program: Command, context: CommandContext): void {
       const page = await context.withOperatorApi((api) =>
         api.get<Page<OrganizationView>>("/organizations", pageOf(options)),
       );
+      const ifSharded = (cell: string) =>
+        page.items.some(({ shard }) => shard !== undefined) ? [cell] : [];
       printPage(context, options, page, {
-        headings: ["ID", "PER MINUTE", "CREATED", "SLUG"],
-        line: ({ id, slug, rate_limit_per_minute: limit, created_at }) => ({
-          cells: [id, String(limit), shortTime(created_at), slug],
+        headings: ["ID", ...ifSharded("SHARD"), "PER MINUTE", "CREATED", "SLUG"],
+        line: ({ id, slug, rate_limit_per_minute: limit, created_at, shard = "" }) => ({
+          cells: [id, ...ifSharded(shard), String(limit), shortTime(created_at), slug],
         }),
         empty: "There are no organizations yet.",
       });
@@ -77,6 +79,7 @@ export function orgCommands(program: Command, context: CommandContext): void {
     });
 }
 
-function sentence({ slug, id, rate_limit_per_minute: limit }: OrganizationView): string {
-  return `Organization ${slug} (${id}): ${limit} requests per minute.\n`;
+function sentence({ slug, id, rate_limit_per_minute: limit, shard }: OrganizationView): string {
+  const place = shard === undefined ? "" : `, shard ${shard}`;
+  return `Organization ${slug} (${id}${place}): ${limit} requests per minute.\n`;
 }

@@ -64,7 +64,10 @@ export function printPage<Item>(
           context,
         ),
   );
-  if (page.next_cursor !== null && !options.json) {
-    context.stderr(`More results: add --cursor ${page.next_cursor}\n`);
+  if (options.json) return;
+  const { next_cursor: cursor, unavailable_shards: away = [] } = page;
+  if (away.length > 0) {
+    context.stderr(`No answer of shard ${away.join(", ")}: its items are missing.\n`);
   }
+  if (cursor !== null) context.stderr(`More results: add --cursor ${cursor}\n`);
 }

@@ -32,15 +32,15 @@ export function pageOf<Item extends TSchema>(item: Item, title: string, descript
   );
 }
 
+export const UnavailableShards = Type.Optional(
+  Type.Array(Type.String(), { description: "The shards that did not answer. Theirs is missing." }),
+);
+
 /** A page of a list that all shards have a part of. */
 export function pageOfShards<Item extends TSchema>(item: Item, title: string, description: string) {
-  const unavailable_shards = Type.Optional(
-    Type.Array(Type.String(), {
-      description: "The shards that did not answer. Theirs is missing.",
-    }),
-  );
+  const { properties } = pageOf(item, title, description);
   return Type.Object(
-    { ...pageOf(item, title, description).properties, unavailable_shards },
+    { ...properties, unavailable_shards: UnavailableShards },
     { title, description },
   );
 }

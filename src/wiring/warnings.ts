@@ -25,8 +25,14 @@ function misspelt({ misspelt }: Config): Warning[] {
   }));
 }
 
-function* databases({ isDatabaseUrlIgnored }: Config): Iterable<Warning> {
+function* databases(config: Config): Iterable<Warning> {
+  const { isDatabaseUrlIgnored, shards, platformOrganization } = config;
   if (isDatabaseUrlIgnored) yield { message: "DATABASE_URL is ignored, because SHARDS is set" };
+  if (shards.length === 1 || platformOrganization === null) return;
+  yield {
+    message: "PLATFORM_ORGANIZATION gets notices about the organizations of its own shard only",
+    facts: { platformOrganization },
+  };
 }
 
 function* listeners(config: Config): Iterable<Warning> {

@@ -136,6 +136,9 @@ test("operators work with several shards as with one", async (t) => {
       const page = await list("/organizations?limit=200");
       assert.deepEqual(page.unavailable_shards, ["01"]);
       assert.ok(page.items.every(({ shard }) => shard === "00"));
+      for (const path of ["/find?q=acme", "/activity", "/event-types", "/keys"]) {
+        assert.deepEqual((await list(path)).unavailable_shards, ["01"], path);
+      }
       const there = await ask(`/subscriptions/${subscriptions[1]?.id}`);
       assert.equal(there.status, 503);
       assert.match(String(there.body["detail"]), /shard 01/);

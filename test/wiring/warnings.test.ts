@@ -32,6 +32,16 @@ test("a start warns of a DATABASE_URL beside SHARDS", () => {
   ]);
 });
 
+test("a start warns of a PLATFORM_ORGANIZATION that is told of one shard only", () => {
+  const PLATFORM_ORGANIZATION = "platform";
+  const SHARDS = "00=postgres://a/p 01=postgres://b/p";
+  assert.deepEqual(warnings({ PLATFORM_ORGANIZATION }), []);
+  assert.deepEqual(warnings({ SHARDS }), []);
+  assert.deepEqual(warnings({ SHARDS, PLATFORM_ORGANIZATION }), [
+    "PLATFORM_ORGANIZATION gets notices about the organizations of its own shard only",
+  ]);
+});
+
 test("a start warns of a misspelt name", () => {
   assert.deepEqual(warnings({ RETRY_DELAY: "1m" }), [
     "RETRY_DELAY is not a setting: did you mean RETRY_DELAYS?",

@@ -3,6 +3,7 @@
 export interface Page<T> {
   items: T[];
   next_cursor: string | null;
+  unavailable_shards?: string[];
 }
 
 export type Role = "operate" | "read";
@@ -122,6 +123,8 @@ export interface Organization {
   rate_limit_per_minute: number;
   created_at: string;
   closed_at?: string | null;
+  /** If there are several shards: its own. */
+  shard?: string;
 }
 
 export interface OrganizationDetail extends Organization {
@@ -258,4 +261,9 @@ export interface Found {
   kind: string;
   id: string;
   label: string;
+}
+
+export interface Finds {
+  items: Found[];
+  unavailable_shards?: string[];
 }

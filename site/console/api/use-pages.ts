@@ -6,6 +6,8 @@ import type { Page } from "./shapes.ts";
 /** A list of the API, read page by page. */
 export interface Pages<T> {
   items: T[] | null;
+  /** The shards that did not answer, so that their items are missing. */
+  away: string[];
   error: Problem | null;
   hasMore: boolean;
   isReading: boolean;
@@ -16,6 +18,7 @@ export interface Pages<T> {
 interface Read<T> {
   path: string;
   items: T[] | null;
+  away: string[];
   cursor: string | null;
   error: Problem | null;
 }
@@ -30,8 +33,8 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
     const stop = new AbortController();
     setIsReading(true);
     call<Page<T>>("GET", asked, undefined, stop.signal)
-      .then(({ items, next_cursor: cursor }) =>
-        setRead({ path: asked, items, cursor, error: null }),
+      .then(({ items, next_cursor: cursor, unavailable_shards: away = [] }) =>
+        setRead({ path: asked, items, away, cursor, error: null }),
       )
       .catch((error: unknown) => {
         if (stop.signal.aborted || !(error instanceof Problem)) return;
@@ -57,6 +60,7 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
             ? {
                 ...last,
                 items: [...(last.items ?? []), ...page.items],
+                away: [...new Set([...last.away, ...(page.unavailable_shards ?? [])])],
                 cursor: page.next_cursor,
                 error: null,
               }
@@ -72,6 +76,7 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
   const current = read.path === asked ? read : { ...NOTHING };
   return {
     items: current.items,
+    away: current.away,
     error: current.error,
     hasMore: current.cursor !== null,
     isReading,
@@ -80,4 +85,4 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
   };
 }
 
-const NOTHING = { items: null, cursor: null, error: null };
+const NOTHING = { items: null, away: [], cursor: null, error: null };

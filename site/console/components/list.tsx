@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Pages } from "../api/use-pages.ts";
 import { Button } from "./button.tsx";
-import { Failure, Loading } from "./states.tsx";
+import { Failure, Loading, Missing } from "./states.tsx";
 import { type Column, Table } from "./table.tsx";
 
 /** A list of the API with its states: loading, failed, empty, and more to read. */
@@ -18,12 +18,13 @@ export function List<T>({
   keyOf: (item: T) => string;
   empty: ComponentChildren;
 }) {
-  const { items, error, hasMore, more, reload } = pages;
+  const { items, away, error, hasMore, more, reload } = pages;
   return (
     <>
       {error && <Failure error={error} retry={reload} />}
       {items === null && !error && <Loading />}
-      {items?.length === 0 && empty}
+      {away.length > 0 && <Missing shards={away} retry={reload} />}
+      {items?.length === 0 && away.length === 0 && empty}
       {items && items.length > 0 && (
         <Table name={name} columns={columns} items={items} keyOf={keyOf} />
       )}

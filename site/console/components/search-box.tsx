@@ -1,17 +1,19 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { call, pathOf } from "../api/call.ts";
-import type { Found } from "../api/shapes.ts";
+import type { Finds, Found } from "../api/shapes.ts";
 import { go } from "../place.ts";
 import { addressOfFound, KINDS } from "./found.ts";
 import { Icon } from "./icon.tsx";
 import { isTyping } from "./keys.ts";
+import { noAnswerOf } from "./states.tsx";
 
 const PAUSE_MS = 120;
 
 /** Takes any id, slug, event type or host. The key `/` leads here. */
 export function SearchBox() {
   const [text, setText] = useState("");
-  const [found, setFound] = useState<Found[] | null>(null);
+  const [finds, setFinds] = useState<Finds | null>(null);
+  const { items: found = null, unavailable_shards: away = [] } = finds ?? {};
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const listId = useId();
@@ -30,14 +32,14 @@ export function SearchBox() {
   useEffect(() => {
     const asked = text.trim();
     if (asked === "") {
-      setFound(null);
+      setFinds(null);
       return;
     }
     const stop = new AbortController();
     const timer = setTimeout(() => {
       find(asked, stop.signal).then(
-        (items) => {
-          setFound(items);
+        (answer) => {
+          setFinds(answer);
           setChosen(0);
         },
         () => undefined, // The next key asks again.
@@ -51,7 +53,7 @@ export function SearchBox() {
 
   const close = () => {
     setText("");
-    setFound(null);
+    setFinds(null);
   };
   const open = (item: Found | undefined) => {
     if (item === undefined) return;
@@ -67,7 +69,7 @@ export function SearchBox() {
     else if (event.key === "Enter") {
       if (found !== null) open(found[chosen]);
       // Pasted and confirmed before the list was there.
-      else if (text.trim() !== "") void find(text.trim()).then(([first]) => open(first));
+      else if (text.trim() !== "") void find(text.trim()).then(({ items: [first] }) => open(first));
     } else return;
     event.preventDefault();
   };
@@ -90,7 +92,7 @@ export function SearchBox() {
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
-        onBlur={() => setFound(null)}
+        onBlur={() => setFinds(null)}
       />
       {text === "" && <kbd aria-hidden="true">/</kbd>}
       <div class="found" role="listbox" id={listId} aria-label="Found" hidden={!found?.length}>
@@ -113,19 +115,17 @@ export function SearchBox() {
       </div>
       {found?.length === 0 && (
         <div class="found" role="status">
-          <p>Nothing has this id, slug, event type or host.</p>
+          <p>
+            {away.length === 0
+              ? "Nothing has this id, slug, event type or host."
+              : `Nothing was found. ${noAnswerOf(away)}, which may have it.`}
+          </p>
         </div>
       )}
     </div>
   );
 }
 
-async function find(text: string, signal?: AbortSignal): Promise<Found[]> {
-  const { items } = await call<{ items: Found[] }>(
-    "GET",
-    pathOf("find", { q: text }),
-    undefined,
-    signal,
-  );
-  return items;
+function find(text: string, signal?: AbortSignal): Promise<Finds> {
+  return call("GET", pathOf("find", { q: text }), undefined, signal);
 }

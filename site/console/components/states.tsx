@@ -41,6 +41,23 @@ export function Empty({
   );
 }
 
+/** Says that a list lacks what these shards hold. */
+export function Missing({ shards, retry }: { shards: string[]; retry: () => void }) {
+  return (
+    <div class="alert warn" role="status">
+      <Icon name="warning" />
+      <p>{noAnswerOf(shards)}, so what belongs to it is missing here.</p>
+      <button type="button" class="button small" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+export function noAnswerOf(shards: string[]): string {
+  return `No answer of shard ${shards.join(", ")}`;
+}
+
 /** What went wrong, in the service's words. `asOf` is the time of what is still shown. */
 export function Failure({
   error,

@@ -58,6 +58,7 @@ export function OrganizationPage({ id }: { id: string }) {
       {data && (
         <>
           <CopiedId id={data.id} />
+          {data.shard && <p class="quiet">Shard {data.shard}</p>}
           <OrganizationFigures organization={data} />
           <RateLimit organization={data} mayChange={mayChange && isOpen} onChanged={reload} />
           <SubscriptionsOf slug={slug} query={subscriptions} />

@@ -28,8 +28,11 @@ const COLUMNS: Column<Organization>[] = [
   { title: "Created", line: 3, show: ({ created_at }) => <Ago at={created_at} /> },
 ];
 
+const SHARD: Column<Organization> = { title: "Shard", line: 3, show: ({ shard }) => shard };
+
 export function OrganizationsPage({ query }: { query: Record<string, string> }) {
   const pages = usePages<Organization>("organizations", query);
+  const isSharded = pages.items?.some(({ shard }) => shard !== undefined);
   const mayChange = useMayChange();
   return (
     <>
@@ -39,7 +42,7 @@ export function OrganizationsPage({ query }: { query: Record<string, string> }) 
         <List
           name="Organizations"
           pages={pages}
-          columns={COLUMNS}
+          columns={isSharded ? [...COLUMNS, SHARD] : COLUMNS}
           keyOf={({ id }) => id}
           empty={
             <Empty icon="organizations" title="No organization yet">

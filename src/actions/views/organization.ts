@@ -7,6 +7,8 @@ export interface OrganizationView {
   slug: string;
   rate_limit_per_minute: number;
   created_at: string;
+  /** If there are several shards: its own. */
+  shard?: string;
 }
 
 export function viewOrganization(row: OrganizationRow): OrganizationView {

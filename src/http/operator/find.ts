@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { find, FOUND_KINDS, FOUND_MAX } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
-import { readByHand } from "../page-schema.ts";
+import { readByHand, UnavailableShards } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
 const Query = Type.Object({
@@ -28,6 +28,7 @@ const Items = Type.Object(
       ),
       { description: `At most ${FOUND_MAX}.` },
     ),
+    unavailable_shards: UnavailableShards,
   },
   { title: "FoundItems", description: "The matches, exact ones first." },
 );

@@ -3,7 +3,7 @@ import { getActivity } from "../../actions/list-activity.ts";
 import { STEPS_MS } from "../../domain/activity.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
-import { readByHand } from "../page-schema.ts";
+import { readByHand, UnavailableShards } from "../page-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
 import { Latency } from "./latency-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -54,7 +54,7 @@ const Point = Type.Object(
 );
 
 const Activity = Type.Object(
-  { items: Type.Array(Point) },
+  { items: Type.Array(Point), unavailable_shards: UnavailableShards },
   {
     title: "Activity",
     description: "At most 1,000 points, earliest first, including points without activity.",
