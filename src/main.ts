@@ -91,9 +91,20 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   opened.add(() => destinations.close());
 
   const running = new RunningShards(config, log, healths);
+  const { platformOrganization, retentionMs } = config;
+  const ownProblems = datedProblems(
+    async () => {
+      const checks = await Promise.all([health.forOperators.ready(), health.checkShards()]);
+      return checks.flat();
+    },
+    () => shards.clock(),
+  );
+  const shards: Shards = new Shards(running.all, {
+    ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
+  });
   const sender = createSender({
     check: destinations.forDeliveries,
-    clock: running.clock,
+    clock: shards.clock,
     timeoutMs: config.attemptTimeoutMs,
     userAgent: USER_AGENT,
     extraCa,
@@ -108,10 +119,6 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   );
   metrics.watchAttempts(slots);
   opened.add(() => running.close());
-  const ownProblems = datedProblems(async () => {
-    const checks = await Promise.all([health.forOperators.ready(), health.checkShards()]);
-    return checks.flat();
-  }, running.clock);
   await running.open({
     ...{ processId, eventTypes, destinations, sender, slots, metrics, tracer },
     ownProblems,
@@ -121,11 +128,6 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     },
     watched,
   });
-  const { platformOrganization, retentionMs } = config;
-  const shards = new Shards(running.all, {
-    ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
-  });
-
   if (shards.others.length > 0) {
     const onError = (err: unknown) => {
       if (!isAway(err)) log.error({ err }, "ended sessions are not copied to all shards");

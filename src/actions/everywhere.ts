@@ -1,5 +1,5 @@
 import { Busy, PartnerError } from "../domain/errors.ts";
-import { mergePages, type Order, type Page } from "../domain/page.ts";
+import { mergePages, type Order, type Page, type PageRequest } from "../domain/page.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { inReach } from "./reach.ts";
@@ -64,13 +64,15 @@ export async function somewhere<Result>(shards: Shards, act: Ask<Result>): Promi
 }
 
 /** Reads one page of a list that all shards have a part of. */
-export async function pageEverywhere<Item>(
+export async function pageEverywhere<Request extends PageRequest, Item>(
   shards: Shards,
-  { limit, order }: { limit: number | undefined; order: Order },
-  read: Ask<Page<Item>>,
+  request: Request,
+  read: (deps: Dependencies, request: Request) => Promise<Page<Item>>,
+  order: Order = "descending",
 ): Promise<Page<Item>> {
-  const { values, away } = await everywhere(shards, read);
+  const { values, away } = await everywhere(shards, (deps) => read(deps, request));
   const [only, ...others] = values;
+  const { limit } = request;
   const page = only && others.length === 0 ? only : mergePages(values, { limit, order });
   return lacking(away, page);
 }

@@ -38,12 +38,10 @@ export async function spreadEndedSessions(shards: Shards): Promise<void> {
   const { values } = await everywhere(shards, async ({ db }) => {
     return { db, ended: await listEndedSessions(db, { now, limit: SPREAD_MAX }) };
   });
-  const all = values.flatMap(({ ended }) => ended);
+  const all = new Map(values.flatMap(({ ended }) => ended).map((one) => [one.nonce, one]));
   for (const { db, ended } of values) {
     const known = new Set(ended.map(({ nonce }) => nonce));
-    const missing = new Map(all.map((one) => [one.nonce, one]));
-    for (const nonce of known) missing.delete(nonce);
-    for (const session of missing.values()) await insertEndedSession(db, session);
+    for (const one of all.values()) if (!known.has(one.nonce)) await insertEndedSession(db, one);
   }
 }
 

@@ -46,7 +46,7 @@ export class Readiness {
     if (this.#shards.length === 1) return [];
     const away = await Promise.all(
       this.#shards.map(async (shard) => {
-        const failed = (await shard.check()).find(({ ok }) => !ok);
+        const failed = (await shard.checkAtOnce()).find(({ ok }) => !ok);
         return failed ? [`${shard.name} (${failed.name}: ${failed.detail ?? ""})`] : [];
       }),
     );

@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { Shard } from "../actions/shards.ts";
 import { type Config, eachShard } from "../config.ts";
-import { type Clock, systemClock } from "../domain/clock.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import { Opened } from "./opened.ts";
 import { repeat } from "./repeat.ts";
@@ -51,9 +50,6 @@ export class RunningShards {
     const [home, ...others] = eachShard(config);
     this.all = [placeOf(home), ...others.map(placeOf)];
   }
-
-  /** The time of the first shard that works. */
-  readonly clock: Clock = () => (this.#running[0]?.clock.now ?? systemClock)();
 
   get #running(): OpenShard[] {
     return this.all.flatMap(({ running }) => running ?? []);

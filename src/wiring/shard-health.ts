@@ -4,7 +4,7 @@ import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
 import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { kept } from "./kept.ts";
+import { kept, servedAtOnce } from "./kept.ts";
 import { within } from "./within.ts";
 import type { Writes } from "./writes.ts";
 
@@ -30,6 +30,9 @@ export class ShardHealth {
 
   /** Returns the checks of database and clock. */
   readonly check = kept(() => this.#check());
+
+  /** The same, but a failure is returned again at once. A frozen database would delay each overview. */
+  readonly checkAtOnce = servedAtOnce(this.check, (checks) => checks.some(({ ok }) => !ok));
 
   constructor(name: string, databaseMs = DATABASE_MS) {
     this.name = name;

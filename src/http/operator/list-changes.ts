@@ -55,9 +55,7 @@ export function listChangesRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = { ...readFilters(query, FILTERS), ...readPageRequest(query) };
-      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
-        pageOfChanges(deps, request),
-      );
+      return pageEverywhere(shards, request, pageOfChanges);
     },
   );
 }

@@ -35,9 +35,7 @@ export function listDeliveriesRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = { ...readFilters(query, FILTERS), ...readPageRequest(query) };
-      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
-        pageOfDeliveries(deps, request),
-      );
+      return pageEverywhere(shards, request, pageOfDeliveries);
     },
   );
 }

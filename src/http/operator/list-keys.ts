@@ -25,9 +25,7 @@ export function listKeysRoute(app: App, shards: Shards): void {
         ...readFilters(query, ["organization", "include_revoked"]),
         ...readPageRequest(query),
       };
-      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
-        pageOfApiKeys(deps, request),
-      );
+      return pageEverywhere(shards, request, pageOfApiKeys);
     },
   );
 }

@@ -1,6 +1,8 @@
+import type { Dependencies } from "../../actions/dependencies.ts";
 import { pageOfOrganizations } from "../../actions/listings.ts";
 import { pageEverywhere } from "../../actions/everywhere.ts";
 import { named, type Shards } from "../../actions/shards.ts";
+import type { PageRequest } from "../../domain/page.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems } from "./operation.ts";
@@ -21,11 +23,11 @@ export function listOrganizationsRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ query }) => {
-      const request = readPageRequest(query);
-      return pageEverywhere(shards, { limit: request.limit, order: "ascending" }, async (deps) => {
+      const read = async (deps: Dependencies, request: PageRequest) => {
         const page = await pageOfOrganizations(deps, request);
         return { ...page, items: page.items.map((item) => named(shards, deps, item)) };
-      });
+      };
+      return pageEverywhere(shards, readPageRequest(query), read, "ascending");
     },
   );
 }

@@ -20,11 +20,6 @@ export function listRedeliveriesRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => {
-      const request = readPageRequest(query);
-      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
-        pageOfRedeliveries(deps, request),
-      );
-    },
+    async ({ query }) => pageEverywhere(shards, readPageRequest(query), pageOfRedeliveries),
   );
 }

@@ -38,9 +38,7 @@ export function listSubscriptionsRoute(app: App, shards: Shards): void {
         ...readFilters(query, ["organization", "active"]),
         ...readPageRequest(query),
       };
-      return pageEverywhere(shards, { limit: request.limit, order: "descending" }, (deps) =>
-        pageOfSubscriptions(deps, request),
-      );
+      return pageEverywhere(shards, request, pageOfSubscriptions);
     },
   );
 }
