@@ -78,6 +78,7 @@ export function buildOperatorApp(
   app.decorateRequest("session", null);
   app.decorateRequest("mayHaveEnded", false);
   app.decorateRequest("changes", null);
+  app.decorateRequest("remote", "");
   healthRoutes(app, health);
   metricsRoute(app, metrics);
   if (!withApi) return app;
@@ -93,8 +94,8 @@ export function buildOperatorApp(
         await open.after();
       });
       await api.register(async (guarded: App) => {
-        guarded.addHook("onRequest", signIns.admit);
         recordChangesOf(guarded, shards);
+        guarded.addHook("onRequest", signIns.admit);
         takeTurns(guarded);
         operatorRoutes(guarded, shards);
         await guarded.after();

@@ -9,6 +9,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The changes that the request has made so far. Null: none. */
     changes: Change[] | null;
+    /** The address that the request came from, also after its client has gone. */
+    remote: string;
   }
 }
 
@@ -17,6 +19,10 @@ const COMMAND_LINE = "command-line";
 
 /** Records the changes of a request before it is answered. */
 export function recordChangesOf(app: App, shards: Shards): void {
+  app.addHook("onRequest", (request, _reply, done) => {
+    request.remote = request.ip; // A closed socket no longer has it.
+    done();
+  });
   app.addHook("onSend", async (request, _reply, payload) => {
     const { changes } = request;
     if (changes === null) return payload;
@@ -44,8 +50,8 @@ export async function recordAccess(
 }
 
 export function changeOf(request: FastifyRequest, action: string, subject: string): Change {
-  const { operator, id, ip } = request;
-  return { operator, action, subject, via: wayOf(request), remote: ip, request_id: id };
+  const { operator, id, remote } = request;
+  return { operator, action, subject, via: wayOf(request), remote, request_id: id };
 }
 
 function wayOf({ session, headers }: FastifyRequest): ChangeWay {

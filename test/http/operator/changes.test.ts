@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { type ChangeView, recordChanges } from "../../../src/actions/changes.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
 import { deleteExpiredChanges } from "../../../src/postgres/changes.ts";
-import { createDatabase } from "../../support/database.ts";
+import { createDatabase, ownerOf } from "../../support/database.ts";
 import { anOrganization, createEngine, publish } from "../../support/engine.ts";
 import { OPERATORS, PUBLISHER, READER, startOperatorApi } from "../../support/operator-api.ts";
 import { aPlatformsTypes } from "../../support/platform-types.ts";
+import { untilBlocked } from "../../support/until-blocked.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
 
@@ -45,6 +48,32 @@ test("each change is recorded with operator, time and address", async (t) => {
     request_id: made.headers["x-request-id"],
   });
   assert.match(change.id, /^chg_/);
+});
+
+test("a change is recorded with its address although the client has gone", async (t) => {
+  const api = startOperatorApi(t, deps);
+  const { port } = new URL(await api.app.listen({ host: "127.0.0.1", port: 0 }));
+  const accepted = once(api.app.server, "connection") as Promise<[Socket]>;
+  const body = JSON.stringify({ slug: "left-alone" });
+  const owner = ownerOf(deps.db);
+  await owner.begin(async (tx) => {
+    await tx`lock table organizations`;
+    const client = connect(Number(port), "127.0.0.1");
+    client.write(
+      `POST /api/v1/admin/organizations HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${OPERATORS[1]?.token ?? ""}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const [socket] = await accepted;
+    await untilBlocked(owner);
+    const closed = once(socket, "close");
+    client.destroy();
+    await closed;
+  });
+  const failures = () => api.logged.filter(({ msg }) => String(msg).startsWith("recording a"));
+  const recorded = () =>
+    owner`select from operator_changes where remote = '127.0.0.1' and action = 'create_organization'`;
+  while (failures().length === 0 && (await recorded()).length === 0);
+  assert.deepEqual(failures(), []);
 });
 
 test("the console and the command line are told apart", async (t) => {
