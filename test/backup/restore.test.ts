@@ -69,7 +69,7 @@ test("after a restore to a moment under load no accepted event is lost, and the 
   const waiting = await idsOf(db, "waiting_deliveries", "event_id");
 
   const again = await startProgram(t, env(server));
-  await settled(db, t.signal);
+  await settled({ db }, t.signal);
   const sentAgain = new Set(receiver.requests.slice(before).map(eventOf));
   const atMs = Date.parse(moment);
   const kept = (one: Accepted) => restoredEvents.has(one.event);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../src/postgres/database.ts";
 import type { Afterwards } from "../ledger/afterwards.ts";
-import type { DatabaseServer } from "../ledger/database-server.ts";
+import { type DatabaseServer, openShard } from "../ledger/database-server.ts";
 import { freePort } from "../support/free-port.ts";
 import { folderFor, serverAccount } from "./account.ts";
 import { Member } from "./member.ts";
@@ -50,11 +50,9 @@ export async function openCluster(
   await admin`create role partner login`;
   await admin`create database partner owner partner`;
   await admin.end({ timeout: 1 });
-  const url = `postgres://partner@${hosts}/partner`;
-  const db = connect(url, { max: 2, name: "ledger" });
-  afterwards.after(() => db.end({ timeout: 1 }));
+  const shard = openShard(afterwards, "00", `postgres://partner@${hosts}/partner`);
   let done = 0;
-  return { url, db, harm };
+  return { shards: [shard], harm };
 
   async function harm() {
     await until(isWhole);

@@ -13,6 +13,7 @@ const SUBSCRIPTION = "6f1b9c1e-0000-4000-8000-000000000001";
 
 const delivery = (state: string, attempts: number): DeliveryEntry => ({
   id: "d",
+  shard: "00",
   event: EVENT,
   subscription: SUBSCRIPTION,
   state,
@@ -35,6 +36,7 @@ const arrival = (sentAt: number, answer: Answer): Arrival => ({
   subscription: `wh_${SUBSCRIPTION}`,
   slot: "a",
   sentAt,
+  at: sentAt,
   answer,
 });
 
@@ -156,6 +158,13 @@ test("an outage of PostgreSQL explains only the attempts in progress at its star
   for (const harm of explaining) assert.deepEqual(faults({ arrivals, harms: [harm] }), []);
   const innocent = [away(400, 499), away(501 + ATTEMPT_TIMEOUT_MS, 3_000)];
   for (const harm of innocent) assert.equal(faults({ arrivals, harms: [harm] }).length, 1);
+});
+
+test("an outage of another shard's server explains nothing", () => {
+  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const of = (...shards: string[]) => [{ ...away(400, 600), shards }];
+  assert.deepEqual(faults({ arrivals, harms: of("00", "02") }), []);
+  assert.equal(faults({ arrivals, harms: of("01", "03") }).length, 1);
 });
 
 test("a request that arrives twice within one attempt, after a reset, is a repeat, not a duplicate", () => {

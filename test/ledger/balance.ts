@@ -1,6 +1,6 @@
 import { groupBy } from "../../src/lib/group-by.ts";
 import { parseId, publicId } from "../../src/domain/ids.ts";
-import type { Books } from "./books.ts";
+import type { Books, DeliveryEntry } from "./books.ts";
 import type { Accepted } from "./callers.ts";
 import { explain } from "./duplicates.ts";
 import { flawOf, lossOf } from "./fate.ts";
@@ -78,11 +78,19 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
     found.duplicates.push(
       ...unrecorded.map((sighting) => ({
         sighting,
-        because: explain(sighting, harms),
+        because: explain(
+          sighting,
+          harms.filter((harm) => reaches(harm, delivery)),
+        ),
         known: { delivery, attempts: audit, sightings: sightings.get(publicId("evt", event)) },
       })),
     );
   }
+}
+
+/** Returns whether a fault can explain what happened to a delivery: an outage reaches the shards of one server. */
+function reaches({ shards }: Harm, { shard }: DeliveryEntry): boolean {
+  return shards === undefined || shards.includes(shard);
 }
 
 /** All faults of the service. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../../src/postgres/database.ts";
+import type { LedgerShard } from "./database-server.ts";
 
 /** The service's records at the end. Ids are bare UUIDs. */
 export interface Books {
@@ -12,6 +12,7 @@ export interface Books {
 
 export interface DeliveryEntry {
   id: string;
+  shard: string;
   event: string;
   subscription: string;
   state: string;
@@ -31,8 +32,8 @@ export interface AttemptEntry {
 
 const POLL_MS = 200;
 
-/** Resolves when no delivery waits, or aborts with the run. */
-export async function settled(db: Database, signal: AbortSignal): Promise<void> {
+/** Resolves when no delivery of a shard waits, or aborts with the run. */
+export async function settled({ db }: Pick<LedgerShard, "db">, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const [row] = await db<{ waiting: number }[]>`
@@ -42,13 +43,23 @@ export async function settled(db: Database, signal: AbortSignal): Promise<void> 
   }
 }
 
-export async function readBooks(db: Database): Promise<Books> {
+export async function readBooks(shards: readonly LedgerShard[]): Promise<Books> {
+  const all = await Promise.all(shards.map((shard) => readShard(shard)));
+  return {
+    events: all.flatMap(({ events }) => events),
+    deliveries: all.flatMap(({ deliveries }) => deliveries),
+    attempts: all.flatMap(({ attempts }) => attempts),
+    ended: all.flatMap(({ ended }) => ended),
+  };
+}
+
+async function readShard({ name, db }: LedgerShard): Promise<Books> {
   const events = await db<{ id: string }[]>`select id from events`;
   const deliveries = await db<DeliveryEntry[]>`
-    select id, event_id as event, subscription_id as subscription, 'waiting' as state, attempts
+    select id, ${name} as shard, event_id as event, subscription_id as subscription, 'waiting' as state, attempts
       from waiting_deliveries
     union all
-    select id, event_id, subscription_id, state, attempts from finished_deliveries`;
+    select id, ${name}, event_id, subscription_id, state, attempts from finished_deliveries`;
   const attempts = await db<AttemptEntry[]>`
     select delivery_id as delivery, attempt, http_status as "httpStatus", reason, dead_lettered as "deadLettered",
            round(extract(epoch from attempted_at) * 1000)::float8 as from,

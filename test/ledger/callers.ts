@@ -16,6 +16,8 @@ export interface Called {
   accepted: Accepted[];
   /** The number of requests by status. Requests without a response count as "none". */
   answers: Map<string, number>;
+  /** The number of requests that were answered with 503, by the shard of their organization. */
+  refusals: Map<string, number>;
 }
 
 const CALLERS = 24;
@@ -28,18 +30,13 @@ export async function call(
   random: Random,
   {
     services,
-    token,
     subscriptions,
-  }: {
-    services: readonly Service[];
-    token: string;
-    subscriptions: readonly Subscription[];
-  },
+  }: { services: readonly Service[]; subscriptions: readonly Subscription[] },
   signal: AbortSignal,
   isOver = () => true,
 ): Promise<Called> {
   const began = performance.now();
-  const called: Called = { accepted: [], answers: new Map() };
+  const called: Called = { accepted: [], answers: new Map(), refusals: new Map() };
   const open = new Set(subscriptions);
   let tickets = 0;
   await Promise.all(Array.from({ length: CALLERS }, () => callInTurn()));
@@ -55,8 +52,9 @@ export async function call(
   async function isAccepted(): Promise<boolean> {
     const subscription = pick(random, [...open]);
     const { partnerUrl } = await pick(random, services).ready();
-    const { status, event } = await sendTestEvent(partnerUrl, token, subscription);
-    called.answers.set(status, (called.answers.get(status) ?? 0) + 1);
+    const { status, event } = await sendTestEvent(partnerUrl, subscription);
+    count(called.answers, status);
+    if (status === "503") count(called.refusals, subscription.shard);
     if (event !== null) {
       called.accepted.push({ event, subscription: subscription.id, at: Date.now() });
       return true;
@@ -67,7 +65,11 @@ export async function call(
   }
 }
 
-async function sendTestEvent(partnerUrl: string, token: string, { id, secret }: Subscription) {
+function count(tally: Map<string, number>, name: string): void {
+  tally.set(name, (tally.get(name) ?? 0) + 1);
+}
+
+async function sendTestEvent(partnerUrl: string, { id, secret, token }: Subscription) {
   try {
     const response = await fetch(`${partnerUrl}/api/v1/partner/webhooks/${id}/test`, {
       method: "POST",

@@ -7,33 +7,51 @@ import type { Afterwards } from "./afterwards.ts";
 
 const POLL_MS = 20;
 
-/** A PostgreSQL that survives harm: a server that is restarted when it is found dead, or a cluster. */
-export interface DatabaseServer {
+export interface LedgerShard {
+  name: string;
   url: string;
   db: Database;
-  /** Makes it unusable for a while, and resolves when it is usable again. */
-  harm: () => Promise<{ from: number; until: number; fault?: string }>;
 }
 
+/** A PostgreSQL that survives harm: a server that is restarted when it is found dead, or a cluster. */
+export interface DatabaseServer {
+  shards: LedgerShard[];
+  /** The names of those that no harm reaches. Default: none. */
+  spared?: string[];
+  /** Makes it unusable for a while, and resolves when it is usable again. */
+  harm: () => Promise<Outage>;
+}
+
+export interface Outage {
+  from: number;
+  until: number;
+  fault?: string;
+  /** The shards that were unusable. Default: all. */
+  shards?: readonly string[];
+}
+
+/** One server with one shard. Its harm ends it like `pg_ctl stop -m immediate`. */
 export async function openDatabaseServer(
   afterwards: Afterwards,
   folder: string,
 ): Promise<DatabaseServer> {
-  const dataDir = join(folder, "data");
+  const { url, end } = await startServer(afterwards, join(folder, "data"));
+  return { shards: [openShard(afterwards, "00", url)], harm: () => end("SIGQUIT") };
+}
+
+/** A server in a folder of its own. `end` signals its main process and resolves when there is a new one that is ready. */
+export async function startServer(afterwards: Afterwards, dataDir: string) {
   afterwards.after(() => removeEmbedded(dataDir));
   const embedded = await startEmbedded({ dataDir, log: () => undefined });
   afterwards.after(() => embedded.stop());
-  const db = connect(embedded.url, { max: 2, name: "ledger" });
-  afterwards.after(() => db.end({ timeout: 1 }));
-  return { url: embedded.url, db, harm };
+  return { url: embedded.url, end };
 
-  /** Ends it like `pg_ctl stop -m immediate`. */
-  async function harm() {
+  async function end(signal: "SIGQUIT" | "SIGKILL") {
     const from = Date.now();
     const data = join(homeFolder(dataDir), "data");
     const before = readPostmaster(data)?.pid;
     if (before === undefined) throw new Error("there is no PostgreSQL to kill");
-    process.kill(before, "SIGQUIT");
+    process.kill(before, signal);
     for (;;) {
       await sleep(POLL_MS);
       const now = readPostmaster(data);
@@ -42,4 +60,10 @@ export async function openDatabaseServer(
       }
     }
   }
+}
+
+export function openShard(afterwards: Afterwards, name: string, url: string): LedgerShard {
+  const db = connect(url, { max: 2, name: "ledger" });
+  afterwards.after(() => db.end({ timeout: 1 }));
+  return { name, url, db };
 }

@@ -13,6 +13,8 @@ export interface Arrival {
   slot: Slot;
   /** `X-VC-Timestamp`: identifies an attempt. */
   sentAt: number;
+  /** When its body had arrived. */
+  at: number;
   answer: Answer;
 }
 

@@ -1,17 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { faultsOf } from "./balance.ts";
-import { runLedger } from "./ledger.ts";
-import { SHORT } from "./plan.ts";
+import { faultsOfRun, runLedger } from "./ledger.ts";
+import { SHORT, SHORT_SHARDS } from "./plan.ts";
+import { openShardServers } from "./shard-servers.ts";
 import { summarize } from "./summary.ts";
 
 test("no accepted event is lost, and each key has one event, while publishers, services and PostgreSQL are killed", async (t) => {
   const plan = { ...SHORT, seed: Math.floor(Math.random() * 2 ** 31) };
   const run = await runLedger(plan, t.signal);
   for (const line of summarize(plan, run).split("\n")) t.diagnostic(line);
-  const faults = [...faultsOf(run.balance), ...run.misPublished, ...run.errors];
-  assert.deepEqual(faults, [], `seed ${plan.seed}`);
+  assert.deepEqual(faultsOfRun(run), [], `seed ${plan.seed}`);
   assert.equal(run.called.accepted.length, plan.events);
   assert.ok(run.publications.answers.size >= (plan.published ?? Infinity));
+  assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
+});
+
+test("no accepted event of four shards is lost while one of their two servers is killed, and the other's organizations notice nothing", async (t) => {
+  const plan = { ...SHORT_SHARDS, seed: Math.floor(Math.random() * 2 ** 31) };
+  const run = await runLedger(plan, t.signal, (afterwards, folder) =>
+    openShardServers(afterwards, folder, { count: 4, victim: plan.seed % 2 }),
+  );
+  for (const line of summarize(plan, run).split("\n")) t.diagnostic(line);
+  assert.deepEqual(faultsOfRun(run), [], `seed ${plan.seed}`);
+  assert.equal(run.harms.length, plan.databaseKills);
+  assert.equal(run.called.accepted.length, plan.events);
+  assert.ok(run.publications.answers.size >= (plan.published ?? Infinity));
+  assert.ok(run.neighbours.receivedMs.every(Number.isFinite), "each event was received");
   assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
 });

@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publicId } from "../../src/domain/ids.ts";
 import { Afterwards } from "./afterwards.ts";
-import { type Balance, balance } from "./balance.ts";
+import { type Balance, balance, faultsOf } from "./balance.ts";
 import { readBooks, settled } from "./books.ts";
 import { call, type Called } from "./callers.ts";
-import { type DatabaseServer, openDatabaseServer } from "./database-server.ts";
+import { type DatabaseServer, type LedgerShard, openDatabaseServer } from "./database-server.ts";
 import { doHarm } from "./harms.ts";
 import { type Slot, SLOTS } from "./journal.ts";
-import { makePartner, unsubscribe } from "./partner.ts";
+import { type Neighbours, neighboursOf } from "./neighbours.ts";
+import { makePartner, type Partner, unsubscribe } from "./partner.ts";
 import { ATTEMPT_TIMEOUT_MS, type Plan, RETRY_DELAYS } from "./plan.ts";
 import { between, randomFrom } from "./random.ts";
 import { faultsOfPublishing, type Publications } from "./publications.ts";
@@ -32,13 +33,22 @@ export interface Run {
   errors: string[];
   /** Contradictions between what publishers were told and what is stored. */
   misPublished: string[];
+  neighbours: Neighbours;
+}
+
+/** All faults of the service in a run. */
+export function faultsOfRun({ balance, misPublished, errors, neighbours }: Run): string[] {
+  const faults = [...faultsOf(balance), ...misPublished, ...errors];
+  const { refusals } = neighbours;
+  if (refusals > 0) faults.push(`${refusals} requests for shards that worked were refused`);
+  return faults;
 }
 
 /** Starts the PostgreSQL of a run in a folder of its own. */
 type OpenDatabase = (afterwards: Afterwards, folder: string) => Promise<DatabaseServer>;
 
 /**
- * Accepts events at two services with one database, publishes others through all ways, kills everything at random moments, waits until
+ * Accepts events at two services with the same shards, publishes others through all ways, kills everything at random moments, waits until
  * the queue is empty, and checks the fate of each event. Stops everything at the end and when
  * `stop` aborts.
  */
@@ -71,12 +81,13 @@ async function run(
   const folder = await mkdtemp(join(tmpdir(), "partner-api-ledger-"));
   afterwards.after(() => rm(folder, { recursive: true, force: true }));
   const database = await openDatabase(afterwards, folder);
+  const { shards } = database;
   const receivers = await openReceivers(afterwards, folder, plan.seed);
 
   const eventTypes = await writeEventTypes(folder);
 
   const environment = (slot: Slot) => ({
-    DATABASE_URL: database.url,
+    ...shardSettings(shards),
     DATA_DIR: folder,
     SEALING_KEYS: sealingKeys,
     ATTEMPT_TIMEOUT: `${ATTEMPT_TIMEOUT_MS}ms`,
@@ -93,22 +104,32 @@ async function run(
   }
 
   const [first] = services as [Service, Service];
-  const partner = await makePartner(await first.ready(), plan, receivers);
+  const partners: Partner[] = [];
+  for (const { name } of shards) {
+    partners.push(await makePartner(await first.ready(), name, plan, receivers));
+  }
+  const subscriptions = partners.flatMap((partner) => partner.subscriptions);
+  const where = {
+    databaseUrl: shards.length === 1 ? (shards[0]?.url ?? null) : null,
+    organizations: partners.map(({ organization }) => organization),
+  };
   let isHarmed = !plan.callsThroughHarm;
   const [called, harms, { publications, kills: publisherKills }] = await Promise.all([
-    call(plan, random, { services, ...partner }, signal, () => isHarmed),
+    call(plan, random, { services, subscriptions }, signal, () => isHarmed),
     doHarm(plan, random, services, database).finally(() => (isHarmed = true)),
-    letPublish({ afterwards, folder, random }, plan, { services, databaseUrl: database.url }),
-    sleep(between(random, 0, plan.overMs)).then(() =>
-      unsubscribe(() => first.ready(), partner, signal),
+    letPublish({ afterwards, folder, random }, plan, { services, ...where }),
+    ...partners.map((partner) =>
+      sleep(between(random, 0, plan.overMs)).then(() =>
+        unsubscribe(() => first.ready(), partner, signal),
+      ),
     ),
   ]);
-  await settled(database.db, signal);
+  await Promise.all(shards.map((shard) => settled(shard, signal)));
   await Promise.all(services.map((service) => service.stop()));
 
   const arrivals = await receivers.journal();
-  const books = await readBooks(database.db);
-  const ledgered = await readLedgered(database.db, plan.published);
+  const books = await readBooks(shards);
+  const ledgered = await readLedgered(shards, plan);
   const published = [...publications.answers.values()].flatMap((events) => [...events]);
   const accepted = [...called.accepted, ...published.map((id) => ({ event: publicId("evt", id) }))];
   return {
@@ -121,5 +142,18 @@ async function run(
     publisherKills,
     misPublished: faultsOfPublishing(publications, ledgered),
     errors: services.flatMap(({ errors }) => errors),
+    neighbours: neighboursOf({
+      spared: database.spared ?? [],
+      partners,
+      called,
+      publications,
+      arrivals,
+    }),
   };
+}
+
+function shardSettings(shards: readonly LedgerShard[]): Record<string, string> {
+  const [only, ...others] = shards;
+  if (others.length === 0) return { DATABASE_URL: only?.url ?? "" };
+  return { SHARDS: shards.map(({ name, url }) => `${name}=${url}`).join(" ") };
 }

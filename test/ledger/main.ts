@@ -1,20 +1,29 @@
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
-import { faultsOf, hitsOf } from "./balance.ts";
-import { runLedger } from "./ledger.ts";
-import { FULL, SHORT } from "./plan.ts";
+import { hitsOf } from "./balance.ts";
+import { faultsOfRun, runLedger } from "./ledger.ts";
+import { percentile } from "./neighbours.ts";
+import { FULL, FULL_SHARDS, type Plan, SHORT, SHORT_SHARDS } from "./plan.ts";
+import { openShardServers } from "./shard-servers.ts";
 import { summarize } from "./summary.ts";
 
 const FAULTS_SHOWN = 20;
 const SEEDS = 2 ** 31;
 
 const { values: options } = parseArgs({
-  options: { seed: { type: "string" }, short: { type: "boolean", default: false } },
+  options: {
+    seed: { type: "string" },
+    short: { type: "boolean", default: false },
+    shards: { type: "string" },
+  },
 });
 
 const seed = Number(options.seed ?? Math.floor(Math.random() * SEEDS));
-const plan = { ...(options.short ? SHORT : FULL), seed };
-console.log(`npm run test:ledger -- --seed ${seed}${options.short ? " --short" : ""}`);
+const shards = Number(options.shards ?? 1);
+const sizes = shards > 1 ? [SHORT_SHARDS, FULL_SHARDS] : [SHORT, FULL];
+const plan: Plan = { ...(sizes[options.short ? 0 : 1] ?? FULL), seed };
+const repeat = [...(options.short ? ["--short"] : []), ...(shards > 1 ? ["--shards", shards] : [])];
+console.log(["npm run test:ledger -- --seed", seed, ...repeat].join(" "));
 
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -26,17 +35,39 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const began = performance.now();
-  const run = await runLedger(plan, stop.signal);
-  console.log(summarize(plan, run));
+  const faults = await (shards > 1 ? ofShards() : ofOneDatabase());
   console.log(`${Math.round((performance.now() - began) / 1000)} s`);
-  const faults = [...faultsOf(run.balance), ...run.misPublished, ...run.errors];
-  if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt in progress");
-  if (run.publications.duplicates === 0) faults.push("no publisher lost an answer");
   for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(fault);
-  if (faults.length > 0) console.log(run.harms.map((harm) => JSON.stringify(harm)).join("\n"));
   process.exitCode = faults.length === 0 ? 0 : 1;
 } catch (error) {
   console.error(error);
   process.exitCode ??= 1;
 }
 process.exit(); // An aborted run may still wait for something.
+
+async function ofOneDatabase(): Promise<string[]> {
+  const run = await runLedger(plan, stop.signal);
+  console.log(summarize(plan, run));
+  const faults = faultsOfRun(run);
+  if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt in progress");
+  if (run.publications.duplicates === 0) faults.push("no publisher lost an answer");
+  if (faults.length > 0) faults.push(...run.harms.map((harm) => JSON.stringify(harm)));
+  return faults;
+}
+
+/** The same load without a kill and with kills of one server. The organizations of the other server are compared. */
+async function ofShards(): Promise<string[]> {
+  const faults: string[] = [];
+  const p99: number[] = [];
+  for (const databaseKills of [0, plan.databaseKills]) {
+    const run = await runLedger({ ...plan, databaseKills }, stop.signal, (afterwards, folder) =>
+      openShardServers(afterwards, folder, { count: shards, victim: seed % 2 }),
+    );
+    console.log(summarize(plan, run));
+    faults.push(...faultsOfRun(run));
+    p99.push(percentile(run.neighbours.receivedMs, 0.99));
+  }
+  const [calm = NaN, harmed = NaN] = p99;
+  console.log(`p99 with kills of the other server: ${(harmed / calm).toFixed(2)} × that without`);
+  return faults;
+}

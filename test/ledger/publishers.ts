@@ -4,8 +4,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Database } from "../../src/postgres/database.ts";
 import type { Afterwards } from "./afterwards.ts";
+import type { LedgerShard } from "./database-server.ts";
 import type { Plan } from "./plan.ts";
 import { type Ledgered, type Publications, readPublications } from "./publications.ts";
 import { between, pick, type Random } from "./random.ts";
@@ -13,13 +13,14 @@ import type { Service } from "./services.ts";
 
 const PROGRAM = fileURLToPath(new URL("processes/publishers.js", import.meta.url));
 
-export const ORGANIZATION = "ledger";
 export const PUBLISHED_TYPE = "order.created";
 
 /** The messages to the process and from it. */
 export interface PublisherOptions {
   journalFile: string;
-  databaseUrl: string;
+  /** Null: over HTTP alone, which reaches all shards. */
+  databaseUrl: string | null;
+  organizations: string[];
   seed: number;
   published: number;
   overMs: number;
@@ -44,10 +45,15 @@ export async function writeEventTypes(folder: string): Promise<string> {
 export async function letPublish(
   { afterwards, folder, random }: { afterwards: Afterwards; folder: string; random: Random },
   { seed, overMs, published = 0, publisherKills = 0 }: Plan,
-  { services, databaseUrl }: { services: readonly Service[]; databaseUrl: string },
+  {
+    services,
+    ...where
+  }: Pick<PublisherOptions, "databaseUrl" | "organizations"> & {
+    services: readonly Service[];
+  },
 ): Promise<{ publications: Publications; kills: number }> {
   const journalFile = join(folder, "publications");
-  const options: PublisherOptions = { journalFile, databaseUrl, seed, published, overMs };
+  const options: PublisherOptions = { ...where, journalFile, seed, published, overMs };
   const deaths = Array.from({ length: publisherKills }, () => between(random, 0, overMs));
   const began = performance.now();
   let kills = 0;
@@ -87,12 +93,25 @@ export async function letPublish(
   }
 }
 
-export async function readLedgered(db: Database, published = 0): Promise<Ledgered> {
-  if (published === 0) return { keys: [], events: [], orders: [] };
-  const keys = await db<{ key: string; event: string }[]>`
-    select key, event_id as event from dedupe_keys`;
-  const events = await db<{ id: string }[]>`select id from events where type = ${PUBLISHED_TYPE}`;
-  const orders = await db<{ key: string; event: string }[]>`
-    select key, event_id as event from ledger_orders`;
-  return { keys, events: events.map(({ id }) => id), orders };
+/** Reads what the shards hold. A publisher over HTTP alone writes no orders. */
+export async function readLedgered(
+  shards: readonly LedgerShard[],
+  { published = 0 }: Plan,
+): Promise<Ledgered> {
+  const found: Ledgered = { keys: [], events: [], orders: [] };
+  if (published === 0) return found;
+  for (const { db } of shards) {
+    found.keys.push(...(await db<Keyed[]>`select key, event_id as event from dedupe_keys`));
+    const events = await db<{ id: string }[]>`select id from events where type = ${PUBLISHED_TYPE}`;
+    found.events.push(...events.map(({ id }) => id));
+    if (shards.length === 1) {
+      found.orders.push(...(await db<Keyed[]>`select key, event_id as event from ledger_orders`));
+    }
+  }
+  return found;
+}
+
+interface Keyed {
+  key: string;
+  event: string;
 }

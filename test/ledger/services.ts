@@ -15,6 +15,8 @@ export interface Harm {
   until: number;
   /** What was done to a cluster. */
   fault?: string;
+  /** The shards that the database's fault reached. Default: all. */
+  shards?: readonly string[];
 }
 
 /** One of the two services: the built program, restarted whenever it was killed. */

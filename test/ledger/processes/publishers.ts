@@ -3,10 +3,18 @@ import { openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { publish } from "../../../src/actions/publish.ts";
 import { parseId } from "../../../src/domain/ids.ts";
+import { groupBy } from "../../../src/lib/group-by.ts";
 import { connect, type Queryable } from "../../../src/postgres/database.ts";
 import { ADMIN_TOKEN } from "../../support/program.ts";
-import { readPublications, type Way, WAYS, write } from "../publications.ts";
-import { ORGANIZATION, PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
+import {
+  onlyOrganizationOf,
+  organizationOf,
+  readPublications,
+  type Way,
+  WAYS,
+  write,
+} from "../publications.ts";
+import { PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
 import { pick, randomFrom } from "../random.ts";
 
 /**
@@ -15,6 +23,7 @@ import { pick, randomFrom } from "../random.ts";
  */
 process.on("disconnect", () => process.exit());
 process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
+process.setMaxListeners(0); // Each request waits for a message.
 
 const WORKERS = 8;
 const PATIENCE_MS = 3_000;
@@ -36,24 +45,38 @@ const options = JSON.parse(process.argv[2] ?? "") as PublisherOptions;
 const { answers: before } = readPublications(options.journalFile);
 const journal = openSync(options.journalFile, "a");
 const random = randomFrom(options.seed + before.size);
-const db = connect(options.databaseUrl, { max: WORKERS, name: "publishers" });
+const ways: readonly Way[] = options.databaseUrl === null ? ["http"] : WAYS;
+const db = connect(options.databaseUrl ?? "", { max: WORKERS, name: "publishers" });
 const began = performance.now();
 
 const calls: string[][] = [];
 for (let count = 0; count < options.published; count += calls.at(-1)?.length ?? 0) {
   const size = BATCHES[calls.length % BATCHES.length] ?? 1;
-  calls.push(Array.from({ length: size }, (_, i) => `order-${calls.length}-${i}`));
+  calls.push(Array.from({ length: size }, (_, i) => keyOf(calls.length, i)));
 }
-let next = 0;
-await untilItWorks(
-  () => db`create table if not exists ledger_orders (key text primary key, event_id uuid not null)`,
+if (options.databaseUrl !== null) {
+  await untilItWorks(
+    () =>
+      db`create table if not exists ledger_orders (key text primary key, event_id uuid not null)`,
+  );
+}
+// While a shard is away, the workers of other organizations go on.
+const lanes = groupBy([...calls.entries()], ([, keys]) => onlyOrganizationOf(keys) ?? "several");
+await Promise.all(
+  [...lanes.values()].flatMap((lane) => {
+    const left = lane.values();
+    return Array.from({ length: WORKERS }, () => work(left));
+  }),
 );
-await Promise.all(Array.from({ length: WORKERS }, work));
 process.exit(0);
 
-async function work(): Promise<void> {
-  for (let call = next++; call < calls.length; call = next++) {
-    const keys = calls[call] ?? [];
+function keyOf(call: number, i: number): string {
+  const { organizations } = options;
+  return `${organizations[(call + i) % organizations.length]}/order-${call}-${i}`;
+}
+
+async function work(left: Iterable<[number, string[]]>): Promise<void> {
+  for (const [call, keys] of left) {
     if (keys.every((key) => before.has(key))) continue;
     await sleep((call / calls.length) * options.overMs - (performance.now() - began));
     const rivals = call % RIVALS_EVERY === 0 ? 2 : 1;
@@ -63,8 +86,8 @@ async function work(): Promise<void> {
 
 async function publishUntilAnswered(keys: string[]): Promise<void> {
   await untilItWorks(async () => {
-    const way = pick(random, WAYS);
-    write(journal, { begins: keys, way });
+    const way = pick(random, ways);
+    write(journal, { begins: keys, way, at: Date.now() });
     const told = await { http: byHttp, sql: bySql, typescript: byTypescript }[way](keys);
     if (random() < LOST) throw new Error("the answer is lost");
     note(way, told);
@@ -93,7 +116,8 @@ async function byHttp(keys: string[]): Promise<Answers> {
   process.send?.(WHERE);
   const [operatorUrl] = (await once(process, "message")) as [string];
   const events = keys.map((dedupe_key) => ({
-    ...{ organization: ORGANIZATION, type: PUBLISHED_TYPE, data: { dedupe_key }, dedupe_key },
+    ...{ organization: organizationOf(dedupe_key), type: PUBLISHED_TYPE },
+    ...{ data: { dedupe_key }, dedupe_key },
   }));
   const response = await fetch(`${operatorUrl}/api/v1/admin/events`, {
     method: "POST",
@@ -102,7 +126,10 @@ async function byHttp(keys: string[]): Promise<Answers> {
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   const text = await response.text();
-  if (response.status >= 500) throw new Error(text);
+  if (response.status >= 500) {
+    write(journal, { refused: keys });
+    throw new Error(text);
+  }
   if (response.status !== 202) throw new Refused(text);
   const told = JSON.parse(text) as Told | { items: Told[] };
   const items = "items" in told ? told.items : [told];
@@ -128,7 +155,7 @@ async function bySql(keys: string[]): Promise<Answers> {
     const told: Answers = {};
     for (const key of keys) {
       const [row] = await tx<{ event: string }[]>`
-        select partner_api_publish(organization => ${ORGANIZATION}, type => ${PUBLISHED_TYPE}, data => '{}',
+        select partner_api_publish(organization => ${organizationOf(key)}, type => ${PUBLISHED_TYPE}, data => '{}',
                                    dedupe_key => ${key}) as event`;
       told[key] = { event: row?.event ?? "", isDuplicate: false };
     }
@@ -139,7 +166,7 @@ async function bySql(keys: string[]): Promise<Answers> {
 async function byTypescript(keys: string[]): Promise<Answers> {
   return inTransaction(async (tx) => {
     const [organization] = await tx<{ id: string }[]>`
-      select id from organizations where slug = ${ORGANIZATION}`;
+      select id from organizations where slug = ${onlyOrganizationOf(keys) ?? ""}`;
     const events = keys.map((dedupeKey) => ({
       ...{ organizationId: organization?.id ?? "", type: PUBLISHED_TYPE, data: "{}", dedupeKey },
     }));

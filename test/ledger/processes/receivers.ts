@@ -66,6 +66,7 @@ async function serve(slot: Slot, request: IncomingMessage, response: ServerRespo
     subscription: subscription_id,
     slot,
     sentAt: Number(request.headers["x-vc-timestamp"]),
+    at: Date.now(),
     answer,
   };
   writeSync(journal, `${JSON.stringify(arrival)}\n`);

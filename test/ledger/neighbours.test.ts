@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { neighboursOf, percentile } from "./neighbours.ts";
+
+test("the organizations of shards that no harm reaches are timed, and their refusals counted", () => {
+  const of = (shard: string) => ({ organization: `ledger-${shard}`, shard });
+  const { refusals, receivedMs } = neighboursOf({
+    spared: ["01"],
+    partners: [of("00"), of("01")],
+    called: { refusals: new Map([...tally("00", 5), ...tally("01", 1)]) },
+    publications: {
+      began: new Map([
+        ...tally("ledger-00/a", 0),
+        ...tally("ledger-01/b", 100),
+        ...tally("ledger-01/c", 100),
+      ]),
+      answers: new Map([
+        ["ledger-01/b", new Set(["1"])],
+        ["ledger-01/c", new Set(["2"])],
+      ]),
+      refusals: new Map([...tally("ledger-00", 7), ...tally("ledger-01", 2)]),
+    },
+    arrivals: [
+      { event: "evt_1", at: 1_150 },
+      { event: "evt_1", at: 150 },
+      { event: "evt_0", at: 900 },
+    ],
+  });
+  assert.equal(refusals, 3);
+  assert.deepEqual(receivedMs, [50, Infinity]);
+});
+
+test("a percentile is one of the times", () => {
+  const times = Array.from({ length: 200 }, (_, i) => i + 1);
+  assert.deepEqual(
+    [0.5, 0.99, 1].map((share) => percentile(times, share)),
+    [100, 198, 200],
+  );
+});
+
+function tally(name: string, count: number): [string, number][] {
+  return [[name, count]];
+}

@@ -1,0 +1,51 @@
+import { publicId } from "../../src/domain/ids.ts";
+import type { Called } from "./callers.ts";
+import type { Arrival } from "./journal.ts";
+import type { Partner } from "./partner.ts";
+import { organizationOf, type Publications } from "./publications.ts";
+
+/** What the organizations noticed whose shards no outage reaches. */
+export interface Neighbours {
+  /** The number of their requests that were answered with 503. */
+  refusals: number;
+  /** From the first request to publish an event of theirs until a receiver had it, ascending. */
+  receivedMs: number[];
+}
+
+export function neighboursOf({
+  spared,
+  partners,
+  called,
+  publications,
+  arrivals,
+}: {
+  /** The names of these shards. */
+  spared: readonly string[];
+  partners: readonly Pick<Partner, "organization" | "shard">[];
+  called: Pick<Called, "refusals">;
+  publications: Pick<Publications, "answers" | "began" | "refusals">;
+  arrivals: readonly Pick<Arrival, "event" | "at">[];
+}): Neighbours {
+  const neighbours = partners.filter(({ shard }) => spared.includes(shard));
+  const organizations = new Set(neighbours.map(({ organization }) => organization));
+  const firstAt = new Map<string, number>();
+  for (const { event, at } of arrivals) firstAt.set(event, Math.min(at, firstAt.get(event) ?? at));
+
+  const receivedMs: number[] = [];
+  for (const [key, beganAt] of publications.began) {
+    if (!organizations.has(organizationOf(key))) continue;
+    const [event = ""] = publications.answers.get(key) ?? [];
+    receivedMs.push((firstAt.get(publicId("evt", event)) ?? Infinity) - beganAt);
+  }
+  const sum = (tally: ReadonlyMap<string, number>, names: Iterable<string>) =>
+    [...names].reduce((total, name) => total + (tally.get(name) ?? 0), 0);
+  return {
+    refusals: sum(called.refusals, spared) + sum(publications.refusals, organizations),
+    receivedMs: receivedMs.sort((a, b) => a - b),
+  };
+}
+
+/** Returns this share of the sorted times: 0.99 for the 99th percentile. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
+}
