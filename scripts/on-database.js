@@ -7,25 +7,37 @@ import { configurationNames } from "../dist/src/config.js";
 import { removeEmbedded, startEmbedded } from "../dist/src/embedded-postgres/index.js";
 import { ROOT } from "./ready.js";
 
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+
 let endedBy = null;
 let runner = null;
 
-/** Runs Node.js with these arguments and a PostgreSQL of its own. Returns the exit status. */
-export async function runOnDatabase(args) {
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => endRunner(name));
-  const database = await openDatabase();
+/**
+ * Runs Node.js with these arguments and a PostgreSQL of its own, or two for the shards of the tests' services. Returns the exit
+ * status. `shard` gets the tests' organizations.
+ */
+export async function runOnDatabase(args, { shard } = {}) {
+  for (const name of SIGNALS) process.on(name, endRunner);
+  const databases = [];
   try {
-    return await run(args, database.url);
+    databases.push(await openDatabase());
+    if (shard) databases.push(await openDatabase());
+    const [first, second] = databases;
+    return await run(args, {
+      TEST_DATABASE_URL: first.url,
+      ...(shard && { TEST_DATABASE_URL_2: second.url, TEST_SHARD: shard }),
+    });
   } finally {
-    await database.close();
+    for (const database of databases) await database.close();
+    for (const name of SIGNALS) process.off(name, endRunner);
   }
 }
 
-async function run(args, databaseUrl) {
+async function run(args, settings) {
   if (endedBy === null) {
     runner = spawn(process.execPath, args, {
       cwd: ROOT,
-      env: environment(databaseUrl),
+      env: environment(settings),
       stdio: ["ignore", "inherit", "inherit"],
       detached: true, // A process group, so that children of the tests end too.
     });
@@ -70,8 +82,8 @@ async function openDatabase() {
 }
 
 /** Removes variables that would affect the tests: the service's settings and libpq's. */
-function environment(databaseUrl) {
-  const env = { ...process.env, TEST_DATABASE_URL: databaseUrl };
+function environment(settings) {
+  const env = { ...process.env, ...settings };
   const isBuiltIn = !env.DATABASE_URL;
   for (const name of Object.keys(env)) if (isBuiltIn && name.startsWith("PG")) delete env[name];
   for (const name of configurationNames()) delete env[name];

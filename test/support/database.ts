@@ -16,8 +16,7 @@ const OBJECT_IN_USE = "55006";
  * A database of one's own with an empty schema, as the service's role sees it: rows, and no right to alter, drop or
  * rewrite history. Dropped when the test or the file that asked for it is over.
  */
-export async function createDatabase({ max = 10 } = {}): Promise<Database> {
-  const server = serverUrl();
+export async function createDatabase({ max = 10, server = serverUrl() } = {}): Promise<Database> {
   const name = `partner_api_test_${randomUUID().replaceAll("-", "")}`;
   const password = randomUUID();
   await withAdmin(server, async (admin) => {
@@ -32,7 +31,7 @@ export async function createDatabase({ max = 10 } = {}): Promise<Database> {
   const owner = connect(urlOf(server, name), { max: 4, name: "test owner" });
   const url = urlOf(server, name, { username: name, password });
   const db = connect(url, { max, name: "test" });
-  databases.set(db, { url, owner });
+  databases.set(db, { url, owner, ownersUrl: urlOf(server, name) });
   after(async () => {
     await Promise.all([db, owner].map((pool) => pool.end({ timeout: 1 })));
     await withAdmin(server, async (admin) => {
@@ -43,7 +42,13 @@ export async function createDatabase({ max = 10 } = {}): Promise<Database> {
   return db;
 }
 
-const databases = new WeakMap<Database, { url: string; owner: Database }>();
+interface Known {
+  url: string;
+  owner: Database;
+  ownersUrl: string;
+}
+
+const databases = new WeakMap<Database, Known>();
 
 /** The same database as its schema's owner sees it, for what the service must not do. */
 export function ownerOf(db: Database): Database {
@@ -52,12 +57,11 @@ export function ownerOf(db: Database): Database {
 
 /** How a process of its own reaches a test's database: as the service and as the schema's owner. */
 export function environmentOf(db: Database): Record<string, string> {
-  const { url, owner } = known(db);
-  const { database } = owner.options;
-  return { DATABASE_URL: url, MIGRATION_DATABASE_URL: urlOf(serverUrl(), database) };
+  const { url, ownersUrl } = known(db);
+  return { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownersUrl };
 }
 
-function known(db: Database): { url: string; owner: Database } {
+function known(db: Database): Known {
   const found = databases.get(db);
   if (!found) throw new Error("createDatabase did not make this database");
   return found;

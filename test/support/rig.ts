@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { testAuthority } from "./certificates.ts";
 import { createDatabase, environmentOf } from "./database.ts";
+import { environmentOfShards, PLACEMENT } from "./placement.ts";
 import { ADMIN_TOKEN, type Program } from "./program.ts";
 
 /** The environment of processes that share one fresh database and may send to receivers on loopback. */
@@ -16,7 +17,9 @@ export async function aRig(
   const caFile = join(folder, "ca.pem");
   await writeFile(caFile, (await testAuthority()).cert);
   return {
-    ...environmentOf(await createDatabase({ max: 1 })),
+    ...(PLACEMENT === undefined
+      ? environmentOf(await createDatabase({ max: 1 }))
+      : await environmentOfShards(PLACEMENT)),
     DATA_DIR: folder,
     EGRESS_ALLOW: "127.0.0.0/8",
     EGRESS_CA_FILE: caFile,
