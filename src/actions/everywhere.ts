@@ -2,10 +2,8 @@ import { Busy, PartnerError } from "../domain/errors.ts";
 import { mergePages, type Order, type Page, type PageRequest } from "../domain/page.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { inReach } from "./reach.ts";
+import { type Ask, inReach } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
-
-type Ask<Result> = (deps: Dependencies) => Promise<Result>;
 
 interface Failure {
   shard: string;
@@ -24,7 +22,7 @@ export interface Results<Result> {
  * `not_found`. If none has it, the error names the shards that did not answer.
  */
 export async function anywhere<Result>(shards: Shards, act: Ask<Result>): Promise<Result> {
-  if (shards.others.length === 0) return act(depsOf(shards.home));
+  if (shards.others.length === 0) return act(depsOf(shards.home), shards.home);
   const failures: Failure[] = [];
   const tries = shards.all.map((shard) => attempt(shard, act, failures));
   return Promise.any(tries).catch(() => {
@@ -37,7 +35,8 @@ export async function everywhere<Result>(
   shards: Shards,
   read: Ask<Result>,
 ): Promise<Results<Result>> {
-  if (shards.others.length === 0) return { values: [await read(depsOf(shards.home))], away: [] };
+  if (shards.others.length === 0)
+    return { values: [await read(depsOf(shards.home), shards.home)], away: [] };
   const failures: Failure[] = [];
   const results = await Promise.allSettled(
     shards.all.map((shard) => attempt(shard, read, failures)),
@@ -51,7 +50,7 @@ export async function everywhere<Result>(
 
 /** Does something in the first shard that works, where any will do. */
 export async function somewhere<Result>(shards: Shards, act: Ask<Result>): Promise<Result> {
-  if (shards.others.length === 0) return act(depsOf(shards.home));
+  if (shards.others.length === 0) return act(depsOf(shards.home), shards.home);
   const failures: Failure[] = [];
   for (const shard of shards.all) {
     try {

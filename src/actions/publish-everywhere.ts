@@ -14,7 +14,7 @@ import { depsOf, type Shard, type Shards } from "./shards.ts";
  */
 export function publishingEverywhere(shards: Shards): PublishingParts {
   if (shards.others.length === 0) return depsOf(shards.home);
-  const places = new Map<OrganizationId, Shard | undefined>();
+  const places = new Map<OrganizationId, Shard>();
   const { eventTypes, retentionMs } = shards.settings;
   return {
     eventTypes,
@@ -25,13 +25,10 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
 
   async function findOrganization(name: OrganizationName): Promise<OrganizationRow | null> {
     try {
-      return await anywhere(shards, async (deps) => {
-        const found = await deps.batched.findOrganization(name);
+      return await anywhere(shards, async ({ batched }, shard) => {
+        const found = await batched.findOrganization(name);
         if (!found) throw absent();
-        places.set(
-          found.id,
-          shards.all.find((shard) => shard.deps === deps),
-        );
+        places.set(found.id, shard);
         return found;
       });
     } catch (error) {

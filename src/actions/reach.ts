@@ -3,6 +3,9 @@ import { type Database, probe } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { depsOf, type Shard } from "./shards.ts";
 
+/** Reads or changes one shard. */
+export type Ask<Result> = (deps: Dependencies, shard: Shard) => Promise<Result>;
+
 /** How often the database is probed while work on it lasts. */
 const SLOW_MS = 1_000;
 /** How long a probe may take. */
@@ -12,10 +15,7 @@ const PROBE_MS = 1_000;
  * Reads or changes a shard. The work may be slow. If the database answers no probe meanwhile, this throws, and later calls throw
  * at once, until a probe succeeds. So a frozen shard does not delay what the others answer.
  */
-export async function inReach<Result>(
-  shard: Shard,
-  act: (deps: Dependencies) => Promise<Result>,
-): Promise<Result> {
+export async function inReach<Result>(shard: Shard, act: Ask<Result>): Promise<Result> {
   const deps = depsOf(shard);
   if (shard.isSilent) throw new Busy();
   let probing: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export async function inReach<Result>(
     probing = setInterval(() => void listen(), SLOW_MS);
   });
   try {
-    return await Promise.race([act(deps), silence]);
+    return await Promise.race([act(deps, shard), silence]);
   } catch (error) {
     shard.noteFailure?.(error);
     throw error;

@@ -40,7 +40,7 @@ describe("the console with several shards", { skip }, async () => {
     await page.getByText("Nothing was found. No answer of shard 01, which may have it.").waitFor();
 
     await visit(page, "#/organizations/acme");
-    await page.getByText("Shard 00", { exact: true }).waitFor();
+    await page.getByText("in shard 00", { exact: true }).waitFor();
     await visit(page, "#/deliveries");
     await page.getByText("No answer of shard 01").waitFor();
     await visit(page, "#/");

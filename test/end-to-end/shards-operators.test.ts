@@ -153,6 +153,22 @@ test("operators work with several shards as with one", async (t) => {
     },
   );
 
+  await t.test("a frozen shard is left out of answers until it moves again", async () => {
+    gateOf("01").freeze();
+    for (const path of ["/organizations", "/find?q=a", "/deliveries"]) {
+      assert.deepEqual((await list(path)).unavailable_shards, ["01"], path);
+    }
+    const unknown = await ask(
+      `/subscriptions/wh_${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)}`,
+    );
+    assert.equal(unknown.status, 503);
+    assert.match(String(unknown.body["detail"]), /shard 01/);
+    assert.equal((await ask(`/subscriptions/${subscriptions[0]?.id}`)).status, 200);
+    assert.match(JSON.stringify((await ask("/overview")).body["problems"]), /"code":"shard"/);
+    gateOf("01").thaw();
+    while ((await list("/organizations?limit=200")).unavailable_shards) await sleep(50);
+  });
+
   await t.test(
     "without the home shard no organization is created, and the rest works",
     async () => {

@@ -57,8 +57,10 @@ export function OrganizationPage({ id }: { id: string }) {
       {data === null && !error && <Loading />}
       {data && (
         <>
-          <CopiedId id={data.id} />
-          {data.shard && <p class="quiet">Shard {data.shard}</p>}
+          <p>
+            <CopiedId id={data.id} />
+            {data.shard && <span class="quiet"> in shard {data.shard}</span>}
+          </p>
           <OrganizationFigures organization={data} />
           <RateLimit organization={data} mayChange={mayChange && isOpen} onChanged={reload} />
           <SubscriptionsOf slug={slug} query={subscriptions} />
