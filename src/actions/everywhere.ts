@@ -10,13 +10,6 @@ interface Failure {
   error: unknown;
 }
 
-/** The results of the shards that have one. */
-export interface Results<Result> {
-  values: Result[];
-  /** The names of the shards that did not answer. */
-  away: string[];
-}
-
 /**
  * Does something with a thing that belongs to one shard, such as a bare id. Only its shard has it: the others throw
  * `not_found`. If none has it, the error names the shards that did not answer.
@@ -30,13 +23,16 @@ export async function anywhere<Result>(shards: Shards, act: Ask<Result>): Promis
   });
 }
 
-/** Reads the same of every shard, in parallel. Throws if none answers, or none has what was asked for. */
+/**
+ * Reads the same of every shard, in parallel. `away` names the shards that did not answer. Throws if none answers, or none has
+ * what was asked for.
+ */
 export async function everywhere<Result>(
   shards: Shards,
   read: Ask<Result>,
-): Promise<Results<Result>> {
-  if (shards.others.length === 0)
-    return { values: [await read(depsOf(shards.home), shards.home)], away: [] };
+): Promise<{ values: Result[]; away: string[] }> {
+  const { home, others } = shards;
+  if (others.length === 0) return { values: [await read(depsOf(home), home)], away: [] };
   const failures: Failure[] = [];
   const results = await Promise.allSettled(
     shards.all.map((shard) => attempt(shard, read, failures)),
@@ -114,6 +110,6 @@ export function isAway(error: unknown): boolean {
   return error instanceof Busy || isUnavailable(error);
 }
 
-function isAbsent(error: unknown): boolean {
+export function isAbsent(error: unknown): boolean {
   return error instanceof PartnerError && error.code === "not_found";
 }

@@ -87,6 +87,6 @@ export async function closeOrganization(
   return organization;
 }
 
-function noSuchOrganization(): PartnerError {
+export function noSuchOrganization(): PartnerError {
   return new PartnerError("not_found", "There is no such organization.");
 }

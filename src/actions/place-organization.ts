@@ -1,4 +1,4 @@
-import { type Fault, Busy, invalidRequest, PartnerError } from "../domain/errors.ts";
+import { Busy, invalidRequest, PartnerError } from "../domain/errors.ts";
 import {
   countOrganizations,
   type OrganizationRow,
@@ -17,7 +17,9 @@ export async function placeOrganization(
   { shard: wanted, ...request }: OrganizationRequest & { shard?: string | undefined },
 ): Promise<OrganizationRow & { shard: string }> {
   const names = shards.all.map(({ name }) => name);
-  if (wanted !== undefined && !names.includes(wanted)) throw invalidRequest(unknownShard(names));
+  if (wanted !== undefined && !names.includes(wanted)) {
+    throw invalidRequest([{ pointer: "/shard", detail: `must be one of ${names.join(", ")}` }]);
+  }
   if (shards.others.length === 0) {
     const home = depsOf(shards.home);
     return { ...(await createOrganization(home, request)), shard: home.shard };
@@ -27,10 +29,6 @@ export async function placeOrganization(
   const place = shards.all.find(({ name }) => name === reserved);
   if (!place) throw new PartnerError("slug_taken", "An organization has this slug already.");
   return { ...(await createOrganization(depsOf(place), request)), shard: place.name };
-}
-
-function unknownShard(names: string[]): Fault[] {
-  return [{ pointer: "/shard", detail: `must be one of ${names.join(", ")}` }];
 }
 
 async function findSmallest(shards: Shards): Promise<string> {

@@ -1,9 +1,10 @@
-import { Busy, PartnerError } from "../domain/errors.ts";
+import { Busy } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
-import { anywhere, isAway } from "./everywhere.ts";
+import { anywhere, isAbsent, isAway } from "./everywhere.ts";
 import type { NewEvent, Published } from "./new-event.ts";
+import { noSuchOrganization } from "./organizations.ts";
 import type { PublishingParts } from "./publish-events.ts";
 import { inReach } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
@@ -27,12 +28,12 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
     try {
       return await anywhere(shards, async ({ batched }, shard) => {
         const found = await batched.findOrganization(name);
-        if (!found) throw absent();
+        if (!found) throw noSuchOrganization();
         places.set(found.id, shard);
         return found;
       });
     } catch (error) {
-      if (error instanceof PartnerError && error.code === "not_found") return null;
+      if (isAbsent(error)) return null;
       throw error;
     }
   }
@@ -57,13 +58,6 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
 }
 
 function partlyPublished(cause: unknown): Busy {
-  const busy = new Busy(
-    "A shard failed, so a part is not published. Repeat with the same dedupe keys.",
-  );
-  busy.cause = cause;
-  return busy;
-}
-
-function absent(): PartnerError {
-  return new PartnerError("not_found", "There is no such organization.");
+  const detail = "A shard failed, so a part is not published. Repeat with the same dedupe keys.";
+  return Object.assign(new Busy(detail), { cause });
 }

@@ -99,7 +99,7 @@ export class Slots {
   /** Slots are free. Wakes the dispatchers of other shards that would get some now. */
   tellOthers(own: Due): void {
     if (this.#waiting.size === Number(this.#waiting.has(own))) return;
-    const wanted = this.share(new JoinedQueue([...this.#waiting.keys()]));
+    const wanted = this.#shareOfAll();
     for (const [queue, wakeUp] of this.#waiting)
       if (queue !== own && partOf(queue, wanted).shares.length > 0) wakeUp.set();
   }
@@ -108,12 +108,13 @@ export class Slots {
   shareWithOthers(queue: Due, wakeUp: Pick<WakeSignal, "set">): Wanted {
     if (queue.size === 0) return this.share(queue);
     this.#waiting.set(queue, wakeUp);
-    const wanted =
-      this.#waiting.size === 1
-        ? this.share(queue)
-        : partOf(queue, this.share(new JoinedQueue([...this.#waiting.keys()])));
+    const wanted = this.#waiting.size === 1 ? this.share(queue) : partOf(queue, this.#shareOfAll());
     if (wanted.shares.length > 0) this.#waiting.delete(queue);
     return wanted;
+  }
+
+  #shareOfAll(): Wanted {
+    return this.share(new JoinedQueue([...this.#waiting.keys()]));
   }
 
   /** The queue's dispatcher cannot claim now. So it keeps no other one waiting. */

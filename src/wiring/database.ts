@@ -136,7 +136,10 @@ export async function updateSchema(
   config: Config,
   url: string,
   log: (message: string) => void,
-  { writesRetention = false }: { writesRetention?: boolean } = {},
+  {
+    writesRetention = false,
+    stepsMs = STEPS_MS,
+  }: { writesRetention?: boolean; stepsMs?: number } = {},
 ): Promise<void> {
   const owner = connect(config.migrationDatabaseUrl ?? url, {
     max: 1,
@@ -151,7 +154,7 @@ export async function updateSchema(
       for (const name of await migrate(owner, { onWait }).catch(orExplain(OLD)))
         log(`applied ${name}`);
     }
-    await keepSchema(config, url, owner.within(STEPS_MS), { log, writesRetention });
+    await keepSchema(config, url, owner.within(stepsMs), { log, writesRetention });
   } finally {
     await owner.end({ timeout: 5 });
   }

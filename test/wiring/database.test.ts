@@ -97,6 +97,18 @@ test("a process whose role does not own the schema refuses to start before migra
   });
 });
 
+test("a start does not wait for a session that holds what the schema's owner writes", async () => {
+  const db = await createDatabase();
+  const config = loadConfig(environmentOf(db));
+  await ownerOf(db).begin(async (busy) => {
+    await busy`lock table settings`;
+    await assert.rejects(
+      updateSchema(config, config.databaseUrl ?? "", () => undefined, { stepsMs: 500 }),
+      { code: "ETIMEDOUT" }, // Otherwise the server ends the statement much later, with another code.
+    );
+  });
+});
+
 test("a schema keeps the name of its shard and is refused under another name, so shards never share one", async () => {
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
   const open = async (shards: string) => {
