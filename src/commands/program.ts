@@ -14,7 +14,7 @@ import { subscriptionCommands } from "./subscription.ts";
 const WIDTH = 100;
 
 /** Builds the command line. Errors are thrown and never end the process. */
-function buildProgram(context: CommandContext): Command {
+export function buildProgram(context: CommandContext): Command {
   const program = new Command("partner-api")
     .description("A partner-facing HTTP API: identity, webhook subscriptions, signed deliveries.")
     .exitOverride()
