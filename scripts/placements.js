@@ -10,9 +10,13 @@ import { makeReady, ROOT } from "./ready.js";
 await makeReady({ dev: true });
 const { runOnDatabase } = await import("./on-database.js");
 
+/** They bring shards or databases of their own. */
+const OTHERS = ["end-to-end/shards", "postgres/pgbouncer"];
+
 const wanted = process.argv.slice(2);
 const files = compiledTests(ROOT, { long: false })
   .filter((path) => readFileSync(path, "utf8").includes("/support/rig.js"))
+  .filter((path) => !OTHERS.some((part) => path.includes(part)))
   .filter((path) => wanted.length === 0 || wanted.some((part) => path.includes(part)));
 const shards = process.env.TEST_SHARD ? [process.env.TEST_SHARD] : ["00", "01", "02", "03"];
 const options = ["--test-reporter=spec", "--test-concurrency=2", "--test-timeout=300000"];

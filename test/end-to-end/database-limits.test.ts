@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
+import { databaseUrlOf, ownersUrlOf } from "../support/placement.ts";
 import { startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { type Answered, aPartner, aRig } from "../support/rig.ts";
@@ -11,7 +12,7 @@ const LIMIT = { timeout: 90_000 };
 /** The program with one subscription, and its database as the owner of the server sees it. */
 async function running(t: TestContext) {
   const rig = await aRig(t);
-  const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 2, name: "test owner" });
+  const owner = connect(ownersUrlOf(rig), { max: 2, name: "test owner" });
   t.after(() => owner.end({ timeout: 1 }));
   const program = await startProgram(t, rig);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
@@ -21,7 +22,7 @@ async function running(t: TestContext) {
 
   return {
     owner,
-    role: new URL(rig["DATABASE_URL"] ?? "").username,
+    role: new URL(databaseUrlOf(rig)).username,
     receiver,
     partner,
     another: () => aPartner(program, "globex", { rateLimitPerMinute: 100_000 }),

@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
+import { ownersUrlOf } from "../support/placement.ts";
 import { ERA } from "../support/clock.ts";
 import { guideText } from "../support/guide.ts";
 import { runProgram, startProgram } from "../support/program.ts";
@@ -15,7 +16,7 @@ import { aRig } from "../support/rig.ts";
 /** A rig whose history of the tests' era has expired, with one event in it. So short a retention makes turns of a second. */
 async function anExpiredEvent(t: TestContext) {
   const rig = await aRig(t, { RETENTION: "1m" });
-  const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 1, name: "test" });
+  const owner = connect(ownersUrlOf(rig), { max: 1, name: "test" });
   const id = timeOrderedId(ERA);
   await owner`insert into events (id, organization_id, type, occurred_at, data)
               values (${id}, ${id}, 'vc.test.ping', ${ERA}, '{"text":"one, two"}')`;

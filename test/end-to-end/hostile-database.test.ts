@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
+import { oneShardOnly } from "../support/placement.ts";
 import { runProgram } from "../support/program.ts";
 import { aRig } from "../support/rig.ts";
 
@@ -13,19 +14,23 @@ function refusal(message: string): Buffer {
   return Buffer.concat([Buffer.from("E"), length, fields]);
 }
 
-test("messages of a database cannot control the terminal", async (t) => {
-  const server = createServer((socket) => {
-    socket.once("data", () => socket.end(refusal("no\u001b]0;owned\u0007\u202e entry")));
-    socket.on("error", () => undefined);
-  }).listen(0, "127.0.0.1");
-  t.after(() => server.close());
-  await once(server, "listening");
-  const url = `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
-  const env = { ...(await aRig(t)), DATABASE_URL: url, MIGRATION_DATABASE_URL: url };
-  for (const command of [["org", "list"], ["doctor"]]) {
-    const { status, stdout, stderr } = await runProgram(command, env);
-    assert.equal(status, 1);
-    assert.match(stdout + stderr, /no\ufffd\]0;owned\ufffd\ufffd entry/);
-    assert.doesNotMatch(stdout + stderr, /[^\P{Cc}\n]|\p{Cf}/u);
-  }
-});
+test(
+  "messages of a database cannot control the terminal",
+  oneShardOnly("its database is no server"),
+  async (t) => {
+    const server = createServer((socket) => {
+      socket.once("data", () => socket.end(refusal("no\u001b]0;owned\u0007\u202e entry")));
+      socket.on("error", () => undefined);
+    }).listen(0, "127.0.0.1");
+    t.after(() => server.close());
+    await once(server, "listening");
+    const url = `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
+    const env = { ...(await aRig(t)), DATABASE_URL: url, MIGRATION_DATABASE_URL: url };
+    for (const command of [["org", "list"], ["doctor"]]) {
+      const { status, stdout, stderr } = await runProgram(command, env);
+      assert.equal(status, 1);
+      assert.match(stdout + stderr, /no\ufffd\]0;owned\ufffd\ufffd entry/);
+      assert.doesNotMatch(stdout + stderr, /[^\P{Cc}\n]|\p{Cf}/u);
+    }
+  },
+);

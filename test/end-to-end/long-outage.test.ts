@@ -7,6 +7,7 @@ import { aGate } from "../support/database-gate.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { status as statusOnly } from "../support/receiver-scripts.ts";
+import { oneShardOnly } from "../support/placement.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 const OUTAGE_MS = 30_000;
@@ -38,7 +39,7 @@ interface Answer {
 
 test(
   "half a minute without a database causes only refused requests",
-  { timeout: 120_000 },
+  { timeout: 120_000, ...oneShardOnly("shards.test.ts has the outage of one shard") },
   async (t) => {
     const rig = await aRig(t);
     const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
+import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
@@ -12,7 +13,7 @@ test("the command that deletes a subscription ends when its whole queue is cance
   await partner.ping(subscription);
   await program.end("SIGTERM");
 
-  const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
+  const db = connect(databaseUrlOf(rig), { max: 1, name: "test" });
   t.after(() => db.end());
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)

@@ -6,50 +6,63 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { oneShardOnly } from "../support/placement.ts";
 import { aGate } from "../support/database-gate.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-test("a frozen primary delays requests by a few seconds after another host has taken over", async (t) => {
-  const rig = await aRig(t);
-  const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
-  const [old, next] = [await aGate(t, db), await aGate(t, db)];
-  next.demote();
-  const { host } = new URL(next.url);
-  const program = await startProgram(t, {
-    ...rig,
-    DATABASE_URL: old.url.replace(/@[^/]+/, `$&,${host}`),
-  });
-  const publisher = await aPublisher(t, program);
-  assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
+const ONE_SHARD = oneShardOnly("it needs a server of its own");
 
-  old.freeze();
-  const listing = call(`${program.operatorUrl}/api/v1/admin/organizations`, { token: ADMIN_TOKEN });
-  assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
-  const { status, body } = await listing;
-  assert.equal(status, 503);
-  assert.doesNotMatch(String(body["detail"]), /takes too long/, "the database is given up first");
-  next.promote();
-  await untilBoth(200, program, publisher);
-});
+test(
+  "a frozen primary delays requests by a few seconds after another host has taken over",
+  ONE_SHARD,
+  async (t) => {
+    const rig = await aRig(t);
+    const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
+    const [old, next] = [await aGate(t, db), await aGate(t, db)];
+    next.demote();
+    const { host } = new URL(next.url);
+    const program = await startProgram(t, {
+      ...rig,
+      DATABASE_URL: old.url.replace(/@[^/]+/, `$&,${host}`),
+    });
+    const publisher = await aPublisher(t, program);
+    assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
 
-test("while commits hang, requests get 503 and so does /readyz, and both recover by themselves", async (t) => {
-  const { url, owner } = await aServer(t);
-  const program = await startProgram(t, {
-    ...(await aRig(t)),
-    DATABASE_URL: url,
-    MIGRATION_DATABASE_URL: "",
-  });
-  const publisher = await aPublisher(t, program);
-  assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
+    old.freeze();
+    const listing = call(`${program.operatorUrl}/api/v1/admin/organizations`, {
+      token: ADMIN_TOKEN,
+    });
+    assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
+    const { status, body } = await listing;
+    assert.equal(status, 503);
+    assert.doesNotMatch(String(body["detail"]), /takes too long/, "the database is given up first");
+    next.promote();
+    await untilBoth(200, program, publisher);
+  },
+);
 
-  await setStandby(owner, "missing");
-  await untilBoth(503, program, publisher);
-  assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
-  await setStandby(owner, "");
-  await untilBoth(200, program, publisher);
-});
+test(
+  "while commits hang, requests get 503 and so does /readyz, and both recover by themselves",
+  ONE_SHARD,
+  async (t) => {
+    const { url, owner } = await aServer(t);
+    const program = await startProgram(t, {
+      ...(await aRig(t)),
+      DATABASE_URL: url,
+      MIGRATION_DATABASE_URL: "",
+    });
+    const publisher = await aPublisher(t, program);
+    assert.deepEqual(await bothStatuses(program, publisher), [200, 200]);
+
+    await setStandby(owner, "missing");
+    await untilBoth(503, program, publisher);
+    assert.deepEqual(await bothStatuses(program, publisher), [503, 503]);
+    await setStandby(owner, "");
+    await untilBoth(200, program, publisher);
+  },
+);
 
 type Publisher = Awaited<ReturnType<typeof aPublisher>>;
 

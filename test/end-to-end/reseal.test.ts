@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { keyIdOf, type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { verify } from "../../src/webhook/verify.ts";
+import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram, spawnProgram, startProgram } from "../support/program.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, partnerOf } from "../support/rig.ts";
@@ -98,7 +99,7 @@ async function verifyAll(receiver: Receiver, accepted: Map<string, Subscription>
 
 test("sealing keys are rotated under load, killed in the middle and run again, and nothing is lost or delayed", async (t) => {
   const rig = await aRig(t, { MAX_SUBSCRIPTIONS: "10000" });
-  const db = connect(rig["DATABASE_URL"] ?? "", { max: 2, name: "test" });
+  const db = connect(databaseUrlOf(rig), { max: 2, name: "test" });
   t.after(() => db.end({ timeout: 1 }));
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   const url = receiver.url("/hooks");

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
+import { databaseUrlOf } from "../support/placement.ts";
 import { type Collector, type SpanSeen, startCollector } from "../support/collector.ts";
 import { freePort } from "../support/free-port.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
@@ -243,7 +244,7 @@ test("a collector that is away costs a line of the log, and no delivery", async 
 });
 
 async function storedIn(rig: Record<string, string>): Promise<(string | null)[]> {
-  const db = connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" });
+  const db = connect(databaseUrlOf(rig), { max: 1, name: "test" });
   const rows = await db<{ traceparent: string | null }[]>`select traceparent from events`;
   await db.end();
   return rows.map(({ traceparent }) => traceparent);

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { oneShardOnly } from "../support/placement.ts";
 import { startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
@@ -22,30 +23,34 @@ const queries = panels.flatMap(({ targets }) =>
   targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "1m")),
 );
 
-test("every query of the dashboard finds something in a Prometheus that scrapes the service", async (t) => {
-  if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
-  assert.ok(queries.length > 15);
-  const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
-  // The built-in database: only with it is there a disk to watch.
-  const program = await startProgram(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  const partner = await aPartner(program, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
-  const deliver = async () => {
-    await partner.ping(subscription);
-    await receiver.next();
-  };
-  await deliver();
+test(
+  "every query of the dashboard finds something in a Prometheus that scrapes the service",
+  oneShardOnly("it has the built-in database"),
+  async (t) => {
+    if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
+    assert.ok(queries.length > 15);
+    const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
+    // The built-in database: only with it is there a disk to watch.
+    const program = await startProgram(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
+    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+    const partner = await aPartner(program, "acme");
+    const subscription = await partner.subscribe(receiver.url("/hooks"));
+    const deliver = async () => {
+      await partner.ping(subscription);
+      await receiver.next();
+    };
+    await deliver();
 
-  const ask = await startPrometheus(t, [new URL(program.operatorUrl).host]);
-  for (const query of queries) {
-    for (;;) {
-      const found = await ask(query);
-      if (found.some(({ value: [, number] }) => number !== "NaN")) break;
-      await deliver(); // A share needs attempts between two scrapes.
-      t.signal.throwIfAborted();
-      await delay(500);
+    const ask = await startPrometheus(t, [new URL(program.operatorUrl).host]);
+    for (const query of queries) {
+      for (;;) {
+        const found = await ask(query);
+        if (found.some(({ value: [, number] }) => number !== "NaN")) break;
+        await deliver(); // A share needs attempts between two scrapes.
+        t.signal.throwIfAborted();
+        await delay(500);
+      }
     }
-  }
-  assert.equal(await program.end("SIGTERM"), 0);
-});
+    assert.equal(await program.end("SIGTERM"), 0);
+  },
+);

@@ -13,7 +13,26 @@ export function oneShardOnly(reason: string): { skip?: string } {
   return PLACEMENT === undefined ? {} : { skip: reason };
 }
 
-/** The settings of a service with four shards. DATABASE_URL, which SHARDS replaces, leads the test to its organizations. */
+/** The database of a rig's organizations, for the service's role. */
+export function databaseUrlOf(rig: Record<string, string>): string {
+  return placed(rig["SHARDS"]) ?? rig["DATABASE_URL"] ?? "";
+}
+
+/** The same for the schema's owner. */
+export function ownersUrlOf(rig: Record<string, string>): string {
+  const { MIGRATION_DATABASE_URL: owners = "" } = rig;
+  return placed(owners) ?? owners;
+}
+
+function placed(entries = ""): string | undefined {
+  const start = `${PLACEMENT}=`;
+  return entries
+    .split(" ")
+    .find((entry) => entry.startsWith(start))
+    ?.slice(start.length);
+}
+
+/** The settings of a service with four shards. */
 export async function environmentOfShards(placement: string): Promise<Record<string, string>> {
   const [first, second] = [process.env["TEST_DATABASE_URL"], process.env["TEST_DATABASE_URL_2"]];
   if (!first || !second) throw new Error("there is no second server: run npm run test:shards");
@@ -30,7 +49,7 @@ export async function environmentOfShards(placement: string): Promise<Record<str
     }),
   );
   return {
-    DATABASE_URL: shards.find(({ name }) => name === placement)?.DATABASE_URL ?? "",
+    DATABASE_URL: "",
     SHARDS: shards.map(({ name, DATABASE_URL: url }) => `${name}=${url}`).join(" "),
     MIGRATION_DATABASE_URL: shards
       .map(({ name, MIGRATION_DATABASE_URL: url }) => `${name}=${url}`)
