@@ -5,13 +5,15 @@ import { test, type TestContext } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { ownersUrlOf } from "../support/placement.ts";
+import { ownersUrlOf, PLACEMENT } from "../support/placement.ts";
 import { ERA } from "../support/clock.ts";
 import { guideText } from "../support/guide.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aRig } from "../support/rig.ts";
+
+const SHARD = PLACEMENT ?? "00";
 
 /** A rig whose history of the tests' era has expired, with one event in it. So short a retention makes turns of a second. */
 async function anExpiredEvent(t: TestContext) {
@@ -37,14 +39,14 @@ test("the command of the guide writes all of expired history to files, and docto
   const program = await startProgram(t, { ...rig, EXPORT_COMMAND, EXPORT_FOLDER: folder });
   await untilNoneWaits(owner);
   const files = await readdir(folder);
-  const [events = ""] = files.filter((name) => name.startsWith("00.public.events_20260101_"));
+  const [events = ""] = files.filter((name) => name.startsWith(`${SHARD}.public.events_20260101_`));
   const text = gunzipSync(await readFile(join(folder, events))).toString();
   const [head = "", row = ""] = text.split("\n");
   assert.equal(head, "id,organization_id,type,occurred_at,data,request_id,traceparent");
   assert.ok(row.startsWith(`${id},`) && row.includes('"{""text"":""one, two""}"'), row);
   assert.equal((await owner`select from events where id = ${id}`).length, 0);
   assert.ok(
-    files.every((name) => /^00\.public\.\w+_expired\.csv\.gz$/.test(name)),
+    files.every((name) => /^\d\d\.public\.\w+_expired\.csv\.gz$/.test(name)),
     files.join(),
   );
 
