@@ -21,6 +21,7 @@ import { listenersOf, requireListenable } from "./wiring/listener.ts";
 import { operatorApiInProcess } from "./wiring/operator-api-in-process.ts";
 import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
 import { Opened } from "./wiring/opened.ts";
+import { moveShard } from "./wiring/shard-move.ts";
 import { VERSION } from "./wiring/product.ts";
 
 /** Runs one command line, without the program's name. Ends the process if the command fails. */
@@ -95,6 +96,12 @@ const context: CommandContext = {
       await close();
       say(`${ofShard(shard)}the schema is up to date`);
     }
+  },
+
+  async moveShard(name, to) {
+    const shard = eachShard(loadConfig(process.env)).find((one) => one.shard === name);
+    if (!shard) throw new CommandError(`there is no shard ${name}`);
+    return moveShard(shard, to, remark);
   },
 
   doctor: async () => doctor(await configure(), context.stdout),

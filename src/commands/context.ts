@@ -2,6 +2,7 @@ import type { Shards } from "../actions/shards.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LibraryLanguage } from "../domain/library-language.ts";
 import type { ListenOptions } from "./listen-options.ts";
+import type { Moved } from "./shard.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
@@ -35,6 +36,8 @@ export interface CommandContext {
 
   serve(): Promise<void>;
   migrate(): Promise<void>;
+  /** Moves a shard to an empty schema of another server, while the service runs. */
+  moveShard(name: string, to: string): Promise<Moved>;
   /** Returns false if a check fails. Prints the reasons itself. */
   doctor(): Promise<boolean>;
   /** Throws one error that names every fault of the folder and, compared with `older`, every change that breaks receivers. */

@@ -8,6 +8,7 @@ import { lifeCycleCommands } from "./life-cycle.ts";
 import { listenCommand } from "./listen.ts";
 import { orgCommands } from "./org.ts";
 import { resealCommand } from "./reseal.ts";
+import { shardCommands } from "./shard.ts";
 import { statusCommand } from "./status.ts";
 import { subscriptionCommands } from "./subscription.ts";
 
@@ -39,6 +40,7 @@ export function buildProgram(context: CommandContext): Command {
   deliveryCommands(program, context);
   eventCommands(program, context);
   resealCommand(program, context);
+  shardCommands(program, context);
   return program;
 }
 

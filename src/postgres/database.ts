@@ -5,7 +5,10 @@ import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
 import { traced } from "./driver/traced.ts";
+import { Session } from "./driver/session.ts";
 import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
+
+export type { Session } from "./driver/session.ts";
 
 /** A pool or a transaction. Statements work with both. */
 export type Queryable = Sql;
@@ -103,6 +106,36 @@ export function connect(
       options: target,
     });
   }
+}
+
+/** How long a transaction of a session may be idle. Others wait for its locks. */
+const SESSION_IDLE_MS = 60_000;
+
+/**
+ * Opens one connection of one's own, for work without a time limit. Should this process or its machine be gone, the server
+ * notices within seconds and rolls back.
+ */
+export function openSession(url: string, name: string): Promise<Session> {
+  const { settings, poolMode, ...way } = readUrl(url);
+  if (poolMode === "transaction") throw new Error("a pooler in transaction mode keeps no session");
+  const { application_name = name, options = "", ...others } = settings;
+  const ours = {
+    TimeZone: "UTC",
+    jit: "off",
+    statement_timeout: "0",
+    idle_in_transaction_session_timeout: `${SESSION_IDLE_MS}`,
+    client_connection_check_interval: "1s",
+    tcp_keepalives_idle: "10",
+    tcp_keepalives_interval: "5",
+    tcp_keepalives_count: "3",
+    ...others,
+  };
+  const { addresses, ...target } = way;
+  const connecting = { ...target, connectionTimeoutMillis: DIAL_MS, keepAlive: true };
+  return Session.open(addresses, {
+    ...{ ...connecting, application_name },
+    ...settingsFor(poolMode, ours, options),
+  });
 }
 
 /** Runs the work on one snapshot, read-only. */
@@ -219,6 +252,11 @@ const AWAY = new Set([
 
 /** Connection failures and insufficient resources (disk full, too many connections). */
 const AWAY_CLASSES = new Set(["08", "53"]);
+
+/** Returns true if the statement names a table that does not exist. */
+export function hasNoTable(error: unknown): boolean {
+  return codeOf(error) === "42P01";
+}
 
 /** Returns true if a lock was not free in time. */
 export function isInUse(error: unknown): boolean {

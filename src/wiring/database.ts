@@ -16,6 +16,7 @@ import {
   ownsSchema,
   writeRetention,
 } from "../postgres/migrate.ts";
+import { findMarks } from "../postgres/moves/marks.ts";
 import { requireSessions } from "../postgres/pooler.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
@@ -107,12 +108,24 @@ function variableOf({ shards, shard }: Config): string {
  * where it is, and all processes ask the same shard for slugs.
  */
 async function requireShard(db: Database, config: Config): Promise<void> {
+  await requireInForce(db, config);
   const { shard, home } = await findShard(db);
   const variable = variableOf(config);
   if (shard !== config.shard) throw new Error(`${variable}: leads to the schema of shard ${shard}`);
   const [first] = config.shards;
   if (home === null || home === first.shard) return;
   throw new Error(`${variable}: its home shard is ${home}, so SHARDS must name ${home} first`);
+}
+
+/** Throws if the shard has left this schema, or is still being moved to it. */
+async function requireInForce(db: Database, config: Config): Promise<void> {
+  const { arriving, moved_to: to } = await findMarks(db);
+  const variable = variableOf(config);
+  if (to !== null) throw new Error(`${variable}: shard ${config.shard} has moved to ${to}`);
+  if (arriving === null) return;
+  throw new Error(
+    `${variable}: the shard is still being moved to here, and its old place is in force`,
+  );
 }
 
 /** Throws if the two URLs lead to different databases, because only one of them was migrated. */
@@ -147,6 +160,7 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
+    await requireInForce(owner.within(LOOK_MS), config);
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
       const onWait = (name: string) =>

@@ -31,6 +31,7 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
         isTerminal: false,
         serve: nothing,
         migrate: nothing,
+        moveShard: () => Promise.reject(new Error("there is one database")),
         doctor: () => Promise.resolve(true),
         checkEventTypes: () => Promise.resolve({ types: 0 }),
         generateLibrary: () => Promise.resolve(""),

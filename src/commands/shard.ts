@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import type { CommandContext } from "./context.ts";
+import { jsonOption, type JsonOption, print } from "./output.ts";
+
+/** What a move has done. */
+export interface Moved {
+  shard: string;
+  /** Where the shard is now, without credentials. */
+  to: string;
+  tables: number;
+  rows: number;
+  /** How long writers waited before the old place was left. */
+  waited_ms: number;
+}
+
+export function shardCommands(program: Command, context: CommandContext): void {
+  const shard = new Command("shard").description("move shards").copyInheritedSettings(program);
+  program.addCommand(shard);
+  shard
+    .command("move")
+    .description("move a shard to an empty schema of another server; the service may be running")
+    .argument("<name>", "the shard's name")
+    .requiredOption("--to <postgres-url>", "the new place, as the role that will own the schema")
+    .addOption(jsonOption())
+    .action(async (name: string, { to, ...options }: JsonOption & { to: string }) => {
+      print(context, options, await context.moveShard(name, to), sentence);
+    });
+}
+
+function sentence({ shard, to, tables, rows, waited_ms }: Moved): string {
+  return (
+    `Shard ${shard} is at ${to}: ${tables} tables, ${rows} rows, counts and checksums are equal. ` +
+    `Writers waited ${waited_ms} ms.\n` +
+    "Now give every process the new URL and restart it: until then it answers 503 for this shard.\n"
+  );
+}

@@ -1,0 +1,99 @@
+import { escapeIdentifier } from "pg";
+import type { Queryable } from "../database.ts";
+import type { MovedTable } from "./tables.ts";
+
+/** Lets one move at a time work on a schema. Returns false if another one does. The lock ends with the session. */
+export async function lockMove(db: Queryable): Promise<boolean> {
+  const [row] = await db<[{ locked: boolean }]>`
+    select pg_try_advisory_lock(hashtext('partner-api move of ' || current_schema())) as locked`;
+  return row.locked;
+}
+
+/** Keeps partitions from being created, dropped or detached until the transaction ends. */
+export async function keepPartitions(db: Queryable): Promise<void> {
+  await db`select lock_partitions()`;
+}
+
+/** How long to wait for a lock. A writer that we wait for may wait for us, and others queue behind. */
+const LOCK_MS = 300;
+
+/** Stops all writers of the tables until the transaction ends. Readers go on. Throws if a lock is not free soon. */
+export async function stopWriters(db: Queryable): Promise<void> {
+  const tables = await db<{ name: string }[]>`
+    select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+     order by relname`;
+  await db.unsafe(`set local lock_timeout = ${LOCK_MS}`);
+  await db.unsafe(
+    `lock table ${tables.map(({ name }) => escapeIdentifier(name)).join(", ")} in exclusive mode`,
+  );
+  await db`set local lock_timeout = 0`;
+}
+
+/**
+ * Makes a table for the names of tables that change after they were copied, and forgets an earlier move. It has no unique key,
+ * because writers must not wait for each other.
+ */
+export async function beginNoting(db: Queryable): Promise<void> {
+  const schema = await findSchema(db);
+  await db.unsafe(`
+    create table if not exists moved_changes (name text not null check (length(name) <= 63));
+    delete from moved_changes;
+    create or replace function note_moved_change() returns trigger
+    language plpgsql security definer set search_path = ${schema}, pg_temp as $$
+    begin
+      insert into moved_changes select tg_table_name
+       where not exists (select from moved_changes where name = tg_table_name);
+      return null;
+    end
+    $$;
+    revoke execute on function note_moved_change from public`);
+}
+
+/** From now on notes whether rows of the table change. Returns once all earlier changes are committed. */
+export async function noteChanges(db: Queryable, { name }: MovedTable): Promise<void> {
+  await db.unsafe(`
+    set lock_timeout = '2s';
+    create or replace trigger note_moved_change after insert or update or delete on ${escapeIdentifier(name)}
+      for each row execute function note_moved_change();
+    reset lock_timeout`);
+}
+
+export async function listChanged(db: Queryable): Promise<Set<string>> {
+  const rows = await db<{ name: string }[]>`select distinct name from moved_changes`;
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Ends the noting of one table. Throws if it is in use for long. */
+export async function endNoting(db: Queryable, { name }: MovedTable): Promise<void> {
+  await db.unsafe(`
+    set lock_timeout = ${LOCK_MS};
+    drop trigger if exists note_moved_change on ${escapeIdentifier(name)};
+    reset lock_timeout`);
+}
+
+/**
+ * Refuses all writes to the schema, also those of its owner, with the code of a read-only server. So a service that still uses the
+ * old place answers 503 and sends nothing.
+ */
+export async function refuseWrites(db: Queryable): Promise<void> {
+  await db.unsafe(`
+    create or replace function refuse_after_move() returns trigger language plpgsql as $$
+    begin
+      raise exception 'the shard has moved to another server' using errcode = 'read_only_sql_transaction';
+    end
+    $$`);
+  const tables = await db<{ name: string }[]>`
+    select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') order by relname`;
+  for (const { name } of tables) {
+    await db.unsafe(`
+      create or replace trigger refuse_after_move before insert or update or delete or truncate on ${escapeIdentifier(name)}
+        for each statement execute function refuse_after_move()`);
+  }
+}
+
+async function findSchema(db: Queryable): Promise<string> {
+  const [row] = await db<[{ schema: string }]>`select current_schema() as schema`;
+  return escapeIdentifier(row.schema);
+}

@@ -1,0 +1,133 @@
+import { pipeline } from "node:stream/promises";
+import { systemClock } from "../domain/clock.ts";
+import { hasNoTable, type Session } from "../postgres/database.ts";
+import { endNoting, keepPartitions, listChanged, noteChanges } from "../postgres/moves/guards.ts";
+import { clearSettings } from "../postgres/moves/marks.ts";
+import {
+  copyStatements,
+  createTable,
+  type Digest,
+  digest,
+  dropTable,
+  emptyTables,
+  listTables,
+  type MovedTable,
+} from "../postgres/moves/tables.ts";
+
+/** Both places of a shard that moves. */
+export interface Places {
+  old: Session;
+  new: Session;
+}
+
+/** The tables that were copied while the shard was in service, by name, with their content of that time. */
+export type Past = Map<string, { table: MovedTable; content: Digest }>;
+
+/** Copies tables whose time is over. From each copy on, the old place notes whether the table changes. */
+export async function copyPast(places: Places, say: (message: string) => void): Promise<Past> {
+  const { old } = places;
+  const past: Past = new Map();
+  const isPast = ({ is_past }: MovedTable) => is_past;
+  for (const { name } of (await listTables(old.sql, systemClock())).filter(isPast)) {
+    try {
+      const copied = await copyOne(places, name);
+      if (copied) past.set(name, copied);
+    } catch (error) {
+      if (!hasNoTable(error)) throw error; // It has expired meanwhile.
+    }
+  }
+  say(`${past.size} tables are copied`);
+  return past;
+}
+
+async function copyOne(
+  places: Places,
+  name: string,
+): Promise<{ table: MovedTable; content: Digest } | null> {
+  const { old } = places;
+  const find = async () =>
+    (await listTables(old.sql, systemClock())).find((table) => table.name === name);
+  await old.begin(async () => {
+    await keepPartitions(old.sql);
+    const table = await find();
+    if (table) await noteChanges(old.sql, table);
+  });
+  return old.begin(async () => {
+    await old.sql`set transaction isolation level repeatable read`;
+    await keepPartitions(old.sql);
+    const table = await find();
+    if (!table) return null;
+    await createAnew(places, table);
+    return { table, content: await copy(places, table) };
+  });
+}
+/** Copies everything that is not there yet, and compares. Only while writers wait. */
+export async function copyRest(
+  places: Places,
+  past: Past,
+): Promise<{ tables: number; rows: number }> {
+  const { old, new: next } = places;
+  const tables = await listTables(old.sql, systemClock());
+  const changed = await listChanged(old.sql);
+  let rows = 0;
+  await next.begin(async () => {
+    await dropSurplus(places, tables);
+    await clearSettings(next.sql);
+    for (const table of tables) {
+      const known = past.get(table.name);
+      const isThere = known !== undefined && !changed.has(table.name) && isSame(known.table, table);
+      if (!isThere) await createAnew(places, table);
+      rows += Number((isThere ? known.content : await copy(places, table)).rows);
+    }
+  });
+  return { tables: tables.length, rows };
+}
+
+function isSame(one: MovedTable, other: MovedTable): boolean {
+  return one.bound === other.bound && one.parent === other.parent;
+}
+
+/** Drops tables at the new place that the old place no longer has. */
+async function dropSurplus({ new: next }: Places, tables: MovedTable[]): Promise<void> {
+  const names = new Set(tables.map(({ name }) => name));
+  for (const { name } of await listTables(next.sql, systemClock())) {
+    if (!names.has(name)) await dropTable(next.sql, name);
+  }
+}
+
+/** Makes the table at the new place, if it is a partition or was one. Such a table is empty afterwards. */
+async function createAnew({ new: next }: Places, table: MovedTable): Promise<void> {
+  if (table.parent === null) return;
+  const there = await listTables(next.sql, systemClock());
+  const twin = there.find(({ name }) => name === table.name);
+  if (twin !== undefined && isSame(twin, table)) await emptyTables(next.sql, [table]);
+  else {
+    if (twin !== undefined) await dropTable(next.sql, twin.name);
+    await createTable(next.sql, table);
+  }
+}
+
+/** Copies the rows of a table, and throws unless both places have the same. */
+async function copy({ old, new: next }: Places, table: MovedTable): Promise<Digest> {
+  const { out, into } = copyStatements(table);
+  try {
+    await pipeline(old.copyOut(out), next.copyIn(into));
+  } catch (error) {
+    // The connections are in the middle of a COPY.
+    for (const place of [old, next]) place.cut(error as Error);
+    throw error;
+  }
+  const [here, there] = await Promise.all([digest(old.sql, table), digest(next.sql, table)]);
+  if (here.rows === there.rows && here.checksum === there.checksum) return here;
+  throw new Error(
+    `${table.name} differs at the new place: ${there.rows} rows with the checksum ${there.checksum}, ` +
+      `${here.rows} with ${here.checksum} at the old one. The shard stays where it was`,
+  );
+}
+
+/** After a failed move: the old place notes changes no longer. What is in use keeps noting, which does no harm. */
+export async function forgetNotes({ old }: Places, past: Past): Promise<void> {
+  for (const { table } of past.values()) {
+    await endNoting(old.sql, table).catch(() => undefined);
+  }
+}

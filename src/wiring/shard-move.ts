@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../config.ts";
+import type { Moved } from "../commands/shard.ts";
+import { systemClock } from "../domain/clock.ts";
+import { connect, isDeadlock, isInUse, openSession, type Session } from "../postgres/database.ts";
+import { findPendingMigrations, migrate, ownsSchema } from "../postgres/migrate.ts";
+import { beginNoting, lockMove, refuseWrites, stopWriters } from "../postgres/moves/guards.ts";
+import {
+  findMarks,
+  isTaken,
+  markArriving,
+  markMoved,
+  unmarkArriving,
+} from "../postgres/moves/marks.ts";
+import { analyze, emptyTables, listTables } from "../postgres/moves/tables.ts";
+import { requireSessions } from "../postgres/pooler.ts";
+import { findShard } from "../postgres/shard-name.ts";
+import { copyPast, copyRest, forgetNotes, type Places } from "./shard-copy.ts";
+
+const NAME = "partner-api shard move";
+const MIGRATION_MS = 24 * 3_600_000;
+/** How often the writers' locks are tried for, and the pause between two tries. */
+const LOCK_TRIES = 200;
+const LOCK_PAUSE_MS = 100;
+
+/**
+ * Copies the shard to another server and marks the old place as left. Until that commit, the old place is in force: if this process
+ * ends before, its locks end with its connections, and the next move begins again. From that commit on, neither place accepts
+ * until the new one is unmarked. A move that ended between the two is completed by the next one.
+ */
+export async function moveShard(
+  config: Config,
+  to: string,
+  say: (message: string) => void,
+): Promise<Moved> {
+  const from = config.migrationDatabaseUrl ?? config.databaseUrl;
+  if (from === null)
+    throw new Error("the built-in database cannot move: set DATABASE_URL or SHARDS");
+  await requireSessions("--to", to);
+  const places = { old: await openSession(from, NAME) } as Places;
+  try {
+    places.new = await openSession(to, NAME);
+    return await move(places, config.shard, to, say);
+  } finally {
+    await Promise.all([places.old.end(), (places.new as Session | undefined)?.end()]);
+  }
+}
+
+async function move(
+  places: Places,
+  shard: string,
+  url: string,
+  say: (message: string) => void,
+): Promise<Moved> {
+  const [old, next] = [places.old.sql, places.new.sql];
+  const to = placeOf(url);
+  if (!(await lockMove(old))) throw new Error(`shard ${shard} is being moved already`);
+  const [left, entered] = [await findMarks(old), await findMarks(next)];
+  if (left.moved !== null) {
+    if (left.moved !== entered.arriving) {
+      throw new Error(
+        `shard ${shard} has moved to ${left.moved_to}: name the new place in its URL`,
+      );
+    }
+    await unmarkArriving(next, left.moved);
+    say("the earlier move is completed");
+    return { shard, to, tables: 0, rows: 0, waited_ms: 0 };
+  }
+  if (left.arriving !== null) throw new Error(`shard ${shard} is not in force at the old place`);
+  await requireMovable(places, shard);
+  if (entered.arriving === null && (await isTaken(next))) {
+    throw new Error("--to leads to a schema that holds a shard: name an empty one");
+  }
+
+  const id = randomUUID();
+  await migrateNew(url);
+  await markArriving(next, id);
+  await requireSameSchema(places);
+  const ofSettings = ({ name }: { name: string }) => name === "settings";
+  const there = await listTables(next, systemClock());
+  await emptyTables(
+    next,
+    there.filter((table) => !ofSettings(table)),
+  );
+  await beginNoting(old);
+  say("history is copied while the shard is in service");
+  const past = await copyPast(places, say);
+
+  say("the rest is copied while writers wait");
+  let moved: Moved;
+  try {
+    moved = await whileWritersWait(places, async (since) => {
+      const { tables, rows } = await copyRest(places, past);
+      await markMoved(old, { move: id, to });
+      await refuseWrites(old);
+      return { shard, to, tables, rows, waited_ms: Math.round(performance.now() - since) };
+    });
+  } catch (error) {
+    if ((await findMarks(old).catch(() => null))?.moved === null) await forgetNotes(places, past);
+    throw error;
+  }
+  await unmarkArriving(next, id);
+  await analyze(next);
+  return moved;
+}
+
+/** Commits what the work has done at the old place. */
+async function whileWritersWait<Result>(
+  { old }: Places,
+  work: (since: number) => Promise<Result>,
+): Promise<Result> {
+  for (let left = LOCK_TRIES; ; left--) {
+    let isLocked = false;
+    try {
+      return await old.begin(async () => {
+        const since = performance.now();
+        await stopWriters(old.sql);
+        isLocked = true;
+        return work(since);
+      });
+    } catch (error) {
+      if (isLocked || left <= 1 || !(isInUse(error) || isDeadlock(error))) throw error;
+      await sleep(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+async function requireMovable({ old }: Places, shard: string): Promise<void> {
+  const found = await findShard(old.sql);
+  if (found.shard !== shard) throw new Error(`the schema is that of shard ${found.shard}`);
+  const pending = await findPendingMigrations(old.sql);
+  if (pending.length > 0)
+    throw new Error("the schema is not up to date: run `partner-api migrate`");
+  if (!(await ownsSchema(old.sql))) {
+    throw new Error("the role does not own the schema: set MIGRATION_DATABASE_URL");
+  }
+}
+
+/** Throws if a newer release has changed the schema, because this one does not know its tables. */
+async function requireSameSchema(places: Places): Promise<void> {
+  const [old, next] = await Promise.all(
+    [places.old, places.new].map(
+      ({ sql }) => sql`select version from schema_migrations order by version`,
+    ),
+  );
+  if (JSON.stringify(old) === JSON.stringify(next)) return;
+  throw new Error("the two places have different migrations: use the release of the service");
+}
+
+async function migrateNew(url: string): Promise<void> {
+  const owner = connect(url, { max: 1, name: NAME, silenceMs: MIGRATION_MS });
+  try {
+    await migrate(owner);
+  } finally {
+    await owner.end({ timeout: 5 });
+  }
+}
+
+/** Returns a URL without its credentials. */
+function placeOf(url: string): string {
+  return url.replace(/^(\w+:\/\/)(?:[^@/]*@)?([^?]*).*$/s, "$1$2");
+}

@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { createPartitions } from "../../src/postgres/partitions.ts";
+import { aFolder, ORDER } from "../support/event-types.ts";
+import { ADMIN_TOKEN, type Program, run, runProgram, startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { aRig, call } from "../support/rig.ts";
+import { aSecondServer } from "../support/second-server.ts";
+import { operatorOf } from "../support/shards.ts";
+import { untilBlocked } from "../support/until-blocked.ts";
+
+/** A service with one organization whose subscription wants orders, and an empty server that its shard can move to. */
+async function aService(t: TestContext) {
+  const types = await aFolder(t, { "order.created.json": ORDER });
+  const rig = {
+    ...(await aRig(t, { EVENT_TYPES: types })),
+    SEALING_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
+  };
+  const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
+  const old = connect(owners, { max: 3, name: "test old" });
+  t.after(() => old.end({ timeout: 1 }));
+  const program = await startProgram(t, rig);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const ask = operatorOf(program);
+  await ask("/organizations", { method: "POST", body: { slug: "acme" } });
+  const scopes = ["webhooks:manage"];
+  const key = await ask("/keys", { method: "POST", body: { organization: "acme", scopes } });
+  const subscribed = await call(`${program.partnerUrl}/api/v1/partner/webhooks`, {
+    ...{ method: "POST", token: String(key.body["token"]) },
+    body: { url: receiver.url(), events: ["order.created"] },
+  });
+  assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body));
+  const second = await aSecondServer(t);
+  const at = (url: string) => ({ ...rig, DATABASE_URL: url, MIGRATION_DATABASE_URL: "" });
+  const move = ["shard", "move", "00", "--to", second.url, "--json"];
+  return { rig, old, program, receiver, token: String(key.body["token"]), second, at, move };
+}
+
+function publish({ operatorUrl }: Program, key: string) {
+  const event = {
+    organization: "acme",
+    type: "order.created",
+    data: { total: 1 },
+    dedupe_key: key,
+  };
+  return call(`${operatorUrl}/api/v1/admin/events`, {
+    ...{ method: "POST", token: ADMIN_TOKEN, body: event },
+  });
+}
+
+/** Waits until the receiver has every event. Returns how many deliveries came more often than once. */
+async function arrived(receiver: Awaited<ReturnType<typeof startReceiver>>, ids: Set<string>) {
+  const times = new Map<string, number>();
+  for (const id of ids) times.set(id, 0);
+  while ([...times.values()].some((count) => count === 0)) {
+    const { id } = JSON.parse((await receiver.next()).body.toString()) as { id: string };
+    times.set(id, (times.get(id) ?? 0) + 1);
+  }
+  return [...times.values()].filter((count) => count > 1).length;
+}
+
+/** Lets copying into this table of the new place take for ever, until the trigger is dropped. */
+async function hold(db: Database, table: string): Promise<void> {
+  await migrate(db);
+  await db.unsafe(`
+    create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(300); return new; end $$;
+    create trigger hold before insert on ${table} for each row execute function hold()`);
+}
+
+async function untilHeld(db: Database): Promise<void> {
+  for (let held = 0; held === 0; await turn()) {
+    const rows = await db`select from pg_stat_activity where wait_event = 'PgSleep'`;
+    held = rows.length;
+  }
+}
+
+test("a shard moves under load: nothing is lost, the old place refuses, and the new one goes on", async (t) => {
+  const { program, receiver, second, at, move, rig, token } = await aService(t);
+  const ids = new Set<string>();
+  let where = program;
+  let isOver = false;
+  let refused = 0;
+  const publishing = (async () => {
+    for (let i = 0; !isOver; i++) {
+      for (let isPublished = false; !isPublished && !isOver;) {
+        const { status, body, headers } = await publish(where, `k-${i}`);
+        isPublished = status < 300;
+        if (isPublished) ids.add(String(body["id"]));
+        else {
+          refused++;
+          assert.equal(status, 503, JSON.stringify(body));
+          assert.match(headers.get("retry-after") ?? "", /^[1-9]/);
+        }
+      }
+    }
+  })();
+  while (ids.size < 20) await turn();
+  const { status, stdout, stderr } = await runProgram(move, rig);
+  assert.equal(status, 0, stderr);
+  while (refused === 0) await turn();
+
+  const me = (of: Program) => call(`${of.partnerUrl}/api/v1/partner/me`, { token });
+  assert.equal((await me(program)).status, 503);
+  const again = await runProgram(["org", "list"], rig);
+  assert.match(again.stderr, /shard 00 has moved to /);
+  where = await startProgram(t, at(second.url));
+  const before = ids.size;
+  while (ids.size < before + 20) await turn();
+  isOver = true;
+  await publishing;
+  assert.equal((await me(where)).status, 200);
+
+  const twice = await arrived(receiver, ids);
+  const [{ events }] = await second.db<[{ events: string }]>`
+    select count(*)::text as events from events where type = 'order.created'`;
+  assert.equal(events, String(ids.size), "each key was published once");
+  const moved = JSON.parse(stdout) as { waited_ms: number; rows: number };
+  t.diagnostic(`${ids.size} events, ${twice} arrived twice, writers waited ${moved.waited_ms} ms`);
+});
+
+for (const signal of ["SIGKILL", "SIGINT"] as const) {
+  test(`a move that ${signal} ends half way leaves the old place in force, and a second one succeeds`, async (t) => {
+    const { program, receiver, second, at, move, rig } = await aService(t);
+    await hold(second.db, "organizations");
+    const child = run(move, rig);
+    t.after(() => child.kill("SIGKILL"));
+    const exited = once(child, "exit");
+    await untilHeld(second.db);
+    const early = await runProgram(["org", "list"], at(second.url));
+    assert.match(early.stderr, /still being moved to here/);
+    child.kill(signal);
+    await exited;
+
+    const ids = new Set<string>();
+    const accept = async (key: string, by: Program) => {
+      let answer = await publish(by, key);
+      while (answer.status === 503) answer = await publish(by, key);
+      assert.ok(answer.status < 300, JSON.stringify(answer.body));
+      ids.add(String(answer.body["id"]));
+    };
+    for (let i = 0; i < 5; i++) await accept(`k-${i}`, program);
+    await arrived(receiver, ids);
+
+    await second.db`drop function hold cascade`;
+    const { status, stderr } = await runProgram(move, rig);
+    assert.equal(status, 0, stderr);
+    const next = await startProgram(t, at(second.url));
+    await accept("k-0", next);
+    assert.equal(ids.size, 5, "the dedupe key has moved, too");
+  });
+}
+
+test("a difference at the new place is noticed, and the shard stays", async (t) => {
+  const { program, second, move, rig } = await aService(t);
+  await migrate(second.db);
+  await second.db.unsafe(`
+    create function spoil() returns trigger language plpgsql as
+      $$ begin new.consecutive_failures := new.consecutive_failures + 1; return new; end $$;
+    create trigger spoil before insert on subscriptions for each row execute function spoil()`);
+  const { status, stderr } = await runProgram(move, rig);
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /subscriptions differs at the new place: 1 rows .* The shard stays where it was/,
+  );
+  assert.equal((await publish(program, "k")).status < 300, true);
+});
+
+test("history that changes after it was copied is copied again", async (t) => {
+  const { old, program, second, move, rig } = await aService(t);
+  const past = new Date(Date.now() - 5 * 86_400_000);
+  const made = String((await publish(program, "k")).body["id"]);
+  await createPartitions(old, past);
+  await old`
+    insert into events
+    select (e2).* from (select jsonb_populate_record(e, jsonb_build_object('id', first_id_at(${past}))) as e2
+                          from events e where type = 'order.created' limit 1) as one`;
+  assert.notEqual(made, "");
+
+  const held = connect(rig["MIGRATION_DATABASE_URL" as keyof typeof rig] ?? "", {
+    max: 1,
+    name: "test",
+  });
+  t.after(() => held.end({ timeout: 1 }));
+  const moving = held.begin(async (tx) => {
+    await tx`lock table organizations in row exclusive mode`;
+    const moved = runProgram(move, rig);
+    await untilBlocked(old);
+    await old`update events set type = 'note.added' where id = first_id_at(${past})`;
+    return { moved };
+  });
+  const { status, stderr } = await (await moving).moved;
+  assert.equal(status, 0, stderr);
+  const rows = await second.db`select type from events where id = first_id_at(${past})`;
+  assert.deepEqual([...rows], [{ type: "note.added" }]);
+});
+
+test("a move is refused to a schema that holds a shard, and for a shard that is unknown", async (t) => {
+  const { move, rig } = await aService(t);
+  const { MIGRATION_DATABASE_URL: same = "" } = rig as Record<string, string>;
+  const onto = await runProgram([...move.slice(0, 4), same], rig);
+  assert.match(onto.stderr, /holds a shard: name an empty one/);
+  const unknown = await runProgram(["shard", "move", "zz", "--to", same], rig);
+  assert.match(unknown.stderr, /there is no shard zz/);
+});

@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { removeEmbedded, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { connect, type Database } from "../../src/postgres/database.ts";
+
+/** An empty database on a PostgreSQL server of its own. */
+export async function aSecondServer(t: TestContext): Promise<{ url: string; db: Database }> {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-api-second-"));
+  const { url, stop } = await startEmbedded({ dataDir, log: () => undefined });
+  const db = connect(url, { max: 2, name: "test second" });
+  t.after(async () => {
+    await db.end({ timeout: 1 });
+    await stop();
+    await removeEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return { url, db };
+}
