@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
-import { aFolder, ORDER } from "../support/event-types.ts";
+import { Arrivals } from "../support/arrivals.ts";
+import { aFolder, typeFile } from "../support/event-types.ts";
 import { ADMIN_TOKEN, type Program, run, runProgram, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aRig, call } from "../support/rig.ts";
@@ -15,7 +15,9 @@ import { untilBlocked } from "../support/until-blocked.ts";
 
 /** A service with one organization whose subscription wants orders, and an empty server that its shard can move to. */
 async function aService(t: TestContext) {
-  const types = await aFolder(t, { "order.created.json": ORDER });
+  const types = await aFolder(t, {
+    "order.created.json": typeFile({ type: "object" }),
+  });
   const rig = {
     ...(await aRig(t, { EVENT_TYPES: types })),
     SEALING_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
@@ -72,7 +74,7 @@ async function hold(db: Database, table: string): Promise<void> {
 }
 
 async function untilHeld(db: Database): Promise<void> {
-  for (let held = 0; held === 0; await turn()) {
+  for (let held = 0; held === 0;) {
     const rows = await db`select from pg_stat_activity where wait_event = 'PgSleep'`;
     held = rows.length;
   }
@@ -83,33 +85,36 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
   const ids = new Set<string>();
   let where = program;
   let isOver = false;
-  let refused = 0;
+  const accepted = new Arrivals<string>();
+  const refused = new Arrivals<string>();
   const publishing = (async () => {
     for (let i = 0; !isOver; i++) {
       for (let isPublished = false; !isPublished && !isOver;) {
         const { status, body, headers } = await publish(where, `k-${i}`);
         isPublished = status < 300;
-        if (isPublished) ids.add(String(body["id"]));
-        else {
-          refused++;
+        if (isPublished) {
+          ids.add(String(body["event_id"]));
+          accepted.add(String(body["event_id"]));
+        } else {
+          refused.add(`k-${i}`);
           assert.equal(status, 503, JSON.stringify(body));
           assert.match(headers.get("retry-after") ?? "", /^[1-9]/);
         }
       }
     }
   })();
-  while (ids.size < 20) await turn();
+  await accepted.until((all) => all[19]);
   const { status, stdout, stderr } = await runProgram(move, rig);
   assert.equal(status, 0, stderr);
-  while (refused === 0) await turn();
+  await refused.until((all) => all[0]);
 
   const me = (of: Program) => call(`${of.partnerUrl}/api/v1/partner/me`, { token });
   assert.equal((await me(program)).status, 503);
   const again = await runProgram(["org", "list"], rig);
   assert.match(again.stderr, /shard 00 has moved to /);
   where = await startProgram(t, at(second.url));
-  const before = ids.size;
-  while (ids.size < before + 20) await turn();
+  const before = accepted.all.length;
+  await accepted.until((all) => all[before + 19]);
   isOver = true;
   await publishing;
   assert.equal((await me(where)).status, 200);
@@ -140,7 +145,7 @@ for (const signal of ["SIGKILL", "SIGINT"] as const) {
       let answer = await publish(by, key);
       while (answer.status === 503) answer = await publish(by, key);
       assert.ok(answer.status < 300, JSON.stringify(answer.body));
-      ids.add(String(answer.body["id"]));
+      ids.add(String(answer.body["event_id"]));
     };
     for (let i = 0; i < 5; i++) await accept(`k-${i}`, program);
     await arrived(receiver, ids);
@@ -173,7 +178,7 @@ test("a difference at the new place is noticed, and the shard stays", async (t) 
 test("history that changes after it was copied is copied again", async (t) => {
   const { old, program, second, move, rig } = await aService(t);
   const past = new Date(Date.now() - 5 * 86_400_000);
-  const made = String((await publish(program, "k")).body["id"]);
+  const made = String((await publish(program, "k")).body["event_id"]);
   await createPartitions(old, past);
   await old`
     insert into events
