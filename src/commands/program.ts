@@ -1,4 +1,5 @@
-import { Command } from "commander";
+import type { Command } from "commander";
+import { CompleteCommand } from "./complete-command.ts";
 import type { CommandContext } from "./context.ts";
 import { deliveryCommands } from "./delivery.ts";
 import { eventCommands } from "./event.ts";
@@ -16,7 +17,7 @@ const WIDTH = 100;
 
 /** Builds the command line. Errors are thrown and never end the process. */
 export function buildProgram(context: CommandContext): Command {
-  const program = new Command("partner-api")
+  const program = new CompleteCommand("partner-api")
     .description("A partner-facing HTTP API: identity, webhook subscriptions, signed deliveries.")
     .exitOverride()
     .configureOutput({

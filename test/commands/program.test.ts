@@ -31,6 +31,18 @@ test("an invalid command line is explained, with status 2", async () => {
   assert.equal((await run()).status, 2);
 });
 
+test("an error names every missing option and argument at once", async () => {
+  const { run } = createCommandLine(nowhere);
+  const cases: [argv: string[], error: RegExp][] = [
+    [["event", "publish"], /options '--organization <.*>', '--type <.*>', '--data <.*>' not/],
+    [["event", "publish", "--type", "a.b"], /options '--organization <.*>', '--data <.*>' not/],
+    [["key", "create"], /required option '--organization <organization>' not specified/],
+    [["org", "set-limit"], /missing required arguments 'organization', 'n'/],
+    [["org", "set-limit", "acme"], /missing required argument 'n'/],
+  ];
+  for (const [argv, error] of cases) assert.match((await run(...argv)).stderr, error);
+});
+
 test("help goes to standard output with status 0, at most 100 columns wide", async () => {
   const { run } = createCommandLine(nowhere);
   for (const argv of [[], ["org"], ["key", "create"], ["delivery", "list"], ["reseal"]]) {
