@@ -37,6 +37,16 @@ test("a claim takes at most its limit, and subscriptions named first come first"
   assert.deepEqual(await claimed(three, 3), [1, 2, 0]);
 });
 
+test("a claim passes over deliveries that another transaction has locked, and does not wait for it", async () => {
+  const three = await threeOf(1);
+  const [locked = ""] = three.ids;
+  const impatient = { ...three, deps: { ...three.deps, db: db.within(10_000) } };
+  await db.begin(async (tx) => {
+    await tx`select from waiting_deliveries where subscription_id = ${locked} for update`;
+    assert.deepEqual(await claimed(impatient, 100), [0, 1, 1]);
+  });
+});
+
 test(
   "leases of healthy subscriptions do not wait for cancellations in the same claim",
   { timeout: 60_000 },
