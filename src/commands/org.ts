@@ -24,7 +24,10 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .command("create <slug>")
     .description("create an organization")
     .option("--rate-limit <n>", `requests per minute (default: ${RATE_LIMIT_DEFAULT})`, wholeNumber)
-    .option("--shard <name>", "where it lives for good (default: the shard with the fewest)")
+    .option(
+      "--shard <name>",
+      "the shard that holds it permanently (default: the shard with the fewest)",
+    )
     .addOption(jsonOption())
     .action(async (slug: string, options: JsonOption & { rateLimit?: number; shard?: string }) => {
       const body = { slug, rate_limit_per_minute: options.rateLimit, shard: options.shard };

@@ -52,7 +52,7 @@ export function subscriptionCommands(program: Command, context: CommandContext):
 
   subscription
     .command("set-ceiling <id> <n>")
-    .description("limit the attempts for a subscription in a second; none: no limit")
+    .description("limit a subscription's attempts per second; none removes the limit")
     .addOption(jsonOption())
     .action(async (id: string, ceiling: string, options: JsonOption) => {
       const body = { max_per_second: ceiling === "none" ? null : wholeNumber(ceiling) };

@@ -72,7 +72,7 @@ async function checkHistory({ retentionMs }: Config, db: Database): Promise<stri
 /** Dropped history is lost for good, so the advice names the effect of each way. */
 function adviceOn(keptMs: number | null, retentionMs: number): string {
   const wanted = formatDuration(retentionMs);
-  if (keptMs === null) return `history is kept for ever: run \`migrate\` with RETENTION=${wanted}`;
+  if (keptMs === null) return `history is kept forever: run \`migrate\` with RETENTION=${wanted}`;
   const kept = formatDuration(keptMs);
   const change = `run \`migrate\` with RETENTION=${wanted}`;
   const effect =

@@ -107,7 +107,7 @@ function readName(written: string, object: Container | undefined, blame: Blame):
   const name = textOf(written);
   object.next = pointerTo(object.pointer, name);
   if (object.names.has(name)) blame(object.next, "must not be given twice");
-  else if (name === "__proto__") blame(object.next, "must have another name");
+  else if (name === "__proto__") blame(object.next, "must not have this name");
   object.names.add(name);
   blameText(object.next, written, blame);
 }

@@ -16,7 +16,7 @@ export async function findServerAccount(log: (message: string) => void): Promise
   if (account) return account;
 
   const nobody = await find("nobody");
-  if (!nobody) throw new Error("there is no account other than root that PostgreSQL could run as");
+  if (!nobody) throw new Error("PostgreSQL needs an account other than root, but there is none");
   log(
     "PostgreSQL runs as nobody, as other services may: create a user partner-api to keep its files apart",
   );

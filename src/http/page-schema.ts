@@ -33,7 +33,9 @@ export function pageOf<Item extends TSchema>(item: Item, title: string, descript
 }
 
 export const UnavailableShards = Type.Optional(
-  Type.Array(Type.String(), { description: "The shards that did not answer. Theirs is missing." }),
+  Type.Array(Type.String(), {
+    description: "The shards that did not answer. Their items are missing.",
+  }),
 );
 
 /** A page of a list that all shards have a part of. */

@@ -45,7 +45,7 @@ export function RedeliveriesPage({ query }: { query: Record<string, string> }) {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           empty={
-            <Empty icon="redeliveries" title="Nothing was sent again by a job">
+            <Empty icon="redeliveries" title="No job has sent anything again yet">
               <p>
                 Search for <a href="#/deliveries?state=dead_lettered">dead letters</a> of an
                 organization or a subscription, then send all of them again.

@@ -20,7 +20,10 @@ export const OPERATOR_DOCUMENT = {
     },
     { name: "Redeliveries", description: "Jobs that send many deliveries again." },
     { name: "Events", description: "Publishing events, and their deliveries." },
-    { name: "Operation", description: "How the service is, what it does, and who changed what." },
+    {
+      name: "Operation",
+      description: "The health and the activity of the service, and the changes by operators.",
+    },
     { name: "Session", description: "Signing in to the console and out of it." },
   ],
   security: {

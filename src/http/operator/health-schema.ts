@@ -14,7 +14,7 @@ export const Health = Type.Object(
           reason: nullable(Type.String({ description: "Null for a success." })),
           duration_ms: Type.Integer(),
         },
-        { title: "RecentAttempt", description: "An attempt in short." },
+        { title: "RecentAttempt", description: "A summary of an attempt." },
       ),
       { description: "The last 100 attempts, oldest first." },
     ),

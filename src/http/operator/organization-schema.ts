@@ -41,7 +41,10 @@ export const OrganizationRequest = Type.Object(
     }),
     rate_limit_per_minute: Type.Optional(RateLimit),
     shard: Type.Optional(
-      Type.String({ description: "Where it lives for good. Default: the shard with the fewest." }),
+      Type.String({
+        description:
+          "The shard that holds it permanently. Default: the shard with the fewest organizations.",
+      }),
     ),
   },
   { title: "OrganizationRequest", examples: [{ slug: EXAMPLE.slug }] },
@@ -59,7 +62,7 @@ export const OrganizationParams = Type.Object({
 /** The organization of a listed item. */
 export const OrganizationLabel = Type.Object(
   { id: Type.String({ description: "`org_<uuid>`" }), slug: Type.String() },
-  { title: "OrganizationLabel", description: "Whose it is." },
+  { title: "OrganizationLabel", description: "The organization that owns it." },
 );
 
 /** The query parameter that limits a list to one organization. */

@@ -29,7 +29,7 @@ export const Redelivery = Type.Object(
         since: timestampOrNull("Created at or after."),
         until: timestampOrNull("Created before."),
       },
-      { title: "RedeliveryFilter", description: "Which deliveries it takes." },
+      { title: "RedeliveryFilter", description: "The filter that selects the deliveries." },
     ),
     to: nullable("The target, `wh_<uuid>`; null: each delivery's own subscription."),
     rate_per_second: Type.Integer(),

@@ -46,7 +46,7 @@ const COLUMNS: Column<Process>[] = [
       </div>
     ),
   },
-  { title: "Under way", number: true, show: (one) => count(one.attempts_under_way) },
+  { title: "In flight", number: true, show: (one) => count(one.attempts_under_way) },
   {
     title: "Busiest organizations",
     wide: true,
