@@ -14,7 +14,7 @@ export interface Share {
   share: number;
 }
 
-/** The slots of a dispatcher: for each subscription its share, and for all together the limit. */
+/** What a claim may take: at most `share` deliveries of each subscription, and `limit` in all. */
 export interface Wanted {
   /** In the order in which they are served. */
   shares: Share[];

@@ -17,7 +17,7 @@ import type { Parts } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import { type DueSubscription, NO_SLOTS } from "./reservation.ts";
 
-/** For a process without a dispatcher. Other processes find its events when they poll. */
+/** For a command that works on the database and sends no notice. Dispatchers find its events when they poll. */
 export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {
   nudge: () => undefined,
   reserve: () => NO_SLOTS,

@@ -8,7 +8,8 @@ import { outcomeOfExchange, RESET } from "./outcome-of-error.ts";
 
 /** The idle time if the receiver does not announce one. */
 const IDLE_MS = 30_000;
-const IDLE_MS_MAX = 60_000;
+/** The longest idle time that a receiver can announce. */
+const ANNOUNCED_IDLE_MS_MAX = 60_000;
 /** We close this much earlier than the receiver, so that no request crosses with its close. */
 const IDLE_MARGIN_MS = 2_000;
 
@@ -163,5 +164,5 @@ export class Connection {
 function idleMsAfter(head: AnswerHead | null): number {
   if (head?.keepsAlive !== true) return 0;
   if (head.idleSeconds === null) return IDLE_MS;
-  return Math.min(head.idleSeconds * 1000 - IDLE_MARGIN_MS, IDLE_MS_MAX);
+  return Math.min(head.idleSeconds * 1000 - IDLE_MARGIN_MS, ANNOUNCED_IDLE_MS_MAX);
 }

@@ -64,7 +64,7 @@ export class Connections implements ConnectionKeeper, Room {
     deadline: Deadline,
     attempt?: Span,
   ): Promise<Connection> {
-    this.hasSpare();
+    this.makeRoom();
     const way = { room: this, source: this.#source };
     const { socket, address } = await inPhase(attempt, "connect", () =>
       dial(addresses, destination.port, deadline, way),
@@ -84,8 +84,8 @@ export class Connections implements ConnectionKeeper, Room {
     socket.once("close", () => this.#dialling.delete(socket));
   }
 
-  /** Closes an idle connection if there is no room. */
-  hasSpare(): boolean {
+  /** Closes the longest idle connection if there is no room. Returns false if none is idle. */
+  makeRoom(): boolean {
     return this.#sockets < this.#max || this.#dropLongestIdle();
   }
 

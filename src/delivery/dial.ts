@@ -15,13 +15,13 @@ const ADDRESSES_MAX = 16;
 
 /** Bounds the number of open sockets. */
 export interface Room {
-  /** Returns true if an attempt may try another address at the same time. */
-  hasSpare: () => boolean;
+  /** Makes room for a socket if it can. Returns true if an attempt may try another address at the same time. */
+  makeRoom: () => boolean;
   /** Counts the socket until it closes. */
   hold: (socket: Socket) => void;
 }
 
-const ANY_ROOM: Room = { hasSpare: () => true, hold: () => undefined };
+const ANY_ROOM: Room = { makeRoom: () => true, hold: () => undefined };
 
 /**
  * Returns a TCP connection to the first of the addresses that accepts one. Tries IPv4 first, and looks nothing up. The peer is
@@ -50,7 +50,7 @@ export async function dial(
       clearTimeout(timer);
       const address = waiting.shift();
       if (address !== undefined) {
-        if (racing.size > 0 && !room.hasSpare()) giveUpSlowest();
+        if (racing.size > 0 && !room.makeRoom()) giveUpSlowest();
         race(address);
         if (waiting.length > 0) timer = setTimeout(next, HEAD_START_MS);
       } else if (racing.size === 0) {

@@ -20,7 +20,7 @@ export interface DispatcherOptions extends DueOptions {
   deliver: (claim: Claim) => Promise<Attempted>;
   /** Postpones a claimed delivery for a second without an attempt. */
   defer: (claim: Claim) => Promise<void>;
-  /** Called when deliveries wait and only the reserve is free. */
+  /** Called when deliveries wait and only the last tenth of the slots is free. */
   onContended: (holders: Holders) => void;
   concurrency: number;
   subscriptionConcurrency: number;

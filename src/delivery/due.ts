@@ -31,7 +31,7 @@ export class Due {
   /** `isNew`: added since the last claim that asked for it. */
   readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
   /** Subscriptions that have used up their ceilings, and when they resume. */
-  readonly #paused = new Map<SubscriptionId, { of: OrganizationId; untilMs: number }>();
+  readonly #throttled = new Map<SubscriptionId, { of: OrganizationId; untilMs: number }>();
   #resumeAtMs = Infinity;
   #scannedAtMs = -Infinity;
   #scannedUpTo: string | null = null;
@@ -79,7 +79,7 @@ export class Due {
     for (const { subscription_id: id, organization_id } of due) {
       const known = this.#subscriptions.get(id);
       if (known) known.isNew = true;
-      else if (this.size < DUE_MAX && !this.#paused.has(id)) {
+      else if (this.size < DUE_MAX && !this.#throttled.has(id)) {
         this.#append(id, organization_id);
         added++;
       }
@@ -108,9 +108,9 @@ export class Due {
     const paused = this.#subscriptions.get(id);
     if (!paused) return;
     this.#remove(id, paused.of);
-    if (this.#paused.size >= DUE_MAX) return;
+    if (this.#throttled.size >= DUE_MAX) return;
     const resumeAtMs = Math.ceil(untilMs / RESUME_STEP_MS) * RESUME_STEP_MS;
-    this.#paused.set(id, { of: paused.of, untilMs: resumeAtMs });
+    this.#throttled.set(id, { of: paused.of, untilMs: resumeAtMs });
     this.#resumeAtMs = Math.min(this.#resumeAtMs, resumeAtMs);
   }
 
@@ -123,10 +123,10 @@ export class Due {
   resume(nowMs: number): void {
     if (nowMs < this.#resumeAtMs) return;
     this.#resumeAtMs = Infinity;
-    for (const [id, { of, untilMs }] of this.#paused) {
+    for (const [id, { of, untilMs }] of this.#throttled) {
       if (untilMs > nowMs) this.#resumeAtMs = Math.min(this.#resumeAtMs, untilMs);
       else {
-        this.#paused.delete(id);
+        this.#throttled.delete(id);
         this.#append(id, of);
       }
     }

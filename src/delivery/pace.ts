@@ -6,9 +6,9 @@ const WINDOW_MS = 20;
 /** How long attempts count, in ms: from one to two of these. */
 const MEMORY_MS = 1_000;
 /** The thread is busy if it works for a larger part of a window. */
-const BUSY = 0.7;
+const BUSY = 0.8;
 /** Attempts of a window. With fewer, a queue would stop. With more, the pace does not matter. */
-const PACE_MIN = 2;
+const PACE_MIN = 4;
 const PACE_MAX = 64;
 /** An organization is large with this many attempts in the memory more than one and a half times the mean. */
 const FEW = 64;
@@ -73,7 +73,8 @@ export class Pace {
     if (nowMs < this.#windowEndsMs) return;
     this.#windowEndsMs = nowMs + WINDOW_MS;
     this.#inWindow = new Tally();
-    this.#attempts = next(this.#attempts, this.#utilization() > BUSY);
+    const isBusy = this.#utilization() > BUSY;
+    this.#attempts = this.#large.size > 0 ? next(this.#attempts, isBusy) : Infinity;
     if (nowMs < this.#memoryEndsMs) return;
     this.#memoryEndsMs = nowMs + MEMORY_MS;
     this.#before = this.#recent;

@@ -103,8 +103,8 @@ export function createSender(options: {
       try {
         return await exchange(kept);
       } catch (error) {
-        // Otherwise the receiver closed the idle connection as we sent. A new one fails at once if the time is over.
         if (kept.hasAnswered || performance.now() - sentMs > CROSSING_MS) throw error;
+        // The receiver closed the idle connection as we sent. A new one fails at once if the time is over.
       }
     }
     return exchange(await connections.connect(destination, addresses, deadline, post.span));

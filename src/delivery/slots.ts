@@ -59,7 +59,7 @@ export class Slots {
     return this.#busy;
   }
 
-  /** True if only the reserve is free, so that holders of their share wait. */
+  /** True if only the last tenth is free, so that holders of their share wait. */
   get isContended(): boolean {
     return this.#beyondShare === 0;
   }
@@ -184,18 +184,19 @@ export class Slots {
 
     for (const organization of fewestFirst(queue.organizations, this.#byOrganization)) {
       if (shares.length >= limit) break;
-      const paced = this.#pace.leftFor(organization);
+      let paced = this.#pace.leftFor(organization);
       const allowedNow = Math.min(paced, allowed(this.#byOrganization.of(organization)));
       let left = allowedNow;
       for (const subscription_id of fewestFirst(queue.of(organization), this.#bySubscription)) {
-        if (shares.length >= limit || left <= 0) break;
+        if (shares.length >= limit || left <= 0 || paced <= 0) break;
         const host = this.#receivers.failingHostOf(subscription_id);
         const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
         const isPrompt = this.#receivers.isPrompt(subscription_id);
-        const turn = isPrompt ? Math.min(paced, Math.max(left, SHARE_MAX)) : left;
-        const share = Math.min(most, turn, hostLeft, this.#roomOf(subscription_id));
+        const turn = isPrompt ? Math.max(left, SHARE_MAX) : left;
+        const share = Math.min(most, paced, turn, hostLeft, this.#roomOf(subscription_id));
         if (share <= 0) continue;
         shares.push({ subscription_id, share });
+        paced -= share;
         if (allowedNow < limit) left -= share;
         if (host !== null) atHosts.set(host, hostLeft - share);
       }

@@ -26,19 +26,25 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
 /** The effect of an attempt's end on the receiver's limit. */
 export type Signal = "answered" | "unanswered" | "none";
 
-/** The receiver did not answer in time or could not be reached. */
-const UNANSWERED: readonly FailureReason[] = [
-  "timeout",
-  "dns_error",
-  "connection_refused",
-  "tls_error",
-  "network_error",
-];
+/**
+ * `unanswered`: no exchange could begin, or no answer came in time. `none`: the receiver was reached, and its failure was quick
+ * or says nothing about its load.
+ */
+const SIGNALS: Readonly<Record<FailureReason, Signal>> = {
+  timeout: "unanswered",
+  dns_error: "unanswered",
+  connection_refused: "unanswered",
+  tls_error: "unanswered",
+  network_error: "unanswered",
+  connection_reset: "none",
+  address_not_public: "none",
+  protocol_error: "none",
+  interrupted: "none",
+};
 
 export function signalOf(outcome: Outcome): Signal {
   if (outcome.kind === "acknowledged" || outcome.kind === "refused") return "answered";
-  if (outcome.kind === "unreachable" && UNANSWERED.includes(outcome.reason)) return "unanswered";
-  return "none";
+  return outcome.kind === "unreachable" ? SIGNALS[outcome.reason] : "none";
 }
 
 /** Returns the limit after an answer. It grows only while at least half of it is used. */

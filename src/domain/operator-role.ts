@@ -1,6 +1,6 @@
 export const OPERATOR_ROLES = ["operate", "read", "publish"] as const;
 
-/** The rights of an operator token: everything, only `GET`, or only publishing. */
+/** The rights of an operator token. `operate`: all routes. `read`: GET. `publish`: the routes that publishers need. */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /** Returns true if a role may call a route. The route declares `serves…`. */

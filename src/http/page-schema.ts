@@ -48,8 +48,8 @@ export function pageOfShards<Item extends TSchema>(item: Item, title: string, de
 }
 
 /**
- * Turns the validator off for routes whose query `readPageRequest` reads, so their schema is documentation. The validator would
- * see a text in place of a number, and would report only the faults that it knows.
+ * Turns the validator off for routes whose query `readPageRequest` reads. Their schema is documentation, and `actions/pages.ts`
+ * enforces it. The validator would see a text in place of a number, and would report only the faults that it knows.
  */
 export const readByHand: FastifySchemaCompiler<unknown> = () => () => true;
 

@@ -9,10 +9,10 @@ import type { ShardHealth } from "./shard-health.ts";
 const FAULT_MEMORY_MS = 60_000;
 
 /**
- * Faults that are no reason by themselves. For `secret_sealed` the key ring is checked instead. `lease_spent` is over when it
+ * Faults that leave the process ready. For `secret_sealed` the key ring is checked instead. `lease_spent` is over when it
  * is noticed. A partner's input may trigger the defect behind `unexpected`.
  */
-const NO_REASON: ReadonlySet<InternalFault> = new Set([
+const STAYS_READY: ReadonlySet<InternalFault> = new Set([
   "secret_sealed",
   "lease_spent",
   "unexpected",
@@ -86,7 +86,7 @@ export class Readiness {
   async #checkFaults(): Promise<Check[]> {
     const recent = this.#recentFaults();
     const checks = recent
-      .filter((fault) => !NO_REASON.has(fault))
+      .filter((fault) => !STAYS_READY.has(fault))
       .map((fault) => toCheck(fault, false));
     return recent.includes("secret_sealed") ? [...checks, await this.#examineRing()] : checks;
   }

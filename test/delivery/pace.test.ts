@@ -43,7 +43,7 @@ test("while the thread is busy, a large organization begins half as many attempt
     pass(one, 1, 0.9);
     return one.pace.leftFor("large");
   });
-  assert.deepEqual(left, [32, 16, 8, 4, 2, 2, 2]);
+  assert.deepEqual(left, [32, 16, 8, 4, 4, 4, 4]);
 });
 
 test("an organization with few attempts is not limited", () => {
@@ -68,7 +68,7 @@ test("a thread that is no longer busy lets a large organization begin one more i
   const one = unequal();
   pass(one, 5, 0.9);
   pass(one, 10, 0.5);
-  assert.equal(one.pace.leftFor("large"), 12);
+  assert.equal(one.pace.leftFor("large"), 14);
   note(one, "large", 200);
   pass(one, 53, 0.5);
   note(one, "large", 200);
@@ -87,6 +87,16 @@ test("a sole organization is not limited", () => {
   note(one, "large", 5_000);
   pass(one, 5, 0.99);
   assert.equal(one.pace.leftFor("large"), Infinity);
+});
+
+test("an organization that was alone begins at full pace when another one comes", () => {
+  const one = rig();
+  note(one, "large", 3_000);
+  pass(one, 20, 0.9);
+  note(one, "small", 1);
+  note(one, "large", 1);
+  pass(one, 1, 0.9);
+  assert.equal(one.pace.leftFor("large"), 32);
 });
 
 test("an organization that was large two seconds ago is not limited any more", () => {
@@ -125,4 +135,15 @@ test("a claim for a large organization is limited to its pace, and that of a new
     large1: 7,
     new: 16,
   });
+});
+
+test("the subscriptions of a large organization share its pace", () => {
+  const one = unequal();
+  pass(one, 1, 0.9);
+  const slots = new Slots(512, 256, one.pace);
+  const ids = ["large1", "large2", "large3"];
+  const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
+  due.add(ids.map((id) => ({ subscription_id: id, organization_id: "large" })));
+  const shares = slots.share(due).shares.map(({ share }) => share);
+  assert.deepEqual(shares, [16, 16]);
 });

@@ -14,7 +14,7 @@ test("every text and JSON column has a bound", async () => {
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        and c.relname not in ('settings', 'schema_migrations') -- Which only the owner writes.
-       and a.atttypid in ('text'::regtype, 'bytea'::regtype, 'text[]'::regtype)
+       and a.atttypid in ('text'::regtype, 'bytea'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
        and not exists (
          select from pg_constraint k where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey))`;
   assert.deepEqual(
