@@ -33,7 +33,7 @@ export class Readiness {
   constructor(shards: readonly ShardHealth[], clock: Clock = systemClock) {
     this.#shards = shards;
     this.#clock = clock;
-    const base = kept(() => this.#checkAnyShard());
+    const base = () => this.#checkAnyShard();
     const faults = kept(() => this.#checkFaults());
     this.forPartners = this.#unlessStopping(base);
     this.forOperators = this.#unlessStopping(async () =>

@@ -28,8 +28,10 @@ export class ShardHealth {
   #parts: Parts | null = null;
   #isCurrent = false;
 
+  #kept = kept(() => this.#check());
+
   /** Returns the checks of database and clock. */
-  readonly check = kept(() => this.#check());
+  readonly check = async (): Promise<Check[]> => this.#kept();
 
   /** The same, but a failure is returned again at once. A frozen database would delay each overview. */
   readonly checkAtOnce = servedAtOnce(this.check, (checks) => checks.some(({ ok }) => !ok));
@@ -42,6 +44,7 @@ export class ShardHealth {
   /** Until this is called, the shard counts as unreachable. */
   watch(parts: Parts): void {
     this.#parts = parts;
+    this.#kept = kept(() => this.#check()); // The last result was "unreachable".
   }
 
   /** Returns false if secrets are sealed, and the ring has none of their keys. */

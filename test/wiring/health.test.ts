@@ -18,6 +18,14 @@ function readinessOf(databaseMs?: number, id = "mine", of = db, writes = new Wri
   return new Readiness([health]);
 }
 
+test("a shard that was just opened is checked at once, although a check before it failed", async () => {
+  const health = new ShardHealth("00");
+  assert.ok((await health.check()).every(({ ok }) => !ok));
+  const ring: KeyRing = [{ id: "mine", key: Buffer.alloc(32) }];
+  health.watch({ db, writes: new Writes(db), clock: new DatabaseClock(db), ring });
+  assert.ok((await health.check()).every(({ ok }) => ok));
+});
+
 test("a silent database is reported at once, not when a statement times out", async () => {
   await ownerOf(db).begin(async (busy) => {
     await busy`lock table schema_migrations`;
