@@ -111,16 +111,16 @@ async function whileWritersWait<Result>(
   work: (since: number) => Promise<Result>,
 ): Promise<Result> {
   for (let left = LOCK_TRIES; ; left--) {
-    let isLocked = false;
+    const writers = { wait: false };
     try {
       return await old.begin(async () => {
         const since = performance.now();
         await stopWriters(old.sql);
-        isLocked = true;
+        writers.wait = true;
         return work(since);
       });
     } catch (error) {
-      if (isLocked || left <= 1 || !(isInUse(error) || isDeadlock(error))) throw error;
+      if (writers.wait || left <= 1 || !(isInUse(error) || isDeadlock(error))) throw error;
       await sleep(LOCK_PAUSE_MS);
     }
   }

@@ -6,6 +6,7 @@ import { migrate } from "../../src/postgres/migrate.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { Arrivals } from "../support/arrivals.ts";
 import { aFolder, typeFile } from "../support/event-types.ts";
+import { guideCommand } from "../support/guide.ts";
 import { ADMIN_TOKEN, type Program, run, runProgram, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aRig, call } from "../support/rig.ts";
@@ -38,7 +39,8 @@ async function aService(t: TestContext) {
   assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body));
   const second = await aSecondServer(t);
   const at = (url: string) => ({ ...rig, DATABASE_URL: url, MIGRATION_DATABASE_URL: "" });
-  const move = ["shard", "move", "00", "--to", second.url, "--json"];
+  const [, ...words] = (await guideCommand(/^partner-api shard move/)).split(" ");
+  const move = [...words.slice(0, 2), "00", "--to", second.url, "--json"];
   return { rig, old, program, receiver, token: String(key.body["token"]), second, at, move };
 }
 
@@ -84,12 +86,13 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
   const { program, receiver, second, at, move, rig, token } = await aService(t);
   const ids = new Set<string>();
   let where = program;
-  let isOver = false;
+  const load = { isOver: false };
+  const goesOn = () => !load.isOver;
   const accepted = new Arrivals<string>();
   const refused = new Arrivals<string>();
   const publishing = (async () => {
-    for (let i = 0; !isOver; i++) {
-      for (let isPublished = false; !isPublished && !isOver;) {
+    for (let i = 0; goesOn(); i++) {
+      for (let isPublished = false; !isPublished && goesOn();) {
         const { status, body, headers } = await publish(where, `k-${i}`);
         isPublished = status < 300;
         if (isPublished) {
@@ -106,6 +109,7 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
   await accepted.until((all) => all[19]);
   const { status, stdout, stderr } = await runProgram(move, rig);
   assert.equal(status, 0, stderr);
+  assert.equal((await publish(program, "after-the-move")).status, 503);
   await refused.until((all) => all[0]);
 
   const me = (of: Program) => call(`${of.partnerUrl}/api/v1/partner/me`, { token });
@@ -115,7 +119,7 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
   where = await startProgram(t, at(second.url));
   const before = accepted.all.length;
   await accepted.until((all) => all[before + 19]);
-  isOver = true;
+  load.isOver = true;
   await publishing;
   assert.equal((await me(where)).status, 200);
 
@@ -186,10 +190,8 @@ test("history that changes after it was copied is copied again", async (t) => {
                           from events e where type = 'order.created' limit 1) as one`;
   assert.notEqual(made, "");
 
-  const held = connect(rig["MIGRATION_DATABASE_URL" as keyof typeof rig] ?? "", {
-    max: 1,
-    name: "test",
-  });
+  const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
+  const held = connect(owners, { max: 1, name: "test" });
   t.after(() => held.end({ timeout: 1 }));
   const moving = held.begin(async (tx) => {
     await tx`lock table organizations in row exclusive mode`;

@@ -8,13 +8,13 @@ import { connect, type Database } from "../../src/postgres/database.ts";
 /** An empty database on a PostgreSQL server of its own. */
 export async function aSecondServer(t: TestContext): Promise<{ url: string; db: Database }> {
   const dataDir = await mkdtemp(join(tmpdir(), "partner-api-second-"));
-  const { url, stop } = await startEmbedded({ dataDir, log: () => undefined });
-  const db = connect(url, { max: 2, name: "test second" });
+  const server = await startEmbedded({ dataDir, log: () => undefined });
+  const db = connect(server.url, { max: 2, name: "test second" });
   t.after(async () => {
     await db.end({ timeout: 1 });
-    await stop();
+    await server.stop();
     await removeEmbedded(dataDir);
     await rm(dataDir, { recursive: true, force: true });
   });
-  return { url, db };
+  return { url: server.url, db };
 }
