@@ -1,8 +1,8 @@
 import type { Shards } from "../actions/shards.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LibraryLanguage } from "../domain/library-language.ts";
+import type { Moved } from "../domain/shard-move.ts";
 import type { ListenOptions } from "./listen-options.ts";
-import type { Moved } from "./shard.ts";
 import type { OperatorApi } from "./operator-api.ts";
 
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */

@@ -1,17 +1,7 @@
 import { Command } from "commander";
+import type { Moved } from "../domain/shard-move.ts";
 import type { CommandContext } from "./context.ts";
 import { jsonOption, type JsonOption, print } from "./output.ts";
-
-/** What a move has done. */
-export interface Moved {
-  shard: string;
-  /** Where the shard is now, without credentials. */
-  to: string;
-  tables: number;
-  rows: number;
-  /** How long writers waited before the old place was left. */
-  waited_ms: number;
-}
 
 export function shardCommands(program: Command, context: CommandContext): void {
   const shard = new Command("shard").description("move shards").copyInheritedSettings(program);

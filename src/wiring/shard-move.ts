@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
-import type { Moved } from "../commands/shard.ts";
 import { systemClock } from "../domain/clock.ts";
+import type { Moved } from "../domain/shard-move.ts";
 import { connect, isDeadlock, isInUse, openSession, type Session } from "../postgres/database.ts";
 import { findPendingMigrations, migrate, ownsSchema } from "../postgres/migrate.ts";
 import { beginNoting, lockMove, refuseWrites, stopWriters } from "../postgres/moves/guards.ts";

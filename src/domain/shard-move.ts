@@ -1,0 +1,10 @@
+/** What a move has done. */
+export interface Moved {
+  shard: string;
+  /** Where the shard is now, without credentials. */
+  to: string;
+  tables: number;
+  rows: number;
+  /** How long writers waited before the old place was left. */
+  waited_ms: number;
+}
