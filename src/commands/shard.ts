@@ -1,11 +1,10 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { Moved } from "../domain/shard-move.ts";
 import type { CommandContext } from "./context.ts";
 import { jsonOption, type JsonOption, print } from "./output.ts";
 
 export function shardCommands(program: Command, context: CommandContext): void {
-  const shard = new Command("shard").description("move shards").copyInheritedSettings(program);
-  program.addCommand(shard);
+  const shard = program.command("shard").description("move shards");
   shard
     .command("move")
     .description("move a shard to an empty schema of another server; the service may be running")

@@ -108,8 +108,11 @@ export function connect(
   }
 }
 
-/** How long a transaction of a session may be idle. Others wait for its locks. */
-const SESSION_IDLE_MS = 60_000;
+/**
+ * How long a transaction of a session may be idle. It waits while another session reads a large table. It must end at some time,
+ * because others wait for its locks.
+ */
+const SESSION_IDLE_MS = 3_600_000;
 
 /**
  * Opens one connection of one's own, for work without a time limit. Should this process or its machine be gone, the server
@@ -124,6 +127,7 @@ export function openSession(url: string, name: string): Promise<Session> {
     jit: "off",
     statement_timeout: "0",
     idle_in_transaction_session_timeout: `${SESSION_IDLE_MS}`,
+    idle_session_timeout: "0",
     client_connection_check_interval: "1s",
     tcp_keepalives_idle: "10",
     tcp_keepalives_interval: "5",

@@ -124,7 +124,7 @@ async function requireInForce(db: Database, config: Config): Promise<void> {
   if (to !== null) throw new Error(`${variable}: shard ${config.shard} has moved to ${to}`);
   if (arriving === null) return;
   throw new Error(
-    `${variable}: the shard is still being moved to here, and its old place is in force`,
+    `${variable}: a shard is still being moved to here: if no move runs, run it again`,
   );
 }
 

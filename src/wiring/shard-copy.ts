@@ -1,7 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "../domain/clock.ts";
 import { hasNoTable, type Session } from "../postgres/database.ts";
-import { endNoting, keepPartitions, listChanged, noteChanges } from "../postgres/moves/guards.ts";
+import { endNoting, keepTable, listChanged, noteChanges } from "../postgres/moves/guards.ts";
 import { clearSettings } from "../postgres/moves/marks.ts";
 import {
   copyStatements,
@@ -45,22 +45,18 @@ async function copyOne(
   name: string,
 ): Promise<{ table: MovedTable; content: Digest } | null> {
   const { old } = places;
-  const find = async () =>
-    (await listTables(old.sql, systemClock())).find((table) => table.name === name);
-  await old.begin(async () => {
-    await keepPartitions(old.sql);
-    const table = await find();
-    if (table) await noteChanges(old.sql, table);
-  });
+  await noteChanges(old.sql, name);
   return old.begin(async () => {
     await old.sql`set transaction isolation level repeatable read`;
-    await keepPartitions(old.sql);
-    const table = await find();
+    await keepTable(old.sql, name); // Before the snapshot, which the next statement takes.
+    const tables = await listTables(old.sql, systemClock());
+    const table = tables.find((one) => one.name === name);
     if (!table) return null;
     await createAnew(places, table);
     return { table, content: await copy(places, table) };
   });
 }
+
 /** Copies everything that is not there yet, and compares. Only while writers wait. */
 export async function copyRest(
   places: Places,

@@ -1,16 +1,32 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Moved } from "../domain/shard-move.ts";
-import { connect, isDeadlock, isInUse, openSession, type Session } from "../postgres/database.ts";
+import {
+  connect,
+  isDeadlock,
+  isTimedOut,
+  openSession,
+  type Queryable,
+  type Session,
+} from "../postgres/database.ts";
 import { findPendingMigrations, migrate, ownsSchema } from "../postgres/migrate.ts";
-import { beginNoting, lockMove, refuseWrites, stopWriters } from "../postgres/moves/guards.ts";
+import {
+  beginNoting,
+  lockArrival,
+  lockMove,
+  lockWaits,
+  refuseWrites,
+  stopWriters,
+} from "../postgres/moves/guards.ts";
 import {
   findMarks,
   isTaken,
   markArriving,
   markMoved,
+  markMoving,
+  newMove,
+  shardOfMove,
   unmarkArriving,
 } from "../postgres/moves/marks.ts";
 import { analyze, emptyTables, listTables } from "../postgres/moves/tables.ts";
@@ -20,9 +36,6 @@ import { copyPast, copyRest, forgetNotes, type Places } from "./shard-copy.ts";
 
 const NAME = "partner-api shard move";
 const MIGRATION_MS = 24 * 3_600_000;
-/** How often the writers' locks are tried for, and the pause between two tries. */
-const LOCK_TRIES = 200;
-const LOCK_PAUSE_MS = 100;
 
 /**
  * Copies the shard to another server and marks the old place as left. Until that commit, the old place is in force: if this process
@@ -56,6 +69,9 @@ async function move(
   const [old, next] = [places.old.sql, places.new.sql];
   const to = placeOf(url);
   if (!(await lockMove(old))) throw new Error(`shard ${shard} is being moved already`);
+  if (!(await lockArrival(next))) {
+    throw new Error("another move to the schema of --to runs: name another schema");
+  }
   const [left, entered] = [await findMarks(old), await findMarks(next)];
   if (left.moved !== null) {
     if (left.moved !== entered.arriving) {
@@ -69,11 +85,8 @@ async function move(
   }
   if (left.arriving !== null) throw new Error(`shard ${shard} is not in force at the old place`);
   await requireMovable(places, shard);
-  if (entered.arriving === null && (await isTaken(next))) {
-    throw new Error("--to leads to a schema that holds a shard: name an empty one");
-  }
-
-  const id = randomUUID();
+  const id = await requireOwn(next, { own: left.moving, arriving: entered.arriving, shard });
+  await markMoving(old, id);
   await migrateNew(url);
   await markArriving(next, id);
   await requireSameSchema(places);
@@ -105,25 +118,47 @@ async function move(
   return moved;
 }
 
+/**
+ * Returns the id of a move that may empty the new place. Throws if the place holds a shard, or the copy of any move but the own
+ * one: that copy may be the only one that is valid.
+ */
+async function requireOwn(
+  next: Queryable,
+  { own, arriving, shard }: { own: string | null; arriving: string | null; shard: string },
+): Promise<string> {
+  if (arriving === null) {
+    if (!(await isTaken(next))) return newMove(shard);
+    throw new Error("--to leads to a schema that holds a shard: name an empty one");
+  }
+  if (arriving === own) return arriving;
+  throw new Error(
+    `a move of shard ${shardOfMove(arriving)} to the schema of --to has not ended, and the schema may hold its only valid copy: ` +
+      "run that move again, or name another schema",
+  );
+}
+
 /** Commits what the work has done at the old place. */
 async function whileWritersWait<Result>(
   { old }: Places,
   work: (since: number) => Promise<Result>,
 ): Promise<Result> {
-  for (let left = LOCK_TRIES; ; left--) {
+  for (const waitMs of await lockWaits(old.sql)) {
     const writers = { wait: false };
     try {
       return await old.begin(async () => {
         const since = performance.now();
-        await stopWriters(old.sql);
+        await stopWriters(old.sql, waitMs);
         writers.wait = true;
         return work(since);
       });
     } catch (error) {
-      if (writers.wait || left <= 1 || !(isInUse(error) || isDeadlock(error))) throw error;
-      await sleep(LOCK_PAUSE_MS);
+      if (writers.wait || !(isTimedOut(error) || isDeadlock(error))) throw error;
+      await sleep(waitMs); // Writers get on.
     }
   }
+  throw new Error(
+    "sessions use the shard's tables for long, so it stays where it was: end them, or wait, and run the move again",
+  );
 }
 
 async function requireMovable({ old }: Places, shard: string): Promise<void> {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Command } from "commander";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import type { CommandContext } from "../../src/commands/context.ts";
+import { CompleteCommand } from "../../src/commands/complete-command.ts";
+import { buildProgram } from "../../src/commands/program.ts";
 import { createCommandLine } from "../support/command-line.ts";
 
 /** These tests never use the database. */
@@ -41,6 +44,23 @@ test("an error names every missing option and argument at once", async () => {
     [["org", "set-limit", "acme"], /missing required argument 'n'/],
   ];
   for (const [argv, error] of cases) assert.match((await run(...argv)).stderr, error);
+});
+
+test("every command that requires something names all of it", () => {
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  const commands = all(buildProgram({} as CommandContext)).filter(
+    ({ registeredArguments, options }) =>
+      [
+        ...registeredArguments.map(({ required }) => required),
+        ...options.map(({ mandatory }) => mandatory),
+      ].some(Boolean),
+  );
+  assert.ok(commands.length > 10);
+  const others = commands.filter((command) => !(command instanceof CompleteCommand));
+  assert.deepEqual(
+    others.map((command) => command.name()),
+    [],
+  );
 });
 
 test("help goes to standard output with status 0, at most 100 columns wide", async () => {

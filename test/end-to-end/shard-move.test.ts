@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import { connect, type Database, isDeadlock } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { lockArrival, lockWaits, stopWriters } from "../../src/postgres/moves/guards.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { Arrivals } from "../support/arrivals.ts";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { aFolder, typeFile } from "../support/event-types.ts";
 import { guideCommand } from "../support/guide.ts";
 import { ADMIN_TOKEN, type Program, run, runProgram, startProgram } from "../support/program.ts";
@@ -179,16 +181,68 @@ test("a difference at the new place is noticed, and the shard stays", async (t) 
   assert.equal((await publish(program, "k")).status < 300, true);
 });
 
-test("history that changes after it was copied is copied again", async (t) => {
-  const { old, program, second, move, rig } = await aService(t);
+/** Publishes an event, and makes one five days old. Returns its time. */
+async function aPastEvent(old: Database, program: Program): Promise<Date> {
   const past = new Date(Date.now() - 5 * 86_400_000);
-  const made = String((await publish(program, "k")).body["event_id"]);
+  assert.ok((await publish(program, "k")).status < 300);
   await createPartitions(old, past);
   await old`
     insert into events
     select (e2).* from (select jsonb_populate_record(e, jsonb_build_object('id', first_id_at(${past}))) as e2
                           from events e where type = 'order.created' limit 1) as one`;
-  assert.notEqual(made, "");
+  return past;
+}
+
+test("a process starts while history is copied", async (t) => {
+  const { old, program, second, move, rig } = await aService(t);
+  await aPastEvent(old, program);
+  await hold(second.db, "events");
+  const child = run(move, rig);
+  t.after(() => child.kill("SIGKILL"));
+  await untilHeld(second.db);
+  await startProgram(t, rig);
+});
+
+test("a move empties no copy of another move, also if that one waits for its completion", async (t) => {
+  const { old, second, at, move, rig } = await aService(t);
+  assert.equal((await runProgram(move, rig)).status, 0);
+  // As if the move had ended before its last statement.
+  const [mark] = await old<[{ value: string }]>`select value from settings where name = 'moved'`;
+  await second.db`insert into settings (name, value) values ('arriving', ${mark.value})`;
+
+  const other = { ...rig, ...environmentOf(await createDatabase({ max: 1 })) };
+  const { stderr } = await runProgram(move, other);
+  assert.match(stderr, /a move of shard 00 .* has not ended, and .* its only valid copy/);
+  assert.equal((await runProgram(move, rig)).status, 0, "the move is completed");
+  assert.match((await runProgram(["org", "list"], at(second.url))).stdout, /acme/);
+});
+
+test("a move is refused to a schema that another move fills", async (t) => {
+  const { second, move, rig } = await aService(t);
+  assert.ok(await lockArrival(second.db));
+  assert.match((await runProgram(move, rig)).stderr, /another move to the schema of --to runs/);
+});
+
+test("the last tries to stop writers wait for longer than PostgreSQL takes to look for a deadlock", async () => {
+  const owner = ownerOf(await createDatabase({ max: 1 }));
+  const waitMs = (await lockWaits(owner)).at(-1) ?? 0;
+  const failures: unknown[] = [];
+  const note = (error: unknown) => void failures.push(error);
+  const holding = owner.begin(async (holder) => {
+    await holder`lock table waiting_deliveries in row exclusive mode`;
+    const stopping = owner.begin((mover) => stopWriters(mover, waitMs)).catch(note);
+    await untilBlocked(owner);
+    await holder`lock table attempts in row exclusive mode`;
+    await stopping;
+  });
+  await holding.catch(note);
+  assert.equal(failures.length, 1);
+  assert.ok(isDeadlock(failures[0]), String(failures[0]));
+});
+
+test("history that changes after it was copied is copied again", async (t) => {
+  const { old, program, second, move, rig } = await aService(t);
+  const past = await aPastEvent(old, program);
 
   const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
   const held = connect(owners, { max: 1, name: "test" });

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, isTransient, isUnavailable } from "../../src/postgres/database.ts";
-import { createDatabase } from "../support/database.ts";
+import { connect, isTransient, isUnavailable, openSession } from "../../src/postgres/database.ts";
+import { createDatabase, environmentOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 
 const db = await createDatabase({ max: 1 });
@@ -18,6 +18,15 @@ test("a silent server counts as unavailable, and is used again when it responds"
   gate.thaw();
   const [row] = await gate.db<{ one: number }[]>`select 1 as one`;
   assert.equal(row?.one, 1);
+});
+
+test("the transaction of a session may wait while another session reads a large table", async () => {
+  const session = await openSession(environmentOf(db)["DATABASE_URL"] ?? "", "test");
+  const [row] = await session.sql<[{ waits: boolean }]>`
+    select current_setting('idle_in_transaction_session_timeout')::interval >= '1 hour' and
+           current_setting('idle_session_timeout') = '0' as waits`;
+  await session.end();
+  assert.ok(row.waits);
 });
 
 test("a slow statement is not abandoned while the server sends data", async (t) => {

@@ -9,25 +9,43 @@ export async function lockMove(db: Queryable): Promise<boolean> {
   return row.locked;
 }
 
-/** Keeps partitions from being created, dropped or detached until the transaction ends. */
-export async function keepPartitions(db: Queryable): Promise<void> {
-  await db`select lock_partitions()`;
+/** Lets one move at a time fill a schema. Returns false if another one does. The lock ends with the session. */
+export async function lockArrival(db: Queryable): Promise<boolean> {
+  const [row] = await db<[{ locked: boolean }]>`
+    select pg_try_advisory_lock(hashtext('partner-api move to ' || current_schema())) as locked`;
+  return row.locked;
+}
+
+/**
+ * Keeps one table from being dropped, detached or renamed until the transaction ends. Not `lock_partitions`: the start of a process
+ * waits for that, and a copy may take hours.
+ */
+export async function keepTable(db: Queryable, name: string): Promise<void> {
+  await db.unsafe(`lock table only ${escapeIdentifier(name)} in access share mode`);
 }
 
 /** How long to wait for a lock. A writer that we wait for may wait for us, and others queue behind. */
 const LOCK_MS = 300;
 
-/** Stops all writers of the tables until the transaction ends. Readers go on. Throws if a lock is not free soon. */
-export async function stopWriters(db: Queryable): Promise<void> {
+/** Returns how long a move waits for the writers' locks, in ms: at first shortly, because writers wait meanwhile. */
+export async function lockWaits(db: Queryable): Promise<number[]> {
+  const [row] = await db<[{ ms: number }]>`
+    select setting::int as ms from pg_settings where name = 'deadlock_timeout'`;
+  // Only a session that has waited for `deadlock_timeout` makes autovacuum give way.
+  return [...Array<number>(50).fill(LOCK_MS), ...Array<number>(10).fill(row.ms + 1_000)];
+}
+
+/** Stops all writers of the tables until the transaction ends. Readers go on. Throws if not all locks are free in time. */
+export async function stopWriters(db: Queryable, waitMs: number): Promise<void> {
   const tables = await db<{ name: string }[]>`
     select relname as name from pg_class
      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
      order by relname`;
-  await db.unsafe(`set local lock_timeout = ${LOCK_MS}`);
+  await db.unsafe(`set local statement_timeout = ${waitMs}`); // Of all locks together.
   await db.unsafe(
     `lock table ${tables.map(({ name }) => escapeIdentifier(name)).join(", ")} in exclusive mode`,
   );
-  await db`set local lock_timeout = 0`;
+  await db`set local statement_timeout = 0`;
 }
 
 /**
@@ -51,7 +69,7 @@ export async function beginNoting(db: Queryable): Promise<void> {
 }
 
 /** From now on notes whether rows of the table change. Returns once all earlier changes are committed. */
-export async function noteChanges(db: Queryable, { name }: MovedTable): Promise<void> {
+export async function noteChanges(db: Queryable, name: string): Promise<void> {
   await db.unsafe(`
     set lock_timeout = '2s';
     create or replace trigger note_moved_change after insert or update or delete on ${escapeIdentifier(name)}

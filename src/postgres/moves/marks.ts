@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { Queryable } from "../database.ts";
 
-/** Whether a schema is in force. Both marks are ids of a move. */
+/** Whether a schema is in force. Apart from `moved_to`, the marks are ids of a move. */
 export interface Marks {
+  /** A move copies the shard from here, or did and failed. */
+  moving: string | null;
   /** A move copies a shard to here, and has not ended. */
   arriving: string | null;
   /** The shard has left. */
@@ -12,11 +15,11 @@ export interface Marks {
 
 /** Returns the marks. A schema without our tables has none. */
 export async function findMarks(db: Queryable): Promise<Marks> {
-  const none = { arriving: null, moved: null, moved_to: null };
+  const none = { moving: null, arriving: null, moved: null, moved_to: null };
   const [table] = await db`select to_regclass('settings') as name`;
   if (table?.["name"] === null) return none;
   const rows = await db<{ name: keyof Marks; value: string }[]>`
-    select name, value from settings where name in ('arriving', 'moved', 'moved_to')`;
+    select name, value from settings where name in ('moving', 'arriving', 'moved', 'moved_to')`;
   return { ...none, ...Object.fromEntries(rows.map(({ name, value }) => [name, value])) };
 }
 
@@ -29,11 +32,26 @@ export async function isTaken(db: Queryable): Promise<boolean> {
   return row.taken;
 }
 
-/** Keeps services out of a new place until its shard is complete. */
+/** Returns a new id of a move. It begins with the shard's name, for the error of another move to the same place. */
+export function newMove(shard: string): string {
+  return `${shard}/${randomUUID()}`;
+}
+
+export function shardOfMove(move: string): string {
+  return move.slice(0, move.lastIndexOf("/"));
+}
+
+/** Notes at the old place which move is its own, so that the next one knows the mark at the new place. */
+export async function markMoving(db: Queryable, move: string): Promise<void> {
+  await db`
+    insert into settings (name, value) values ('moving', ${move})
+    on conflict (name) do update set value = excluded.value`;
+}
+
+/** Keeps services out of a new place until its shard is complete. Leaves the mark of another move alone. */
 export async function markArriving(db: Queryable, move: string): Promise<void> {
   await db`
-    insert into settings (name, value) values ('arriving', ${move})
-    on conflict (name) do update set value = excluded.value`;
+    insert into settings (name, value) values ('arriving', ${move}) on conflict (name) do nothing`;
 }
 
 /** Puts the new place in force. Only for a move whose old place is marked as left. */
