@@ -2,7 +2,7 @@ import { Busy, PartnerError } from "../domain/errors.ts";
 import { mergePages, type Order, type Page, type PageRequest } from "../domain/page.ts";
 import { isUnavailable } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type Ask, inReach } from "./reach.ts";
+import { type Ask, inReach, type Reach, toTheEnd } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
 
 interface Failure {
@@ -11,13 +11,22 @@ interface Failure {
 }
 
 /**
- * Does something with a thing that belongs to one shard, such as a bare id. Only its shard has it: the others throw
- * `not_found`. If none has it, the error names the shards that did not answer.
+ * Changes a thing that belongs to one shard, such as a bare id. Only its shard has it: the others throw `not_found`. If none
+ * has it, the error names the shards that did not answer.
  */
-export async function anywhere<Result>(shards: Shards, act: Ask<Result>): Promise<Result> {
+export function anywhere<Result>(shards: Shards, change: Ask<Result>): Promise<Result> {
+  return inOne(shards, change, toTheEnd);
+}
+
+/** Reads such a thing. Unlike a change, a read of a frozen shard is not waited for. */
+export function findAnywhere<Result>(shards: Shards, read: Ask<Result>): Promise<Result> {
+  return inOne(shards, read, inReach);
+}
+
+async function inOne<Result>(shards: Shards, act: Ask<Result>, reach: Reach): Promise<Result> {
   if (shards.others.length === 0) return act(depsOf(shards.home), shards.home);
   const failures: Failure[] = [];
-  const tries = shards.all.map((shard) => attempt(shard, act, failures));
+  const tries = shards.all.map((shard) => attempt(shard, act, { reach, failures }));
   return Promise.any(tries).catch(() => {
     throw mostTelling(failures);
   });
@@ -35,7 +44,7 @@ export async function everywhere<Result>(
   if (others.length === 0) return { values: [await read(depsOf(home), home)], away: [] };
   const failures: Failure[] = [];
   const results = await Promise.allSettled(
-    shards.all.map((shard) => attempt(shard, read, failures)),
+    shards.all.map((shard) => attempt(shard, read, { reach: inReach, failures })),
   );
   const values = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const fault = failures.find(({ error }) => !isAway(error) && !isAbsent(error));
@@ -44,13 +53,13 @@ export async function everywhere<Result>(
   return { values, away: awayIn(failures) };
 }
 
-/** Does something in the first shard that works, where any will do. */
-export async function somewhere<Result>(shards: Shards, act: Ask<Result>): Promise<Result> {
-  if (shards.others.length === 0) return act(depsOf(shards.home), shards.home);
+/** Changes the first shard that works, where any will do. The next one is tried after the change has failed. */
+export async function somewhere<Result>(shards: Shards, change: Ask<Result>): Promise<Result> {
+  if (shards.others.length === 0) return change(depsOf(shards.home), shards.home);
   const failures: Failure[] = [];
   for (const shard of shards.all) {
     try {
-      return await attempt(shard, act, failures);
+      return await attempt(shard, change, { reach: toTheEnd, failures });
     } catch (error) {
       if (!isAway(error)) throw error;
     }
@@ -83,10 +92,10 @@ export function lacking<View extends object>(
 async function attempt<Result>(
   shard: Shard,
   act: Ask<Result>,
-  failures: Failure[],
+  { reach, failures }: { reach: Reach; failures: Failure[] },
 ): Promise<Result> {
   try {
-    return await inReach(shard, act);
+    return await reach(shard, act);
   } catch (error) {
     failures.push({ shard: shard.name, error });
     throw error;

@@ -14,7 +14,7 @@ import { listActivity } from "../postgres/activity.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { anywhere, everywhere, lacking } from "./everywhere.ts";
+import { everywhere, findAnywhere, lacking } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
 import { readChoice, readTime } from "./queries.ts";
 import type { Shards } from "./shards.ts";
@@ -52,7 +52,7 @@ export async function getActivity(
   };
   const { values, away } = isService
     ? await everywhere(shards, read)
-    : { values: [await anywhere(shards, read)], away: [] };
+    : { values: [await findAnywhere(shards, read)], away: [] };
   const byTime = groupBy(values.flat(), (point) => point.at.getTime());
   const items: ActivityView[] = [];
   for (let at = first; at < until; at = after(at, stepMs)) {

@@ -6,6 +6,7 @@ import {
 } from "../postgres/organizations.ts";
 import { everywhere, isAway } from "./everywhere.ts";
 import { createOrganization, type OrganizationRequest } from "./organizations.ts";
+import { inReach, toTheEnd } from "./reach.ts";
 import { depsOf, type Shards } from "./shards.ts";
 
 /**
@@ -28,7 +29,8 @@ export async function placeOrganization(
   const reserved = await reserve(shards, request.slug, chosen);
   const place = shards.all.find(({ name }) => name === reserved);
   if (!place) throw new PartnerError("slug_taken", "An organization has this slug already.");
-  return { ...(await createOrganization(depsOf(place), request)), shard: place.name };
+  const made = await toTheEnd(place, (deps) => createOrganization(deps, request));
+  return { ...made, shard: place.name };
 }
 
 async function findSmallest(shards: Shards): Promise<string> {
@@ -42,7 +44,7 @@ async function findSmallest(shards: Shards): Promise<string> {
 
 async function reserve({ home }: Shards, slug: string, shard: string): Promise<string | null> {
   try {
-    return await reserveSlug(depsOf(home).db, slug, shard);
+    return await inReach(home, ({ db }) => reserveSlug(db, slug, shard));
   } catch (error) {
     if (!isAway(error)) throw error;
     const detail = `No answer of the home shard ${home.name}, which holds the slugs. Try again.`;

@@ -2,11 +2,11 @@ import { Busy } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
-import { anywhere, isAbsent, isAway } from "./everywhere.ts";
+import { findAnywhere, isAbsent, isAway } from "./everywhere.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import { noSuchOrganization } from "./organizations.ts";
 import type { PublishingParts } from "./publish-events.ts";
-import { inReach } from "./reach.ts";
+import { toTheEnd } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
 
 /**
@@ -26,7 +26,7 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
 
   async function findOrganization(name: OrganizationName): Promise<OrganizationRow | null> {
     try {
-      return await anywhere(shards, async ({ batched }, shard) => {
+      return await findAnywhere(shards, async ({ batched }, shard) => {
         const found = await batched.findOrganization(name);
         if (!found) throw noSuchOrganization();
         places.set(found.id, shard);
@@ -44,7 +44,7 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
     const results = await Promise.allSettled(
       [...parts].map(async ([shard, part]) => {
         if (!shard) return;
-        const written = await inReach(shard, ({ batched }) => batched.publishAll(part));
+        const written = await toTheEnd(shard, ({ batched }) => batched.publishAll(part));
         written.forEach((one, i) => part[i] && published.set(part[i], one));
       }),
     );

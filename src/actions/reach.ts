@@ -1,10 +1,13 @@
 import { Busy } from "../domain/errors.ts";
-import { type Database, probe } from "../postgres/database.ts";
+import { type Database, isOverdue, probe } from "../postgres/database.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { depsOf, type Shard } from "./shards.ts";
 
 /** Reads or changes one shard. */
 export type Ask<Result> = (deps: Dependencies, shard: Shard) => Promise<Result>;
+
+/** How `inReach` or `toTheEnd` asks a shard. */
+export type Reach = <Result>(shard: Shard, act: Ask<Result>) => Promise<Result>;
 
 /** How often the database is probed while work on it lasts. */
 const SLOW_MS = 1_000;
@@ -12,10 +15,26 @@ const SLOW_MS = 1_000;
 const PROBE_MS = 1_000;
 
 /**
- * Reads or changes a shard. The work may be slow. If the database answers no probe meanwhile, this throws, and later calls throw
- * at once, until a probe succeeds. So a frozen shard does not delay what the others answer.
+ * Reads a shard. The read may be slow. If the database answers no probe meanwhile, this throws, and later calls throw at once,
+ * until a probe succeeds. So a frozen shard does not delay what the others answer.
  */
-export async function inReach<Result>(shard: Shard, act: Ask<Result>): Promise<Result> {
+export function inReach<Result>(shard: Shard, read: Ask<Result>): Promise<Result> {
+  return whileProbed(shard, (deps, silence) => Promise.race([read(deps, shard), silence]));
+}
+
+/**
+ * Changes a shard. Throws at once if the database answers no probes. A change that has begun is waited for: it may be done
+ * although no probe is answered, and its caller must learn that.
+ */
+export function toTheEnd<Result>(shard: Shard, change: Ask<Result>): Promise<Result> {
+  return whileProbed(shard, (deps) => change(deps, shard));
+}
+
+/** Probes the database while the work lasts. `silence` rejects when a probe fails. */
+async function whileProbed<Result>(
+  shard: Shard,
+  work: (deps: Dependencies, silence: Promise<never>) => Promise<Result>,
+): Promise<Result> {
   const deps = depsOf(shard);
   if (shard.isSilent) throw new Busy();
   let probing: NodeJS.Timeout | undefined;
@@ -23,15 +42,17 @@ export async function inReach<Result>(shard: Shard, act: Ask<Result>): Promise<R
     const listen = async () => {
       const failure = await failureOf(deps.db);
       if (failure === null) return;
-      noteSilence(shard, deps.db);
+      noteSilence(shard, deps.db, failure);
       reject(failure);
     };
     probing = setInterval(() => void listen(), SLOW_MS);
   });
+  silence.catch(() => undefined); // A change does not wait for it.
   try {
-    return await Promise.race([act(deps, shard), silence]);
+    return await work(deps, silence);
   } catch (error) {
-    shard.noteFailure?.(error);
+    // If our own time limit ended the work, only the probes tell an outage.
+    if (!isOverdue(error)) shard.noteFailure?.(error);
     throw error;
   } finally {
     clearInterval(probing);
@@ -39,7 +60,8 @@ export async function inReach<Result>(shard: Shard, act: Ask<Result>): Promise<R
 }
 
 /** Ends with the first probe that succeeds. */
-function noteSilence(shard: Shard, db: Database): void {
+function noteSilence(shard: Shard, db: Database, failure: Error): void {
+  shard.noteFailure?.(failure);
   if (shard.isSilent) return;
   shard.isSilent = true;
   const listen = async () => {
@@ -56,7 +78,7 @@ const probes = new WeakMap<Database, Promise<Error | null>>();
 function failureOf(db: Database): Promise<Error | null> {
   const last = probes.get(db);
   if (last) return last;
-  const asked = probe(db.within(PROBE_MS)).then(
+  const asked = probe(db, PROBE_MS).then(
     () => null,
     (error: unknown) => error as Error,
   );

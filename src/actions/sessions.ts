@@ -35,14 +35,16 @@ const SPREAD_MAX = 1_000;
 /** Records in every shard the sessions that ended while it was away. */
 export async function spreadEndedSessions(shards: Shards): Promise<void> {
   const now = shards.clock();
-  const { values } = await everywhere(shards, async ({ db }) => {
-    return { db, ended: await listEndedSessions(db, { now, limit: SPREAD_MAX }) };
+  const { values } = await everywhere(shards, async ({ db }, shard) => {
+    return { shard, ended: await listEndedSessions(db, { now, limit: SPREAD_MAX }) };
   });
   const all = new Map(values.flatMap(({ ended }) => ended).map((one) => [one.nonce, one]));
-  for (const { db, ended } of values) {
-    const known = new Set(ended.map(({ nonce }) => nonce));
-    for (const one of all.values()) if (!known.has(one.nonce)) await insertEndedSession(db, one);
-  }
+  await everywhere(shards, async ({ db }, shard) => {
+    const known = values.find((one) => one.shard === shard)?.ended;
+    const nonces = new Set(known?.map(({ nonce }) => nonce));
+    const missed = known ? [...all.values()].filter(({ nonce }) => !nonces.has(nonce)) : [];
+    for (const one of missed) await insertEndedSession(db, one);
+  });
 }
 
 /** The clocks of two processes differ by less. So no process still accepts a session that is forgotten here. */

@@ -1,6 +1,6 @@
 import { escapeIdentifier, escapeLiteral } from "pg";
 import { STANDBY } from "./driver/client.ts";
-import { codeOf, isStale, POOLER_CURE } from "./driver/failure.ts";
+import { codeOf, isFull, isStale, POOLER_CURE } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
@@ -8,6 +8,7 @@ import { traced } from "./driver/traced.ts";
 import { Session } from "./driver/session.ts";
 import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
 
+export { isOverdue } from "./driver/failure.ts";
 export type { Session } from "./driver/session.ts";
 
 /** A pool or a transaction. Statements work with both. */
@@ -22,6 +23,8 @@ export interface Database extends Queryable {
    * The work may have been done or not. Its locks are released soon.
    */
   within: (ms: number) => Database;
+  /** The same database, for a probe that must end within `ms`. It has a connection although others have all of the pool. */
+  probing: (ms: number) => Database;
   /** The same database, for the work of one organization. It gets its turn among the others, and half of the connections at most. */
   of: (organizationId: string) => Database;
   /**
@@ -93,12 +96,13 @@ export function connect(
   const listening = { ...connecting, application_name: `${application_name} listen` };
   return open();
 
-  function open(endMs?: number, holder: string | null = null): Database {
-    const lending = () => ({ holder, untilMs: endMs ?? performance.now() + patienceMs });
+  function open(endMs?: number, holder: string | null = null, isProbe = false): Database {
+    const lending = () => ({ holder, isProbe, untilMs: endMs ?? performance.now() + patienceMs });
     return Object.assign(createSql(traced((statement) => pool.run(statement, lending()))), {
       begin: <Result>(work: (tx: Queryable) => PromiseLike<Result>) =>
         pool.begin((run) => work(createSql(traced(run))), lending()),
       within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms), holder),
+      probing: (ms: number) => open(performance.now() + ms, null, true),
       of: (organizationId: string) => open(endMs, organizationId),
       listen: (listener: ListenerOptions) =>
         poolMode === "transaction" ? null : new Listener(listening, listener),
@@ -198,9 +202,13 @@ export async function requireSettings(db: Database): Promise<void> {
   throw new Error(`the connection's settings do not reach the database: ${POOLER_CURE}`);
 }
 
-/** Throws unless the database answers. */
-export async function probe(db: Queryable): Promise<void> {
-  await db`select 1`;
+/** Throws unless the database answers within `ms`. An answer is also that it has no connection free. */
+export async function probe(db: Database, ms: number): Promise<void> {
+  try {
+    await db.probing(ms)`select 1`;
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  }
 }
 
 /**

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import { anywhere, everywhere, somewhere } from "../../src/actions/everywhere.ts";
+import { anywhere, everywhere, findAnywhere, somewhere } from "../../src/actions/everywhere.ts";
+import { placeOrganization } from "../../src/actions/place-organization.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { PartnerError } from "../../src/domain/errors.ts";
+import { silence } from "../../src/postgres/driver/failure.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 
@@ -18,7 +20,7 @@ function twoShards(t: TestContext) {
   const away = () => Object.assign(new Error("no answer"), { code: "ETIMEDOUT" });
   const shardOf = (name: string) => {
     const ask = () => (frozen.has(name) ? Promise.reject(away()) : Promise.resolve([]));
-    const db = Object.assign(ask, { within: () => db }) as unknown as Dependencies["db"];
+    const db = Object.assign(ask, { probing: () => db }) as unknown as Dependencies["db"];
     const noteFailure = (error: unknown) => void failures.push(error);
     return { name, deps: { ...deps, db, shard: name }, noteFailure };
   };
@@ -66,7 +68,7 @@ test("a slow read is no outage: its shard answers probes, so its answer is waite
 test("a look-up by a bare id ends although a shard is frozen, and says which one", async (t) => {
   const { shards, frozen, read, pass } = twoShards(t);
   frozen.add("01");
-  const found = anywhere(shards, async (at) => {
+  const found = findAnywhere(shards, async (at) => {
     await read(at);
     throw new PartnerError("not_found", "There is none.");
   });
@@ -79,12 +81,98 @@ test("a look-up by a bare id ends although a shard is frozen, and says which one
 });
 
 test("a shard that is silent is left out where any will do", async (t) => {
-  const { shards, frozen, read, pass } = twoShards(t);
+  const { shards, frozen, asked, read, pass } = twoShards(t);
   frozen.add("00");
-  const first = somewhere(shards, read);
+  const first = everywhere(shards, read);
   await pass(1_000);
-  assert.equal(await first, "01");
+  await first;
   assert.equal(await somewhere(shards, read), "01");
+  assert.deepEqual(asked, ["00", "01", "01"]);
+});
+
+/** A change that ends long after a probe has failed. */
+function aSlowChange() {
+  const made: string[] = [];
+  let commit: () => void = () => undefined;
+  const committed = new Promise<void>((resolve) => (commit = resolve));
+  const change = async ({ shard }: Dependencies): Promise<string> => {
+    if (shard === "00") await committed;
+    made.push(shard);
+    return shard;
+  };
+  return { made, change, commit };
+}
+
+test("a change of a thing is waited for although its shard answers no probe, and its result is told", async (t) => {
+  const { shards, frozen, pass } = twoShards(t);
+  const { change, commit } = aSlowChange();
+  frozen.add("00");
+  const changed = anywhere(shards, (deps) => {
+    if (deps.shard === "00") return change(deps);
+    throw new PartnerError("not_found", "There is none.");
+  });
+  await pass(1_000);
+  await pass(1_000);
+  commit();
+  assert.equal(await changed, "00");
+});
+
+test("a change where any shard will do is made once although the first one answers no probe", async (t) => {
+  const { shards, frozen, pass } = twoShards(t);
+  const { made, change, commit } = aSlowChange();
+  frozen.add("00");
+  const changed = somewhere(shards, change);
+  await pass(1_000);
+  await pass(1_000);
+  commit();
+  assert.equal(await changed, "00");
+  assert.deepEqual(made, ["00"]);
+});
+
+test("a change of a shard that is known to be silent is refused at once, and not begun", async (t) => {
+  const { shards, frozen, asked, read, pass } = twoShards(t);
+  frozen.add("00").add("01");
+  const first = everywhere(shards, read).catch(() => undefined);
+  await pass(1_000);
+  await first;
+  await assert.rejects(anywhere(shards, read), { code: "unavailable" });
+  assert.deepEqual(asked, ["00", "01"]);
+});
+
+test("a read that takes longer than its own limit is no outage of its shard", async (t) => {
+  const { shards, failures } = twoShards(t);
+  const read = ({ shard }: Dependencies) =>
+    shard === "01" ? Promise.reject(silence(5_000)) : Promise.resolve(shard);
+  assert.deepEqual(await everywhere(shards, read), { values: ["00"], away: ["01"] });
+  assert.deepEqual(failures, []);
+});
+
+test("a probe that fails is noted as an outage of its shard", async (t) => {
+  const { shards, frozen, failures, read, pass } = twoShards(t);
+  frozen.add("01");
+  const all = everywhere(shards, read);
+  await pass(1_000);
+  await all;
+  assert.ok(failures.length > 0);
+});
+
+test("a new organization is refused at once while its shard or the home shard is silent", async (t) => {
+  for (const [silent, message] of [
+    ["00", /home shard 00/],
+    ["01", /./],
+  ] as const) {
+    const { shards } = twoShards(t);
+    const shard = shards.all.find(({ name }) => name === silent);
+    assert.ok(shard);
+    shard.isSilent = true;
+    const db = Object.assign(() => Promise.resolve([{ shard: "01" }]), {
+      begin: () => new Promise(() => undefined),
+    });
+    for (const one of shards.all) Object.assign(one.deps ?? {}, { db });
+    const placed = placeOrganization(shards, { slug: "acme", shard: "01" });
+    await assert.rejects(placed, { code: "unavailable", message });
+    t.mock.timers.reset();
+  }
 });
 
 test("an outage that operators' requests meet is noted at its shard", async (t) => {

@@ -25,3 +25,26 @@ test("a session that ended while a shard was away stays ended while the other on
   assert.equal(await wasEnded(shards, session), true);
   assert.equal(await wasEnded(shards, beginSession(shards)), false, "others are admitted");
 });
+
+test("a shard that reads and does not write keeps no sign-out from the shards after it", async () => {
+  const databases = [await createDatabase({ max: 1 }), await createDatabase({ max: 1 })] as const;
+  const { deps } = await createEngine(await createDatabase({ max: 2 }));
+  const [readOnly, last] = await Promise.all(databases.map((db) => createEngine(db)));
+  const home: Shard = { name: "00", deps };
+  const all = [
+    home,
+    { name: "01", deps: readOnly?.deps ?? null },
+    { name: "02", deps: null },
+  ] as const;
+  const shards = new Shards(all, deps);
+  const session = beginSession(shards);
+  await databases[0]`set default_transaction_read_only = on`;
+  await endSession(shards, session);
+
+  const [, , third] = all as readonly Shard[];
+  assert.ok(third);
+  third.deps = last?.deps ?? null;
+  await spreadEndedSessions(shards);
+  home.deps = null;
+  assert.equal(await wasEnded(shards, session), true);
+});

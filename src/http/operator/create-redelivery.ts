@@ -1,5 +1,5 @@
 import { createRedelivery, previewRedelivery } from "../../actions/redeliveries.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { anywhere, findAnywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -34,7 +34,7 @@ export function createRedeliveryRoute(app: App, shards: Shards): void {
       if (request.body.dry_run) {
         return reply
           .code(200)
-          .send(await anywhere(shards, (deps) => previewRedelivery(deps, request.body)));
+          .send(await findAnywhere(shards, (deps) => previewRedelivery(deps, request.body)));
       }
       const made = await anywhere(shards, (deps) =>
         createRedelivery(deps, request.body, request.operator),

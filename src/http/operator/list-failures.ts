@@ -1,6 +1,6 @@
 import { pageOfFailures } from "../../actions/failures.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { findAnywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { FailuresPage } from "../failure-schema.ts";
@@ -25,7 +25,7 @@ export function listFailuresRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ params, query }) =>
-      anywhere(shards, (deps) =>
+      findAnywhere(shards, (deps) =>
         pageOfFailures(deps, null, { id: parseId("wh", params.id), ...readPageRequest(query) }),
       ),
   );

@@ -1,6 +1,6 @@
 import { getDelivery } from "../../actions/deliveries.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { findAnywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { DeliveryDetail, DeliveryParams } from "./delivery-schema.ts";
@@ -19,6 +19,7 @@ export function showDeliveryRoute(app: App, shards: Shards): void {
         response: { 200: DeliveryDetail, ...operatorProblems("not_found") },
       },
     },
-    async ({ params }) => anywhere(shards, (deps) => getDelivery(deps, parseId("dlv", params.id))),
+    async ({ params }) =>
+      findAnywhere(shards, (deps) => getDelivery(deps, parseId("dlv", params.id))),
   );
 }

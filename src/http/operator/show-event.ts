@@ -1,6 +1,6 @@
 import { getEvent } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { findAnywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { readByHand } from "../page-schema.ts";
@@ -27,7 +27,7 @@ export function showEventRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async (request) => {
-      const { data, ...event } = await anywhere(shards, (deps) =>
+      const { data, ...event } = await findAnywhere(shards, (deps) =>
         getEvent(deps, parseId("evt", request.params.id)),
       );
       if (readFilters(request.query, ["data"]).data === "false") return event;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { getOrganizationHealth } from "../../actions/health.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { findAnywhere } from "../../actions/everywhere.ts";
 import { named, type Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { Health } from "./health-schema.ts";
@@ -29,7 +29,7 @@ export function showOrganizationRoute(app: App, shards: Shards): void {
       },
     },
     async ({ params }) =>
-      anywhere(shards, async (deps) =>
+      findAnywhere(shards, async (deps) =>
         named(shards, deps, await getOrganizationHealth(deps, params.id)),
       ),
   );

@@ -1,6 +1,6 @@
 import { getRedelivery } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { findAnywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
@@ -20,6 +20,6 @@ export function showRedeliveryRoute(app: App, shards: Shards): void {
       },
     },
     async ({ params }) =>
-      anywhere(shards, (deps) => getRedelivery(deps, parseId("rdl", params.id))),
+      findAnywhere(shards, (deps) => getRedelivery(deps, parseId("rdl", params.id))),
   );
 }

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { getSubscriptionHealth } from "../../actions/health.ts";
 import { parseId } from "../../domain/ids.ts";
-import { anywhere } from "../../actions/everywhere.ts";
+import { findAnywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { SubscriptionParams } from "../subscription-schema.ts";
@@ -31,6 +31,6 @@ export function showSubscriptionRoute(app: App, shards: Shards): void {
       },
     },
     async ({ params }) =>
-      anywhere(shards, (deps) => getSubscriptionHealth(deps, parseId("wh", params.id))),
+      findAnywhere(shards, (deps) => getSubscriptionHealth(deps, parseId("wh", params.id))),
   );
 }

@@ -57,11 +57,25 @@ export function standby(): Error {
 }
 
 export function silence(ms: number): Error {
-  return coded(`no answer for ${seconds(ms)}`, "ETIMEDOUT");
+  return new Overdue(`no answer for ${seconds(ms)}`, "ETIMEDOUT");
 }
 
 export function noConnection(ms: number): Error {
-  return coded(`no connection was free for ${seconds(ms)}`, CLOSED);
+  return new Overdue(`no connection was free for ${seconds(ms)}`, CLOSED);
+}
+
+class Overdue extends Error {
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Returns true if our own time limit ended the work. The server may be slow or gone. */
+export function isOverdue(error: unknown): boolean {
+  return error instanceof Overdue;
 }
 
 export function left(): Error {

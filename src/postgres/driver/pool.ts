@@ -15,6 +15,8 @@ export interface PoolOptions extends ConnectionsOptions {
 }
 
 const CONTENT_MS = 10_000;
+/** The connections beyond `max`, which serve probes. */
+const PROBES_MAX = 1;
 /** The share of the connections that one organization may have. Its transactions may wait for each other's locks. */
 const HOLDER_SHARE = 1 / 2;
 
@@ -22,6 +24,8 @@ const HOLDER_SHARE = 1 / 2;
 export interface Lending {
   holder?: Holder;
   untilMs?: number;
+  /** A probe does not wait for the connections of others: the pool opens one more for it. */
+  isProbe?: boolean;
 }
 
 /**
@@ -48,7 +52,7 @@ export class Pool {
   #onReturn: () => void = () => undefined;
 
   constructor({ silenceMs, contentMs = CONTENT_MS, begin, ...options }: PoolOptions) {
-    this.#connections = new Connections(options);
+    this.#connections = new Connections({ ...options, max: options.max + PROBES_MAX });
     this.#max = this.#limit = options.max;
     this.#silenceMs = silenceMs;
     this.#contentMs = contentMs;
@@ -90,11 +94,11 @@ export class Pool {
   }
 
   async #lend<Result>(
-    { holder = null, untilMs = Infinity }: Lending,
+    { holder = null, untilMs = Infinity, isProbe = false }: Lending,
     work: (ask: Run) => Promise<Result>,
   ): Promise<Result> {
     const limitMs = () => Math.max(0, Math.min(this.#silenceMs, untilMs - performance.now()));
-    const connection = await this.#borrow(holder, limitMs());
+    const connection = await this.#borrow(new Call(holder, limitMs(), isProbe));
     let isBroken = false;
     try {
       return await work(async (statement) => {
@@ -116,10 +120,10 @@ export class Pool {
     return values.length > 0 ? { text, values } : { text };
   }
 
-  #borrow(holder: Holder, limitMs: number): Promise<Connection> {
-    if (this.#ended) return Promise.reject(closed());
-    const call = new Call(holder, limitMs);
-    if (this.#lent < this.#limit && this.#mayBorrow(holder)) void this.#start(call);
+  #borrow(call: Call): Promise<Connection> {
+    if (this.#ended) call.reject(closed());
+    else if (call.isProbe) void this.#start(call);
+    else if (this.#lent < this.#limit && this.#mayBorrow(call.holder)) void this.#start(call);
     else this.#waiting.add(call);
     return call.connection;
   }
@@ -158,7 +162,7 @@ export class Pool {
   /** If no new connection can be made, an existing one serves the call later. */
   #refuse(call: Call, error: Error): void {
     const others = this.#lent - 1 + this.#connections.idle;
-    if (isFull(error) && others > 0) {
+    if (isFull(error) && others > 0 && !call.isProbe) {
       this.#limit = others;
       this.#growing ??= setTimeout(() => this.#grow(), this.#contentMs).unref();
       this.#waiting.putBack(call);

@@ -9,13 +9,15 @@ export type Holder = string | null;
 export class Call {
   /** For whom the connection is. Null: the service itself. */
   readonly holder: Holder;
+  readonly isProbe: boolean;
   readonly connection: Promise<Connection>;
   readonly #timer: NodeJS.Timeout;
   #settle: { resolve: (connection: Connection) => void; reject: (error: Error) => void } | null =
     null;
 
-  constructor(holder: Holder, limitMs: number) {
+  constructor(holder: Holder, limitMs: number, isProbe = false) {
     this.holder = holder;
+    this.isProbe = isProbe;
     this.connection = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.#timer = setTimeout(() => this.reject(noConnection(limitMs)), limitMs);
   }
