@@ -75,7 +75,7 @@ class Overdue extends Error {
 
 /** Returns true if our own time limit ended the work. The server may be slow or gone. */
 export function isOverdue(error: unknown): boolean {
-  return error instanceof Overdue;
+  return error instanceof Overdue || (error instanceof Error && error.cause instanceof Overdue);
 }
 
 export function left(): Error {
