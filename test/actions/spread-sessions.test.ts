@@ -7,7 +7,7 @@ import {
   wasEnded,
 } from "../../src/actions/sessions.ts";
 import { type Shard, Shards } from "../../src/actions/shards.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 
 test("a session that ended while a shard was away stays ended while the other one is away", async () => {
@@ -38,7 +38,10 @@ test("a shard that reads and does not write keeps no sign-out from the shards af
   ] as const;
   const shards = new Shards(all, deps);
   const session = beginSession(shards);
-  await databases[0]`set default_transaction_read_only = on`;
+  const [db] = databases;
+  const owner = ownerOf(db);
+  await owner`alter role ${owner(db.options.user)} set default_transaction_read_only = on`;
+  await db`set default_transaction_read_only = on`; // For the connection that is open.
   await endSession(shards, session);
 
   const [, , third] = all as readonly Shard[];
