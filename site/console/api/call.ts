@@ -47,7 +47,7 @@ async function read(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch {
-    const detail = `Got status ${response.status}, but not from the service.`;
+    const detail = `The response has status ${response.status}, but is not from the service.`;
     throw new Problem(response.status, { detail });
   }
 }

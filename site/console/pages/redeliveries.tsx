@@ -38,7 +38,7 @@ export function RedeliveriesPage({ query }: { query: Record<string, string> }) {
           </Button>
         }
       />
-      <Panel title="Jobs that send again" note="newest first">
+      <Panel title="Redelivery jobs" note="newest first">
         <List
           name="Redeliveries"
           pages={pages}

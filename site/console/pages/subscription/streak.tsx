@@ -4,7 +4,7 @@ import { Moment } from "../../components/time.tsx";
 
 const DISABLED_AT = 20;
 
-/** Failed attempts in a row, on their way to the twentieth, which disables. */
+/** The failed attempts in a row. The twentieth disables the subscription. */
 export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
   const { consecutive_failures: streak, auto_disabled_at: disabledAt, health } = subscription;
   if (streak === 0) return <p class="quiet">No failed attempt since the last success.</p>;
@@ -37,9 +37,9 @@ export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
         <div class="alert">
           <Icon name="ban" />
           <p>
-            The twentieth disabled it, and its queue was cancelled. It is not enabled again: the
-            partner deletes it and subscribes anew. Then send again to the new one what was
-            cancelled.
+            The last of these failures disabled the subscription and cancelled its waiting
+            deliveries. A disabled subscription stays disabled: the partner deletes it and creates a
+            new one. Then redeliver the cancelled deliveries to the new one.
           </p>
         </div>
       )}
