@@ -11,7 +11,7 @@ await makeReady({ dev: true });
 const { runOnDatabase } = await import("./on-database.js");
 
 /** They bring shards or databases of their own. */
-const OTHERS = ["end-to-end/shards", "postgres/pgbouncer"];
+const OTHERS = ["end-to-end/shard", "postgres/pgbouncer"];
 
 const wanted = process.argv.slice(2);
 const files = compiledTests(ROOT, { long: false })

@@ -12,19 +12,22 @@ export class CompleteCommand extends Command {
       (option) => option.mandatory && this.getOptionValue(option.attributeName()) === undefined,
     );
     const flags = missing.map(({ flags }) => `'${flags}'`).join(", ");
-    this.error(`error: required option${missing.length === 1 ? "" : "s"} ${flags} not specified`, {
-      code: "commander.missingMandatoryOptionValue",
-    });
+    const options = `required option${missing.length === 1 ? "" : "s"} ${flags} not specified`;
+    const both = [this.#missingArguments, options].filter((text) => text !== null);
+    this.error(`error: ${both.join("; ")}`, { code: "commander.missingMandatoryOptionValue" });
   }
 
-  /** Commander calls this at the first missing argument. All arguments before it are given. */
+  /** Commander calls this at the first missing argument, if no option is missing. */
   missingArgument(): void {
+    this.error(`error: ${this.#missingArguments ?? ""}`, { code: "commander.missingArgument" });
+  }
+
+  get #missingArguments(): string | null {
     const missing = this.registeredArguments
       .slice(this.args.length)
       .filter((argument) => argument.required);
+    if (missing.length === 0) return null;
     const names = missing.map((argument) => `'${argument.name()}'`).join(", ");
-    this.error(`error: missing required argument${missing.length === 1 ? "" : "s"} ${names}`, {
-      code: "commander.missingArgument",
-    });
+    return `missing required argument${missing.length === 1 ? "" : "s"} ${names}`;
   }
 }

@@ -55,9 +55,11 @@ export function printPage<Item>(
   page: Page<Item>,
   { headings, line, empty }: { headings: string[]; line: (item: Item) => Line; empty: string },
 ): void {
+  const { next_cursor: cursor, unavailable_shards: away = [] } = page;
+  const none = away.length === 0 ? `${empty}\n` : ""; // They may be in the missing shard.
   print(context, options, page, ({ items }) =>
     items.length === 0
-      ? `${empty}\n`
+      ? none
       : table(
           headings,
           items.map((item) => line(item)),
@@ -65,7 +67,6 @@ export function printPage<Item>(
         ),
   );
   if (options.json) return;
-  const { next_cursor: cursor, unavailable_shards: away = [] } = page;
   if (away.length > 0) {
     context.stderr(`No answer of shard ${away.join(", ")}: its items are missing.\n`);
   }

@@ -109,7 +109,7 @@ export class Dispatcher {
 
   /**
    * Reserves spare slots for deliveries that are being published. Subscriptions that have something due are excepted, because
-   * waiting deliveries go first. `stop` waits for the end of each reservation.
+   * waiting deliveries go first, and so are organizations that the pace limits. `stop` waits for the end of each reservation.
    */
   reserve(): Reservation {
     const slots = this.#canReserve ? this.#slots.spare : 0;
@@ -126,7 +126,8 @@ export class Dispatcher {
       this.#slots.tellOthers(this.#due);
       ended();
     };
-    return { slots, except: [...this.#due.subscriptions, ...this.#slots.saturated], end };
+    const { saturated, paced } = this.#slots;
+    return { slots, except: [...this.#due.subscriptions, ...saturated, ...paced], end };
   }
 
   get #canReserve(): boolean {

@@ -6,7 +6,7 @@ const WINDOW_MS = 20;
 /** How long attempts count, in ms: from one to two of these. */
 const MEMORY_MS = 1_000;
 /** The thread is busy if it works for a larger part of a window. */
-const BUSY = 0.8;
+const BUSY = 0.9;
 /** Attempts of a window. With fewer, a queue would stop. With more, the pace does not matter. */
 const PACE_MIN = 4;
 const PACE_MAX = 64;
@@ -55,6 +55,12 @@ export class Pace {
     return Math.max(0, this.#attempts - this.#inWindow.of(organization));
   }
 
+  /** The organizations that are limited now. */
+  get limited(): OrganizationId[] {
+    this.#turn();
+    return this.#attempts === Infinity ? [] : [...this.#large];
+  }
+
   /** The time until a limited organization may begin the next attempts, in ms. */
   get nextInMs(): number {
     this.#turn();
@@ -71,6 +77,7 @@ export class Pace {
   #turn(): void {
     const nowMs = this.#nowMs();
     if (nowMs < this.#windowEndsMs) return;
+    if (nowMs > this.#memoryEndsMs + MEMORY_MS) this.#forget();
     this.#windowEndsMs = nowMs + WINDOW_MS;
     this.#inWindow = new Tally();
     const isBusy = this.#utilization() > BUSY;
@@ -80,6 +87,13 @@ export class Pace {
     this.#before = this.#recent;
     this.#recent = new Tally();
     for (const one of this.#large) if (!this.#isLarge(one)) this.#large.delete(one);
+  }
+
+  /** Nothing was attempted for longer than attempts count. */
+  #forget(): void {
+    this.#large.clear();
+    this.#recent = new Tally();
+    this.#before = new Tally();
   }
 }
 

@@ -81,6 +81,11 @@ export class Slots {
     return held.filter(([id, busy]) => busy >= this.#receivers.limitOf(id)).map(([id]) => id);
   }
 
+  /** The organizations that may begin only a few attempts now. */
+  get paced(): OrganizationId[] {
+    return this.#pace.limited;
+  }
+
   /** The time until organizations that begin many attempts may begin more, in ms. */
   get nextInMs(): number {
     return this.#pace.nextInMs;

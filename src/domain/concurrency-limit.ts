@@ -27,8 +27,8 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
 export type Signal = "answered" | "unanswered" | "none";
 
 /**
- * `unanswered`: no exchange could begin, or no answer came in time. `none`: the receiver was reached, and its failure was quick
- * or says nothing about its load.
+ * `unanswered`: no exchange could begin, or no answer came in time. `none`: the failure was quick,
+ * or says nothing about the receiver's load.
  */
 const SIGNALS: Readonly<Record<FailureReason, Signal>> = {
   timeout: "unanswered",

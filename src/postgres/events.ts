@@ -24,7 +24,7 @@ export interface EventRow {
 export interface EarlyLeases {
   /** The largest number, at most one for each subscription. */
   slots: number;
-  /** Subscriptions that get none. */
+  /** The ids of subscriptions and organizations that get none. */
   except: string[];
   leaseId: string;
   leasedUntil: Date;
@@ -95,7 +95,7 @@ export async function insertEvents(
     leased as (
       select distinct on (subscription_id) id
         from delivery
-       where subscription_id <> all(${arrayText(except)}::text::uuid[])
+       where not array[subscription_id, organization_id] && ${arrayText(except)}::text::uuid[]
          and not exists (select from subscription_ceilings c where c.subscription_id = delivery.subscription_id)
        limit ${slots}
     ),

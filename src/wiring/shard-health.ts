@@ -28,13 +28,7 @@ export class ShardHealth {
   #parts: Parts | null = null;
   #isCurrent = false;
 
-  #kept = kept(() => this.#check());
-
-  /** Returns the checks of database and clock. */
-  readonly check = async (): Promise<Check[]> => this.#kept();
-
-  /** The same, but a failure is returned again at once. A frozen database would delay each overview. */
-  readonly checkAtOnce = servedAtOnce(this.check, (checks) => checks.some(({ ok }) => !ok));
+  #checks = this.#keptChecks();
 
   constructor(name: string, databaseMs = DATABASE_MS) {
     this.name = name;
@@ -44,7 +38,17 @@ export class ShardHealth {
   /** Until this is called, the shard counts as unreachable. */
   watch(parts: Parts): void {
     this.#parts = parts;
-    this.#kept = kept(() => this.#check()); // The last result was "unreachable".
+    this.#checks = this.#keptChecks(); // The last result was "unreachable".
+  }
+
+  /** Returns the checks of database and clock. */
+  async check(): Promise<Check[]> {
+    return this.#checks.fresh();
+  }
+
+  /** The same, but a failure is returned again at once. A frozen database would delay each overview. */
+  async checkAtOnce(): Promise<Check[]> {
+    return this.#checks.atOnce();
   }
 
   /** Returns false if secrets are sealed, and the ring has none of their keys. */
@@ -53,6 +57,11 @@ export class ShardHealth {
     const { db, ring } = this.#parts;
     const asked = isAnySealedUnder(db.within(this.#databaseMs), ring.map(headOf));
     return within(this.#databaseMs, asked).catch(() => false);
+  }
+
+  #keptChecks() {
+    const fresh = kept(() => this.#check());
+    return { fresh, atOnce: servedAtOnce(fresh, (checks) => checks.some(({ ok }) => !ok)) };
   }
 
   async #check(): Promise<Check[]> {

@@ -40,7 +40,7 @@ function unequal(): Rig {
 test("while the thread is busy, a large organization begins half as many attempts in each window", () => {
   const one = unequal();
   const left = [1, 2, 3, 4, 5, 6, 7].map(() => {
-    pass(one, 1, 0.9);
+    pass(one, 1, 0.95);
     return one.pace.leftFor("large");
   });
   assert.deepEqual(left, [32, 16, 8, 4, 4, 4, 4]);
@@ -48,14 +48,14 @@ test("while the thread is busy, a large organization begins half as many attempt
 
 test("an organization with few attempts is not limited", () => {
   const one = unequal();
-  pass(one, 5, 0.9);
+  pass(one, 5, 0.95);
   assert.equal(one.pace.leftFor("small"), Infinity);
   assert.equal(one.pace.leftFor("new"), Infinity);
 });
 
 test("attempts of this window count, and those of earlier ones do not", () => {
   const one = unequal();
-  pass(one, 3, 0.9);
+  pass(one, 3, 0.95);
   note(one, "large", 6);
   assert.equal(one.pace.leftFor("large"), 2);
   note(one, "large", 6);
@@ -66,7 +66,7 @@ test("attempts of this window count, and those of earlier ones do not", () => {
 
 test("a thread that is no longer busy lets a large organization begin one more in each window, then all", () => {
   const one = unequal();
-  pass(one, 5, 0.9);
+  pass(one, 5, 0.95);
   pass(one, 10, 0.5);
   assert.equal(one.pace.leftFor("large"), 14);
   note(one, "large", 200);
@@ -92,23 +92,23 @@ test("a sole organization is not limited", () => {
 test("an organization that was alone begins at full pace when another one comes", () => {
   const one = rig();
   note(one, "large", 3_000);
-  pass(one, 20, 0.9);
+  pass(one, 20, 0.95);
   note(one, "small", 1);
   note(one, "large", 1);
-  pass(one, 1, 0.9);
+  pass(one, 1, 0.95);
   assert.equal(one.pace.leftFor("large"), 32);
 });
 
 test("an organization that was large two seconds ago is not limited any more", () => {
   const one = unequal();
-  pass(one, 101, 0.9);
+  pass(one, 101, 0.95);
   assert.equal(one.pace.leftFor("large"), Infinity);
 });
 
 test("the next window begins within 20 ms, and without a limit there is none", () => {
   const one = unequal();
   assert.equal(one.pace.nextInMs, Infinity);
-  pass(one, 1, 0.9);
+  pass(one, 1, 0.95);
   one.thread.nowMs += 5;
   assert.equal(one.pace.nextInMs, 15);
   one.thread.nowMs += 50;
@@ -117,7 +117,7 @@ test("the next window begins within 20 ms, and without a limit there is none", (
 
 test("a claim for a large organization is limited to its pace, and that of a newcomer is not", () => {
   const one = unequal();
-  pass(one, 3, 0.9);
+  pass(one, 3, 0.95);
   const slots = new Slots(512, 256, one.pace);
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   due.add([
@@ -139,11 +139,26 @@ test("a claim for a large organization is limited to its pace, and that of a new
 
 test("the subscriptions of a large organization share its pace", () => {
   const one = unequal();
-  pass(one, 1, 0.9);
+  pass(one, 1, 0.95);
   const slots = new Slots(512, 256, one.pace);
   const ids = ["large1", "large2", "large3"];
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   due.add(ids.map((id) => ({ subscription_id: id, organization_id: "large" })));
   const shares = slots.share(due).shares.map(({ share }) => share);
   assert.deepEqual(shares, [16, 16]);
+});
+
+test("new events of a limited organization wait for a claim", () => {
+  const one = unequal();
+  assert.deepEqual(one.pace.limited, []);
+  pass(one, 1, 0.99);
+  assert.deepEqual(one.pace.limited, ["large"]);
+});
+
+test("after a pause, earlier attempts do not count", () => {
+  const one = unequal();
+  pass(one, 5, 0.99);
+  one.thread.nowMs += 3_600_000;
+  note(one, "large", 100);
+  assert.equal(one.pace.leftFor("large"), Infinity);
 });

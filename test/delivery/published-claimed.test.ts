@@ -83,12 +83,14 @@ test("a subscription gets one slot for what is published together, and none wher
   await publishAtOnce(one.deps, [event, event]);
   assert.deepEqual([one.begun.length, one.nudged], [1, [one.subscription.id]]);
 
-  const reserve = () => ({
-    slots: 1,
-    except: [one.subscription.id],
-    end: assert.deepEqual.bind(null, []),
-  });
-  await publishAtOnce({ ...one.deps, reserve }, [event]);
+  for (const excepted of [one.subscription.id, one.organization]) {
+    const reserve = () => ({
+      slots: 1,
+      except: [excepted],
+      end: assert.deepEqual.bind(null, []),
+    });
+    await publishAtOnce({ ...one.deps, reserve }, [event]);
+  }
 });
 
 test("when the process that published it dies, another delivers it after the lease, byte for byte the same", async () => {

@@ -3,6 +3,8 @@ import { type TestContext, test } from "node:test";
 import type { Taken, Wanted } from "../../src/actions/claims.ts";
 import type { Claim } from "../../src/actions/claim.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
+import { Pace } from "../../src/delivery/pace.ts";
+import { Slots } from "../../src/delivery/slots.ts";
 import { dueOf } from "../support/due.ts";
 
 const NOTHING: Taken = { claims: [], subscriptionIds: [], throttled: [] };
@@ -12,6 +14,7 @@ function aDispatcher(
   t: TestContext,
   claim: (wanted: Wanted) => Promise<Taken> = () => Promise.resolve(NOTHING),
   concurrency = 4,
+  slots = new Slots(concurrency, 1),
 ) {
   const inFlight: { subscription: string; end: () => void }[] = [];
   const recorded: (() => void)[] = [];
@@ -28,6 +31,7 @@ function aDispatcher(
     },
     defer: () => Promise.resolve(),
     onContended: () => undefined,
+    slots,
     concurrency,
     subscriptionConcurrency: 1,
     pollIntervalMs: 3_600_000,
@@ -58,6 +62,22 @@ function spare(dispatcher: Dispatcher): number {
 }
 
 const turn = () => new Promise(setImmediate);
+
+test("an organization that the pace limits gets no slot for what it publishes", (t) => {
+  const thread = { nowMs: 0 };
+  const pace = new Pace(
+    () => 1,
+    () => thread.nowMs,
+  );
+  const { dispatcher } = aDispatcher(t, undefined, 100, new Slots(100, 50, pace));
+  dispatcher.start();
+  pace.note("small");
+  for (let n = 0; n < 1_000; n++) pace.note("large");
+  thread.nowMs += 20;
+  const { except, end } = dispatcher.reserve();
+  assert.deepEqual(except, ["large"]);
+  end([]);
+});
 
 test("a delivery that is published with its lease is attempted without a claim", async (t) => {
   const { dispatcher, inFlight, recorded } = aDispatcher(t);

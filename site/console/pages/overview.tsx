@@ -33,7 +33,8 @@ export function OverviewPage() {
     () => marksOf(processes ?? [], disabled.data?.items ?? [], changes.data?.items ?? []),
     [JSON.stringify(processes?.map(({ id, state }) => [id, state])), disabled.data, changes.data],
   );
-  const isEmpty = organizations.data?.items.length === 0;
+  const { items, unavailable_shards: away = [] } = organizations.data ?? {};
+  const isEmpty = items?.length === 0 && away.length === 0;
 
   return (
     <>
