@@ -204,11 +204,9 @@ export async function requireSettings(db: Database): Promise<void> {
 
 /** Throws unless the database answers within `ms`. An answer is also that it has no connection free. */
 export async function probe(db: Database, ms: number): Promise<void> {
-  try {
-    await db.probing(ms)`select 1`;
-  } catch (error) {
+  await db.probing(ms)`select 1`.execute().catch((error: unknown) => {
     if (!isFull(error)) throw error;
-  }
+  });
 }
 
 /**
