@@ -12,7 +12,7 @@ export async function lockMove(db: Queryable): Promise<boolean> {
 /** Lets one move at a time fill a schema. Returns false if another one does. The lock ends with the session. */
 export async function lockArrival(db: Queryable): Promise<boolean> {
   const [row] = await db<[{ locked: boolean }]>`
-    select pg_try_advisory_lock(hashtext('partner-api move to ' || current_schema())) as locked`;
+    select pg_try_advisory_lock(hashtext('partner-api move to ' || coalesce(current_schema(), ''))) as locked`;
   return row.locked;
 }
 
