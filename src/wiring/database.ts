@@ -160,7 +160,7 @@ export async function updateSchema(
     silenceMs: MIGRATION_MS,
   });
   try {
-    await requireInForce(owner.within(LOOK_MS), config);
+    await requireInForce(owner.within(LOOK_MS), config).catch(orExplain(NO_RIGHTS));
     const pending = await findPendingMigrations(owner.within(LOOK_MS)).catch(orExplain(NO_RIGHTS));
     if (pending.length > 0) {
       const onWait = (name: string) =>
