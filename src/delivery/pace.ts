@@ -10,8 +10,8 @@ const BUSY = 0.9;
 /** Attempts of a window. With fewer, a queue would stop. With more, the pace does not matter. */
 const PACE_MIN = 4;
 const PACE_MAX = 64;
-/** An organization is large with this many attempts in the memory more than one and a half times the mean. */
-const FEW = 64;
+/** An organization is large if it began more than one and a half times the mean of all, and this many attempts more. */
+const MARGIN = 64;
 
 /** Returns the part of the time since the last call in which the thread was not idle. */
 export type Utilization = () => number;
@@ -20,9 +20,8 @@ export type Utilization = () => number;
  * Leaves time of a busy thread to organizations with few attempts.
  *
  * Slots do not bound attempts that end at once, for example at receivers that reset connections. Thousands of them occupy the
- * thread, and the events of all others wait for it. So an organization that begins more attempts than the mean of all gets a
- * limited number in each window, while the thread is busy. The number adapts: it halves after a busy window and grows by one
- * after another.
+ * thread, and the events of all others wait for it. So while the thread is busy, a large organization may begin a limited number of
+ * attempts in each window. The number halves after a busy window and grows by one after any other.
  */
 export class Pace {
   readonly #utilization: Utilization;
@@ -71,7 +70,7 @@ export class Pace {
     const own = this.#recent.of(organization) + this.#before.of(organization);
     const all = this.#recent.total + this.#before.total;
     const organizations = Math.max(this.#recent.size, this.#before.size);
-    return own > FEW + (1.5 * all) / organizations;
+    return own > MARGIN + (1.5 * all) / organizations;
   }
 
   #turn(): void {
