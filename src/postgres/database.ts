@@ -112,10 +112,7 @@ export function connect(
   }
 }
 
-/**
- * How long a transaction of a session may be idle. It waits while another session reads a large table. It must end at some time,
- * because others wait for its locks.
- */
+/** How long a transaction of a session may wait while another one reads a large table. Others wait for its locks. */
 const SESSION_IDLE_MS = 3_600_000;
 
 /**
@@ -129,6 +126,7 @@ export function openSession(url: string, name: string): Promise<Session> {
   const ours = {
     TimeZone: "UTC",
     jit: "off",
+    synchronous_commit: "on",
     statement_timeout: "0",
     idle_in_transaction_session_timeout: `${SESSION_IDLE_MS}`,
     idle_session_timeout: "0",
@@ -204,7 +202,7 @@ export async function requireSettings(db: Database): Promise<void> {
 
 /** Throws unless the database answers within `ms`. An answer is also that it has no connection free. */
 export async function probe(db: Database, ms: number): Promise<void> {
-  await db.probing(ms)`select 1`.execute().catch((error: unknown) => {
+  await Promise.resolve(db.probing(ms)`select 1`).catch((error: unknown) => {
     if (!isFull(error)) throw error;
   });
 }

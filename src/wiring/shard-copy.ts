@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "../domain/clock.ts";
-import { hasNoTable, type Session } from "../postgres/database.ts";
+import { hasNoTable, isInUse, type Session } from "../postgres/database.ts";
 import { endNoting, keepTable, listChanged, noteChanges } from "../postgres/moves/guards.ts";
 import { clearSettings } from "../postgres/moves/marks.ts";
 import {
@@ -33,7 +33,8 @@ export async function copyPast(places: Places, say: (message: string) => void): 
       const copied = await copyOne(places, name);
       if (copied) past.set(name, copied);
     } catch (error) {
-      if (!hasNoTable(error)) throw error; // It has expired meanwhile.
+      // It has expired, or vacuum works on it. If it is still there later, it is copied while writers wait.
+      if (!hasNoTable(error) && !isInUse(error)) throw error;
     }
   }
   say(`${past.size} tables are copied`);

@@ -4,6 +4,7 @@ import { systemClock } from "../domain/clock.ts";
 import type { Moved } from "../domain/shard-move.ts";
 import {
   connect,
+  hasNoTable,
   isDeadlock,
   isTimedOut,
   openSession,
@@ -20,6 +21,7 @@ import {
   stopWriters,
 } from "../postgres/moves/guards.ts";
 import {
+  clearSettings,
   findMarks,
   isTaken,
   markArriving,
@@ -79,6 +81,9 @@ async function move(
         `shard ${shard} has moved to ${left.moved_to}: name the new place in its URL`,
       );
     }
+    if (!(await isTaken(next))) {
+      throw new Error("the copy at --to is incomplete: keep the schema at the old place");
+    }
     await unmarkArriving(next, left.moved);
     say("the earlier move is completed");
     return { shard, to, tables: 0, rows: 0, waited_ms: 0 };
@@ -96,6 +101,7 @@ async function move(
     next,
     there.filter((table) => !ofSettings(table)),
   );
+  await clearSettings(next);
   await beginNoting(old);
   say("history is copied while the shard is in service");
   const past = await copyPast(places, say);
@@ -104,6 +110,7 @@ async function move(
   let moved: Moved;
   try {
     moved = await whileWritersWait(places, async (since) => {
+      await requireSameSchema(places);
       const { tables, rows } = await copyRest(places, past);
       await markMoved(old, { move: id, to });
       await refuseWrites(old);
@@ -152,13 +159,18 @@ async function whileWritersWait<Result>(
         return work(since);
       });
     } catch (error) {
-      if (writers.wait || !(isTimedOut(error) || isDeadlock(error))) throw error;
+      if (writers.wait || !mayPass(error)) throw error;
       await sleep(waitMs); // Writers get on.
     }
   }
   throw new Error(
     "sessions use the shard's tables for long, so it stays where it was: end them, or wait, and run the move again",
   );
+}
+
+/** Returns true if the next try may get the locks. A table may have expired since the tables were listed. */
+function mayPass(error: unknown): boolean {
+  return isTimedOut(error) || isDeadlock(error) || hasNoTable(error);
 }
 
 async function requireMovable({ old }: Places, shard: string): Promise<void> {
