@@ -101,7 +101,7 @@ test("a start does not wait for a session that holds what the schema's owner wri
   const db = await createDatabase();
   const config = loadConfig(environmentOf(db));
   await ownerOf(db).begin(async (busy) => {
-    await busy`lock table settings`;
+    await busy`lock table settings in exclusive mode`;
     await assert.rejects(
       updateSchema(config, config.databaseUrl ?? "", () => undefined, { stepsMs: 500 }),
       { code: "ETIMEDOUT" }, // Otherwise the server ends the statement much later, with another code.
