@@ -27,7 +27,7 @@ export const publishOverHttp: Scenario = {
   run: async (rig) => {
     const stage = await rig.stage(rig.receivers.urls(100));
     await stage.db`update subscriptions set events = ${["vc.test.ping", ORDER.type]}`;
-    const env = { ADMIN_TOKEN, EVENT_TYPES };
+    const env = { ADMIN_TOKEN: `shop/publish:${ADMIN_TOKEN}`, EVENT_TYPES };
     const api = await rig.service(stage, { ...env, ROLE: "api" });
     const rows = [await oneByOne(rig, stage, api), await inBatches(rig, stage, api)];
     await api.stop();

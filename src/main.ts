@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isAway } from "./actions/everywhere.ts";
 import { spreadEndedSessions } from "./actions/sessions.ts";
-import { Shards } from "./actions/shards.ts";
+import { clockOf, Shards } from "./actions/shards.ts";
 import type { Config } from "./config.ts";
 import { createSender } from "./delivery/sender.ts";
 import { Pace } from "./delivery/pace.ts";
@@ -92,14 +92,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
 
   const running = new RunningShards(config, log, healths);
   const { platformOrganization, retentionMs } = config;
-  const ownProblems = datedProblems(
-    async () => {
-      const checks = await Promise.all([health.forOperators.ready(), health.checkShards()]);
-      return checks.flat();
-    },
-    () => shards.clock(),
-  );
-  const shards: Shards = new Shards(running.all, {
+  const ownProblems = datedProblems(async () => {
+    const checks = await Promise.all([health.forOperators.ready(), health.checkShards()]);
+    return checks.flat();
+  }, clockOf(running.all));
+  const shards = new Shards(running.all, {
     ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
   });
   const sender = createSender({

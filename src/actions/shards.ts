@@ -24,10 +24,12 @@ type Settings = Pick<
 export class Shards {
   readonly all: readonly [Shard, ...Shard[]];
   readonly settings: Settings;
+  readonly clock: Clock;
 
   constructor(all: readonly [Shard, ...Shard[]], settings: Settings) {
     this.all = all;
     this.settings = settings;
+    this.clock = clockOf(all);
   }
 
   get home(): Shard {
@@ -37,9 +39,6 @@ export class Shards {
   get others(): Shard[] {
     return this.all.slice(1);
   }
-
-  /** The time of the first shard that works. */
-  readonly clock: Clock = () => (this.all.find(({ deps }) => deps)?.deps?.clock ?? systemClock)();
 
   /** The service with one database. */
   static only(deps: Dependencies): Shards {
@@ -55,6 +54,11 @@ export class Shards {
     const named = token && this.all.find(({ name }) => name === shardOf(token.keyId));
     return depsOf(named ?? this.all[0]);
   }
+}
+
+/** Returns a clock with the time of the first shard that works. */
+export function clockOf(shards: readonly Shard[]): Clock {
+  return () => (shards.find(({ deps }) => deps)?.deps?.clock ?? systemClock)();
 }
 
 /** Throws if the shard has been away since the start. */

@@ -211,7 +211,7 @@ export class Dispatcher {
     for (const claim of claims) this.#begin(claim, isLate && this.#slots.free <= 0);
     const nowMs = this.#options.elapsedMs();
     for (const { subscription_id, forMs } of throttled) {
-      this.#due.pause(subscription_id, nowMs + forMs);
+      this.#due.throttle(subscription_id, nowMs + forMs);
     }
     for (const { id, mayHaveMore } of served(wanted, subscriptionIds)) {
       this.#due.settle(id, mayHaveMore);

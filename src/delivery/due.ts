@@ -104,17 +104,17 @@ export class Due {
   }
 
   /** Call it when a claim found the ceiling used up. The subscription resumes at `untilMs`. */
-  pause(id: SubscriptionId, untilMs: number): void {
-    const paused = this.#subscriptions.get(id);
-    if (!paused) return;
-    this.#remove(id, paused.of);
+  throttle(id: SubscriptionId, untilMs: number): void {
+    const throttled = this.#subscriptions.get(id);
+    if (!throttled) return;
+    this.#remove(id, throttled.of);
     if (this.#throttled.size >= DUE_MAX) return;
     const resumeAtMs = Math.ceil(untilMs / RESUME_STEP_MS) * RESUME_STEP_MS;
-    this.#throttled.set(id, { of: paused.of, untilMs: resumeAtMs });
+    this.#throttled.set(id, { of: throttled.of, untilMs: resumeAtMs });
     this.#resumeAtMs = Math.min(this.#resumeAtMs, resumeAtMs);
   }
 
-  /** When the next paused subscription resumes. */
+  /** When the next throttled subscription resumes. */
   get resumeAtMs(): number {
     return this.#resumeAtMs;
   }

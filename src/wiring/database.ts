@@ -38,7 +38,7 @@ export interface OpenDatabase {
 /** Connections of the service. This many keep two cores of PostgreSQL busy. */
 const CONNECTIONS_MAX = 10;
 /** A migration may rewrite a large table, or wait for another process that migrates. */
-const MIGRATION_MS = 24 * 3_600_000;
+export const MIGRATION_MS = 24 * 3_600_000;
 /** How long a look at the schema may take. A server that is frozen must not hold up the start. */
 const LOOK_MS = 10_000;
 /** How long the owner's steps after the migrations may take. They may wait for the same steps of other processes. */

@@ -53,7 +53,7 @@ async function copyOne(
     const tables = await listTables(old.sql, systemClock());
     const table = tables.find((one) => one.name === name);
     if (!table) return null;
-    await createAnew(places, table);
+    await createAnew(places, table, await listTables(places.new.sql, systemClock()));
     return { table, content: await copy(places, table) };
   });
 }
@@ -68,12 +68,13 @@ export async function copyRest(
   const changed = await listChanged(old.sql);
   let rows = 0;
   await next.begin(async () => {
-    await dropSurplus(places, tables);
+    const there = await listTables(next.sql, systemClock());
+    await dropSurplus(places, tables, there);
     await clearSettings(next.sql);
     for (const table of tables) {
       const known = past.get(table.name);
       const isThere = known !== undefined && !changed.has(table.name) && isSame(known.table, table);
-      if (!isThere) await createAnew(places, table);
+      if (!isThere) await createAnew(places, table, there);
       rows += Number((isThere ? known.content : await copy(places, table)).rows);
     }
   });
@@ -85,17 +86,24 @@ function isSame(one: MovedTable, other: MovedTable): boolean {
 }
 
 /** Drops tables at the new place that the old place no longer has. */
-async function dropSurplus({ new: next }: Places, tables: MovedTable[]): Promise<void> {
+async function dropSurplus(
+  { new: next }: Places,
+  tables: MovedTable[],
+  there: MovedTable[],
+): Promise<void> {
   const names = new Set(tables.map(({ name }) => name));
-  for (const { name } of await listTables(next.sql, systemClock())) {
+  for (const { name } of there) {
     if (!names.has(name)) await dropTable(next.sql, name);
   }
 }
 
 /** Makes the table at the new place, if it is a partition or was one. Such a table is empty afterwards. */
-async function createAnew({ new: next }: Places, table: MovedTable): Promise<void> {
+async function createAnew(
+  { new: next }: Places,
+  table: MovedTable,
+  there: MovedTable[],
+): Promise<void> {
   if (table.parent === null) return;
-  const there = await listTables(next.sql, systemClock());
   const twin = there.find(({ name }) => name === table.name);
   if (twin !== undefined && isSame(twin, table)) await emptyTables(next.sql, [table]);
   else {

@@ -34,10 +34,10 @@ import {
 import { analyze, emptyTables, listTables } from "../postgres/moves/tables.ts";
 import { requireSessions } from "../postgres/pooler.ts";
 import { findShard } from "../postgres/shard-name.ts";
+import { MIGRATION_MS } from "./database.ts";
 import { copyPast, copyRest, forgetNotes, type Places } from "./shard-copy.ts";
 
 const NAME = "partner-api shard move";
-const MIGRATION_MS = 24 * 3_600_000;
 
 /**
  * Copies the shard to another server and marks the old place as left. Until that commit, the old place is in force: if this process
