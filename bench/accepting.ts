@@ -67,9 +67,9 @@ const BUSY: Busy[] = [
 ];
 
 /**
- * Do the requests of one organization at its rate limit delay those of others? The others' identity checks are timed with
- * and without them, in turn. The round with the median ratio counts. The service is in use in both: on an idle machine, any
- * second request for a processor shows in the p99, wherever it comes from.
+ * Do the requests of one organization at its rate limit delay those of others? The others' identity checks
+ * are timed with and without these requests, in turn. The round with the median ratio counts. The service is
+ * busy in both, because on an idle machine any other load shows in the p99.
  */
 export const accepting: Scenario = {
   name: "accepting",
@@ -101,7 +101,7 @@ async function rowOf(
   };
   const inUse = { ...others, requests: testRequests(stage.subscriptions) };
   const stop = offer(rig, { ...inUse, perSecond: PER_SECOND });
-  await round(); // Warm.
+  await round(); // Warm up.
   const rounds = [];
   while (rounds.length < ROUNDS) rounds.push(await round());
   await stop();

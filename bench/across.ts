@@ -6,7 +6,9 @@ import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
 import { percentile } from "./support/statistics.ts";
 
-/** From sending the request to the arrival: across an API process and a dispatcher, over one process that does both. */
+/**
+ * The latency across an API process and a dispatcher, divided by the latency of one process that does both.
+ */
 export const across: Scenario = {
   name: "across",
   run: async (rig) => {
@@ -32,7 +34,7 @@ export const across: Scenario = {
 async function measure(rig: Rig, stage: Stage, service: Service, perSecond: number) {
   const latencies = await latenciesOf(rig, service, stage.subscriptions, {
     perSecond,
-    warmUpMs: rig.size(5_000, 500), // Each receiver's first handshake, too.
+    warmUpMs: rig.size(5_000, 500), // Includes each receiver's first handshake.
     ms: rig.size(15_000, 1_000),
   });
   return percentile(latencies, 0.99);

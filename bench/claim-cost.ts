@@ -52,8 +52,7 @@ export const claimCost: Scenario = {
 };
 
 /**
- * Creates a million waiting deliveries, all of the first subscription if `ofOne`, after a busy hour
- * of the others.
+ * Creates a million waiting deliveries after a busy hour. With `ofOne`, all belong to the first subscription.
  */
 async function waiting(
   rig: Rig,
@@ -69,8 +68,8 @@ async function waiting(
 }
 
 /**
- * One round of a dispatcher: a scan, then claims for all subscriptions but the first, which is
- * saturated. Each claim has the size that a dispatcher would use.
+ * One round of a dispatcher: a scan, then claims for all subscriptions except the saturated first one. Each
+ * claim has the size that a dispatcher would use.
  */
 async function timeOf({ db, subscriptions }: Stage): Promise<number> {
   const now = new Date();

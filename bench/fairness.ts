@@ -47,7 +47,7 @@ export const fairness: Scenario = {
       rounds.push({ before, after, ratio: after / before });
     }
     await load.end();
-    await offered.catch(() => undefined); // Its rest is not needed.
+    await offered.catch(() => undefined); // The rest of the load is not needed.
 
     const { before, after, ratio } = middleOf(rounds);
     const measured = `p99 of the healthy ${inMs(after)}, without the slow receiver ${inMs(before)}`;

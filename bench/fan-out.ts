@@ -15,8 +15,8 @@ const ROUNDS = 5;
 const EVENTS_AT_ONCE = 1_000;
 
 /**
- * The deliveries of events that go to many subscriptions, beside as many events that go to one each. The backlogs of both are
- * written while the service is paused, and drained in turn.
+ * Compares the deliveries of events that go to many subscriptions with those of events that go to one each.
+ * Both backlogs are written while the service is paused, and drained in turn.
  */
 export const fanOut: Scenario = {
   name: "fan-out",
@@ -51,7 +51,7 @@ export const fanOut: Scenario = {
   },
 };
 
-/** Returns the deliveries a second until a backlog of so many has arrived. */
+/** Returns the deliveries a second until `count` of them have arrived. */
 async function rateOf(rig: Rig, service: Service, count: number, fill: () => Promise<void>) {
   const { process: receiver } = rig.receivers;
   await receiver.ask("reset", {});

@@ -88,7 +88,7 @@ async function listsOf({ db, subscriptions }: Stage): Promise<Lists> {
   };
 }
 
-/** The lists take turns, so that none profits from its own last answer. */
+/** The lists take turns, so that none profits from its own previous answer. */
 async function timeAll(rig: Rig, base: string, lists: Lists): Promise<Map<string, number[]>> {
   const times = new Map(Object.keys(lists).map((name) => [name, [] as number[]]));
   const rounds = rig.size(ROUNDS, 3);

@@ -5,7 +5,7 @@ import { percentile } from "./support/statistics.ts";
 
 const PER_SECOND = 1_000;
 
-/** From sending the request to the arrival of the delivery, under a steady load. */
+/** The latency from the request to the arrival of the delivery, under a steady load. */
 export const latency: Scenario = {
   name: "latency",
   run: async (rig) => {

@@ -111,7 +111,7 @@ async function healthyP99(rig: Rig, { stage, service }: Served): Promise<number>
   return percentile(latencies, 0.99);
 }
 
-/** URLs with a port of the receivers that never begins a handshake. */
+/** URLs with the port of the receivers that never begin a handshake. */
 async function muteUrls({ receivers }: Rig, resets: boolean): Promise<string[]> {
   const { address } = receivers;
   const port = await receivers.process.ask("startMute", { address, resets });

@@ -13,8 +13,8 @@ import { median, percentile } from "./support/statistics.ts";
 
 const FILE = fileURLToPath(new URL("../../docs/images/neighbours.svg", import.meta.url));
 /**
- * The line "beside it" of the build before organizations shared slots (version control names it: "Share slots between
- * organizations and hosts"), up to 30 s: most of the events had not arrived by then.
+ * The line "beside it" of the build before organizations shared slots, up to 30 s. Most of the events had not
+ * arrived by then. The commit that changed this is "Share slots between organizations and hosts".
  */
 const BEFORE = new URL("../../bench/neighbours-before.json", import.meta.url);
 const PER_SECOND = 200;
@@ -25,7 +25,10 @@ const WARM_UP_MS = 3_000;
 const HOSTILE = 64;
 const DUE_EACH = 40;
 
-/** Draws the p99 of healthy organizations over time, while an organization arrives whose receivers hang, without it, and as it was. */
+/**
+ * Draws the p99 of healthy organizations over time in three cases: with an organization whose receivers hang,
+ * without it, and with it before slots were shared.
+ */
 export const plot: Scenario = {
   name: "plot",
   isLong: true,

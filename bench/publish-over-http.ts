@@ -17,11 +17,11 @@ const ADMIN_TOKEN = "bench-token-of-more-than-thirty-two-letters";
 const EVENT_TYPES = fileURLToPath(new URL("../../examples/event-types", import.meta.url));
 const BATCH = 100;
 const PER_SECOND = 1_000;
-/** Connections that insert at once. The service writes two batches at a time. */
+/** Concurrent inserting connections. The service writes two batches at a time. */
 const INSERTING = 4;
 const ROUNDS = 5;
 
-/** Publishing as a service of the platform does it. */
+/** Publishes like a service of the platform. */
 export const publishOverHttp: Scenario = {
   name: "publish-over-http",
   run: async (rig) => {
@@ -45,7 +45,7 @@ async function oneByOne(rig: Rig, stage: Stage, { operatorUrl: url }: Service): 
   return atLeast("publish over HTTP, one by one", goal, { value: ratio, measured });
 }
 
-/** For an organization without subscriptions, so that the same rows are inserted. */
+/** The organization has no subscriptions, so both sides insert the same rows. */
 async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }: Service) {
   const [one] = await stage.add(1, "batches", rig.receivers.urls(1));
   if (!one) throw new Error("there is no subscription");
@@ -74,7 +74,7 @@ async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }
   return atLeast(`publish over HTTP, batches of ${BATCH}`, goal, { value: ratio, measured });
 }
 
-/** The latency of published events beside that of test events, in turn. */
+/** The latency of published events and of test events, in turn. */
 async function untilReceived(rig: Rig, { subscriptions }: Stage, service: Service) {
   const published = { url: service.operatorUrl, requests: publishRequests(subscriptions) };
   const tests = { url: service.partnerUrl, requests: testRequests(subscriptions) };
@@ -82,7 +82,7 @@ async function untilReceived(rig: Rig, { subscriptions }: Stage, service: Servic
   const timed = async (target: typeof tests) =>
     (await timelineOfRequests(rig, target, offer)).map(({ tookMs }) => tookMs);
 
-  await timed(tests); // Warm.
+  await timed(tests); // Warm up.
   await timed(published);
   const rounds: { test: number[]; ours: number[] }[] = [];
   while (rounds.length < ROUNDS) {

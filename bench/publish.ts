@@ -57,7 +57,7 @@ export const publish: Scenario = {
   },
 };
 
-/** Milliseconds of each, taking turns: the ratio of the medians. */
+/** Returns the median milliseconds of each, measured in turn. */
 async function compare(
   rig: Rig,
   { ours, plain }: { ours: () => PromiseLike<unknown>; plain: () => PromiseLike<unknown> },
@@ -88,7 +88,7 @@ function keyed(organizationId: string): NewEvent {
   return { organizationId, type: TYPE, data: DATA, dedupeKey: randomUUID() };
 }
 
-/** The rows that publishing writes, with nothing looked up. */
+/** Inserts the rows of a publish without reading anything. */
 export async function insertPlainly(
   db: Database,
   organizationId: string,
@@ -116,7 +116,7 @@ export async function insertPlainly(
            as d (id, subscription_id)`;
 }
 
-/** Returns an organization with so many subscriptions. */
+/** Returns an organization with `count` subscriptions. */
 async function subscribers(db: Database, count: number): Promise<string> {
   const id = randomUUID();
   await db`

@@ -9,7 +9,7 @@ const WAITING = 500;
 const SETTLE_MS = 5_000;
 const LIMIT_MS = 120_000;
 
-/** The memory of attempts that wait for their answers: sockets with TLS, claims and their data. */
+/** The memory of attempts that wait for their answers: TLS sockets, claims and their data. */
 export const slots: Scenario = {
   name: "slots",
   run: async (rig) => {

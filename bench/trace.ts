@@ -26,8 +26,8 @@ const RECEIVERS = 10;
 type Steps = Record<string, () => Promise<unknown>>;
 
 /**
- * Where the time of a single event goes: its steps one after the other, 100 ms apart as in `idle-latency`, with the code of
- * the service in this process. A bare POST and a bare commit take turns with them.
+ * Measures each step of a single event with the service's code in this process. Events are 100 ms apart, as
+ * in `idle-latency`. A bare POST and a bare commit are measured in turn with them.
  */
 export const trace: Scenario = {
   name: "trace",
@@ -110,7 +110,7 @@ function openSteps(rig: Rig, { db, url: databaseUrl }: Stage) {
         ]),
       "bare commit": () => db`update readiness set writes = writes + 1`,
       "look-up": () => destinations.forDeliveries(url),
-      // With its own look-up, which is asked for again, and at first with connect and TLS.
+      // Includes the DNS look-up, and the first time also connect and TLS.
       [isFirst ? "first post, with look-up, connect and TLS" : "post"]: () => sender.send(post),
       "bare POST": () => barePost(url, rig.receivers.address, agent, body),
     };

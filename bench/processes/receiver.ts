@@ -25,9 +25,9 @@ let noted: Map<string, number> | null = null;
 let awaited: { requests: number; reached: () => void } | null = null;
 
 /**
- * Answers each HTTPS request with 200, at once or as its path says (`/after/<ms>/…`, `/hang/…`,
- * `/drip/…`, `/reset/…`, `/refuse/…`), and counts requests. Implements only the HTTP that its senders need, because it shares the cores with
- * them.
+ * Answers each HTTPS request with 200, at once or as its path says (`/after/<ms>/…`, `/hang/…`, `/drip/…`,
+ * `/reset/…`, `/refuse/…`), and counts requests. Implements only the HTTP that its senders need, because it
+ * shares the cores with them.
  */
 const questions = {
   start: async (options: { key: string; cert: string; address: string }): Promise<number> => {

@@ -57,7 +57,7 @@ const questions = {
   },
 };
 
-/** The routes need none, because their handlers are replaced. */
+/** No route needs dependencies, because the handlers are replaced. */
 const NO_SHARDS = Shards.only({} as Dependencies);
 
 export type Route = typeof questions;

@@ -1,6 +1,6 @@
 import { ActivityLog } from "../../src/actions/activity-log.ts";
 
-// What the service would be if it counted nothing: then there is nothing to write, either.
+// The service without activity counters, and so without their writes.
 ActivityLog.prototype.note = () => undefined;
 ActivityLog.prototype.notePublished = () => undefined;
 

@@ -92,7 +92,7 @@ async function insertDeliveries(
       from made order by id`;
 }
 
-/** Writes the hours of a span as the service would have counted them. */
+/** Writes the hours of activity that the service would have counted. */
 async function insertActivity(
   db: Database,
   { since, until }: { since: Date; until: Date },

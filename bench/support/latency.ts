@@ -32,7 +32,7 @@ export async function latenciesOf(
   return (await timelineOf(rig, service, subscriptions, offer)).map(({ tookMs }) => tookMs);
 }
 
-/** The same, each with when its request was sent, in ms since the first one. */
+/** Also returns when each request was sent, in ms since the first one. */
 export async function timelineOf(
   rig: Rig,
   service: Service,

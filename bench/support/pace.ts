@@ -18,7 +18,7 @@ export interface Paced extends Answered {
 }
 
 export interface Sent {
-  /** From the service's response. Empty if that names none. */
+  /** The event of the service's response. Empty if the response has none. */
   eventId: string;
   at: number;
   /** From when the request was due until its answer was complete. */

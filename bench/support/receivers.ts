@@ -17,7 +17,7 @@ export interface Receivers {
   names: Child<Names>;
   /** The settings with which a service finds, reaches and trusts them. */
   environment: Record<string, string>;
-  /** For other senders. */
+  /** The authority, for other senders. */
   address: string;
   ca: string;
   /** Each with the next name and its own path under `folder`. */

@@ -13,7 +13,7 @@ export function tableOf(rows: readonly Row[]): string {
     .join("");
 }
 
-/** The conditions under which the figures are valid. */
+/** The conditions of the measurement. */
 export function describeMachine(postgres: string) {
   return {
     cores: availableParallelism(),
