@@ -11,7 +11,7 @@ const some = (count: number) =>
     subscription_id: randomId(),
   }));
 
-/** Announcements on a clock that is moved by hand, with the size of each notice that was sent. */
+/** Announcements on a clock that the test moves, and the size of each notice. */
 function aSender(t: TestContext, { isSlow = false } = {}) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let now = 1_000;
@@ -89,7 +89,7 @@ test("a stop sends the waiting subscriptions", async (t) => {
   assert.deepEqual(sent, [3]);
 });
 
-test("a failed notice is not repeated, and the next one is sent", async (t) => {
+test("a failed notice is not repeated, and the next notice is sent", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let sent = 0;
   const announcements = new Announcements(() => {

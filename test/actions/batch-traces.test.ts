@@ -28,7 +28,7 @@ test("a batch belongs to the traces of all its callers, once each", async () => 
   assert.deepEqual(first, ["a", "b"]);
 });
 
-test("a batch that another caller's batch starts belongs to its own callers alone", async () => {
+test("a batch that another caller's batch starts belongs only to the traces of its own callers", async () => {
   const call = batch(
     async (items: number[]) => {
       await turn();

@@ -128,7 +128,7 @@ test("if no batch ends, calls beyond ten thousand waiting ones are refused", asy
   );
 });
 
-test("callers of a batch that takes too long get an error, and later ones at once until it ends", async () => {
+test("a batch that takes too long fails its callers, and later callers fail at once until it ends", async () => {
   const isRefused = (error: unknown) =>
     error instanceof PartnerError && error.code === "unavailable" && error.retryAfter === 5;
   let batches = 0;

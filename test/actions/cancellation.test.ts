@@ -6,7 +6,7 @@ import { anOrganization, aSubscription, createEngine, publish } from "../support
 
 const db = await createDatabase();
 
-/** A subscription for which a delivery waits, and another one whenever that is wanted. */
+/** A subscription with one waiting delivery. `another` makes more of them. */
 async function aQueue() {
   const { deps, clock } = await createEngine(db);
   const organization = await anOrganization(deps);
@@ -39,7 +39,7 @@ test("a stop waits only for the running statement, and leaves the rest to claims
       from waiting_deliveries, generate_series(1, 11000) where subscription_id = ${id}`;
   const { cancelRest, restCancelled, stopCancelling } = createCancelling({ db, clock }, { max: 1 });
   cancelRest(id);
-  await new Promise(setImmediate); // It goes at the end of the tick.
+  await new Promise(setImmediate); // The notice is sent at the end of the tick.
   await stopCancelling();
   assert.equal(await waiting(), 6_001);
   cancelRest(id);
@@ -59,7 +59,7 @@ test("a failed cancellation is reported even if nobody waits for it", async () =
   assert.equal(told, away);
 });
 
-test("a failed cancellation is reported once, and starts again on request", async () => {
+test("a failed cancellation is reported once, and the next request repeats it", async () => {
   const { id, clock, waiting } = await aQueue();
   const away = new Error("no time to be had");
   let isAway = true;

@@ -9,7 +9,7 @@ import { createDatabase, environmentOf } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 import { after } from "node:test";
 
-/** A second process's connections: ended before the database goes. */
+/** The connections of a second process. They end before the database is dropped. */
 let end = () => Promise.resolve();
 after(() => end());
 const db = await createDatabase();
@@ -18,7 +18,7 @@ end = () => other.end({ timeout: 1 });
 
 const RUNS = Number(process.env["DEDUPE_RUNS"] ?? 25);
 
-/** One publisher's call: its keys, in which process, in a transaction of its own or the caller's, and how that ends. */
+/** One publisher's call: its keys, its process, its own or the caller's transaction, and its end. */
 interface Call {
   keys: (string | null)[];
   process: 0 | 1;
@@ -48,7 +48,7 @@ test("simultaneous publishes from two processes write one event for each key", a
       const answers = await Promise.all(
         calls.map(async ({ keys, process, way }) => {
           const one = processes[process] ?? deps;
-          // A transaction of the caller's takes its keys in one call, and so in one order.
+          // A transaction of the caller takes its keys in one call, and so in one order.
           const events = toEvents(keys);
           if (way === "service") return { keys, published: await one.batched.publishAll(events) };
           let published: Published[] = [];

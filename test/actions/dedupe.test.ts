@@ -79,7 +79,7 @@ test("a key expires after exactly 24 hours, and then identifies the new event", 
   ]);
 });
 
-test("of two publishers that take an expired key at once, the second gets the first's event", async () => {
+test("if two publishers take an expired key at once, the second gets the first's event", async () => {
   const { clock, event, send } = await aPublisher();
   await send(event("race"));
   clock.advance(24 * HOUR_MS);

@@ -23,7 +23,7 @@ function refusal(vetted: Vetted): string | null {
   return vetted.ok ? null : vetted.refusal;
 }
 
-test("a host may be contacted when every address that it has is public", async () => {
+test("a host whose addresses are all public may be contacted", async () => {
   const addresses = ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"];
   const vetted = await check(addresses);
   assert.ok(vetted.ok);
@@ -48,7 +48,7 @@ for (const addresses of [
   });
 }
 
-test("a name without addresses is refused, and a missing resolver is an internal fault", async () => {
+test("a name without addresses is refused, and without a resolver the check is an internal fault", async () => {
   assert.equal(refusal(await check({ kind: "none" })), "dns_error");
   assert.equal(refusal(await check({ kind: "no-resolver" })), "no_resolver");
 });

@@ -23,7 +23,7 @@ const knowing = (...names: string[]): EventTypes =>
     names.map((name) => ({ name, summary: name, schema: {}, example: {}, faultsOf: () => [] })),
   );
 
-/** A node that knows these types, and how it announces and ends. */
+/** A node with these types, and functions that announce and end it. */
 function aNode(...names: string[]) {
   const id = randomUUID();
   return {
@@ -32,7 +32,7 @@ function aNode(...names: string[]) {
   };
 }
 
-/** What can be published of these types, as the SQL function sees it. */
+/** The types that the SQL function accepts. */
 async function publishable(...names: string[]): Promise<string[]> {
   const rows = await ownerOf(db)<{ name: string }[]>`
     select name from unnest(${names}::text[]) as name where is_event_type(name) order by name`;
@@ -80,7 +80,7 @@ test("a node that was killed is forgotten after five minutes", async () => {
   assert.deepEqual(await publishable("a.b", "a.c"), ["a.b"]);
 });
 
-test("while no node runs, the types of the last ones stay known", async () => {
+test("while no node runs, the types of the last nodes stay known", async () => {
   const node = aNode("a.b");
   await node.announce();
   await node.end();
@@ -97,7 +97,7 @@ test("nodes that announce at once do not fail", async () => {
 test("nodes announce one after the other, so that no transaction conflicts with another", async () => {
   let later: Promise<unknown> | undefined;
   await db.begin(async (tx) => {
-    // What a node that announces has done first.
+    // The first statement of an announcement.
     await tx`update event_type_nodes set seen_at = seen_at where false`;
     later = aNode("a.b").announce();
     const ahead = later.then(() => assert.fail("it did not wait"));

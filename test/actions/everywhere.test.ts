@@ -54,7 +54,7 @@ test("a frozen shard delays one answer only, and is asked again after a probe ha
   assert.deepEqual(await everywhere(shards, read), { values: ["00", "01"], away: [] });
 });
 
-test("a slow read is no outage: its shard answers probes, so its answer is waited for", async (t) => {
+test("a slow read of a shard that answers probes is not an outage", async (t) => {
   const { shards, failures, pass } = twoShards(t);
   let end: (found: string) => void = () => undefined;
   const slow = new Promise<string>((resolve) => (end = resolve));
@@ -65,7 +65,7 @@ test("a slow read is no outage: its shard answers probes, so its answer is waite
   assert.deepEqual(failures, []);
 });
 
-test("a look-up by a bare id ends although a shard is frozen, and says which one", async (t) => {
+test("a look-up by a bare id ends although a shard is frozen, and its error names the shard", async (t) => {
   const { shards, frozen, read, pass } = twoShards(t);
   frozen.add("01");
   const found = findAnywhere(shards, async (at) => {
@@ -80,7 +80,7 @@ test("a look-up by a bare id ends although a shard is frozen, and says which one
   await refused;
 });
 
-test("a shard that is silent is left out where any will do", async (t) => {
+test("a read that any shard can serve skips a silent shard", async (t) => {
   const { shards, frozen, asked, read, pass } = twoShards(t);
   frozen.add("00");
   const first = everywhere(shards, read);
@@ -103,7 +103,7 @@ function aSlowChange() {
   return { made, change, commit };
 }
 
-test("a change of a thing is waited for although its shard answers no probe, and its result is told", async (t) => {
+test("a change waits for a shard that answers no probe, and returns its result", async (t) => {
   const { shards, frozen, pass } = twoShards(t);
   const { change, commit } = aSlowChange();
   frozen.add("00");
@@ -117,7 +117,7 @@ test("a change of a thing is waited for although its shard answers no probe, and
   assert.equal(await changed, "00");
 });
 
-test("a change where any shard will do is made once although the first one answers no probe", async (t) => {
+test("a change that any shard can make is made once although the first shard answers no probe", async (t) => {
   const { shards, frozen, pass } = twoShards(t);
   const { made, change, commit } = aSlowChange();
   frozen.add("00");
@@ -129,7 +129,7 @@ test("a change where any shard will do is made once although the first one answe
   assert.deepEqual(made, ["00"]);
 });
 
-test("a change of a shard that is known to be silent is refused at once, and not begun", async (t) => {
+test("a change is refused at once if its shard is known to be silent", async (t) => {
   const { shards, frozen, asked, read, pass } = twoShards(t);
   frozen.add("00").add("01");
   const first = everywhere(shards, read).catch(() => undefined);
@@ -139,7 +139,7 @@ test("a change of a shard that is known to be silent is refused at once, and not
   assert.deepEqual(asked, ["00", "01"]);
 });
 
-test("a read that takes longer than its own limit is no outage of its shard", async (t) => {
+test("a read that exceeds its own limit is not an outage of its shard", async (t) => {
   const { shards, failures } = twoShards(t);
   const read = ({ shard }: Dependencies) =>
     shard === "01" ? Promise.reject(silence(5_000)) : Promise.resolve(shard);
@@ -147,7 +147,7 @@ test("a read that takes longer than its own limit is no outage of its shard", as
   assert.deepEqual(failures, []);
 });
 
-test("a probe that fails is noted as an outage of its shard", async (t) => {
+test("a failed probe counts as an outage of its shard", async (t) => {
   const { shards, frozen, failures, read, pass } = twoShards(t);
   frozen.add("01");
   const all = everywhere(shards, read);
@@ -175,7 +175,7 @@ test("a new organization is refused at once while its shard or the home shard is
   }
 });
 
-test("an outage that operators' requests meet is noted at its shard", async (t) => {
+test("an outage during an operator's request counts for its shard", async (t) => {
   const { shards, failures } = twoShards(t);
   const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
   const read = ({ shard }: Dependencies) =>

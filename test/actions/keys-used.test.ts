@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { recordKeysUsed } from "../../src/actions/admission.ts";
 import type { Database } from "../../src/postgres/database.ts";
 
-test("uses of keys that could not be written are kept, unless newer ones exist", async () => {
+test("unwritten uses of keys are kept, unless newer ones exist", async () => {
   const [before, since] = [new Date(1), new Date(2)];
   const keysUsed = new Map([
     ["b", before],

@@ -16,7 +16,7 @@ import {
 
 const db = await createDatabase();
 
-/** Two subscriptions of one organization; `damage` is done to the first one's sealed secret. */
+/** Two subscriptions of one organization. `damage` changes the sealed secret of the first. */
 async function twoSubscriptions(damage: (one: string, other: string) => Promise<unknown>) {
   const engine = await createEngine(db);
   const organization = await anOrganization(engine.deps);
@@ -26,7 +26,7 @@ async function twoSubscriptions(damage: (one: string, other: string) => Promise<
   return { ...engine, organization, one, other };
 }
 
-/** Seals a secret of this subscription's under a key that nobody has any more. */
+/** Seals a secret of this subscription under a key that is lost. */
 async function loseKey(id: string): Promise<void> {
   const sealed = seal([{ id: "lost", key: randomBytes(32) }], id, "whsec_forgotten");
   await db`update subscriptions set sealed_secret = ${sealed} where id = ${id}`;
@@ -65,7 +65,7 @@ test("a lost sealing key delays only the deliveries of its own subscription", as
   );
 });
 
-test("a test call on a subscription whose sealing key is lost is an error that names both, and other calls succeed", async () => {
+test("a test call on a subscription with a lost sealing key fails and names both, and other calls succeed", async () => {
   const { deps, organization, one, other } = await twoSubscriptions(loseKey);
   await assert.rejects(sendTestEvent(deps, organization, one), {
     message: `the secret of wh_${one.id} is sealed under the key "lost", which is not on the ring: add it to SEALING_KEYS`,
@@ -84,7 +84,7 @@ test("a subscription whose sealing key is lost can still be listed and deleted",
   );
 });
 
-test("a sealed secret that is moved to another subscription signs nothing there and proves nothing", async () => {
+test("a sealed secret that is moved to another subscription neither signs nor proves anything there", async () => {
   const { deps, deliverDue, organization, one, other } = await twoSubscriptions(copySecret);
   await publish(deps, organization);
   const secrets: string[] = [];

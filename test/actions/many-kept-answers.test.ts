@@ -32,7 +32,7 @@ const other = await aSubscription(deps);
 await keepMany(doomed.id);
 await ownerOf(db)`vacuum analyze kept_answers`;
 
-/** What a busy organization keeps: its test calls, and answers whose subscriptions are deleted. */
+/** The stored answers of a busy organization: its test calls, and answers of deleted subscriptions. */
 async function keepMany(subscriptionId: string): Promise<void> {
   const keys = Array.from({ length: MANY / 2 }, (_, i) => `key-${i}`);
   const sealed = keys.map((key) => {
@@ -107,7 +107,7 @@ test("deleting one of an organization's subscriptions reads a few of its 100,000
   assert.equal(await secretsLeft(), 0);
 });
 
-test("resealing goes through 100,000 answers a hundred at a time, each in its own transaction", async () => {
+test("resealing reads 100,000 answers in transactions of 100", async () => {
   const ring: KeyRing = [{ id: "new", key: randomBytes(32) }, old];
   await db.begin((tx) => keepSecret(tx, "before"));
   await db`
@@ -140,7 +140,7 @@ test("closing an organization reads a few of its 100,000 answers", async () => {
   assert.equal(await secretsLeft(), 0);
 });
 
-test("100,000 expired answers are deleted 5,000 at a time, and nobody waits for them", async () => {
+test("100,000 expired answers are deleted in batches of 5,000 without blocking anybody", async () => {
   clock.advance(ANSWER_KEPT_MS + 60_001);
   await db.begin(async (tx) => {
     const before = await kept(tx);
@@ -158,7 +158,7 @@ async function kept(on: Queryable): Promise<number> {
   return row.count;
 }
 
-test("after an answer is kept, its transaction waits for locks as long as before", async () => {
+test("keeping an answer does not change how long its transaction waits for locks", async () => {
   await db.begin(async (tx) => {
     await keepSecret(tx, "waits");
     const [row] = await tx<[{ wait: string }]>`select current_setting('lock_timeout') as wait`;

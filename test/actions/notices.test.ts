@@ -63,7 +63,7 @@ async function aService(t: TestContext, platformOrganization: string | null = PL
   };
 }
 
-test("only the platform's organization can subscribe to notices, and to others they do not exist", async (t) => {
+test("only the platform's organization can subscribe to notices, and for others their types are unknown", async (t) => {
   const { subscribe, platform, partner, inject } = await aService(t);
   assert.equal((await subscribe(platform, [...TYPES, "vc.test.ping"])).statusCode, 201);
   for (const type of TYPES) {
@@ -190,7 +190,7 @@ test("a limited organization causes one notice a minute, over all processes, aft
   other.limited.waiting.set(organization.id, clock());
   const published = deps.activity.published;
   await Promise.all([publishLimitNotices(deps), publishLimitNotices(other)]);
-  assert.equal(deps.activity.published, published + 1, "it counts as published");
+  assert.equal(deps.activity.published, published + 1, "the notice counts as published");
   const told = await notices();
   assert.deepEqual(
     told.map(({ data, ...one }) => ({ ...one, data })),
@@ -219,7 +219,7 @@ test("a limited organization causes one notice a minute, over all processes, aft
   await publishLimitNotices(deps);
   assert.equal((await notices()).length, 2);
   noteLimited(deps, { organizationId: randomUUID(), slug: PLATFORM });
-  assert.equal(deps.limited.waiting.size, 0, "the platform itself causes none");
+  assert.equal(deps.limited.waiting.size, 0, "the platform causes no notices");
 });
 
 test("notices about recorded attempts count as published for the platform", async (t) => {
@@ -230,10 +230,10 @@ test("notices about recorded attempts count as published for the platform", asyn
   countRecorded(deps.activity, await failOnce());
   clock.advance(1_000);
   countRecorded(deps.activity, await failOnce());
-  assert.equal(deps.activity.published, published + 1, "of the dead letter");
+  assert.equal(deps.activity.published, published + 1, "the notice of the dead letter");
 });
 
-test("without a platform's organization a notice costs no statement", async () => {
+test("without a platform's organization a notice executes no statement", async () => {
   const tx = (() => assert.fail("a statement")) as unknown as Queryable;
   const notice: Notice = {
     ...{ type: "vc.delivery.dead_lettered", organizationId: randomUUID(), reason: "timeout" },

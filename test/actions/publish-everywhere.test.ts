@@ -39,13 +39,13 @@ async function publishInTwo(errors: [unknown, unknown]): Promise<unknown> {
   );
 }
 
-test("a lasting failure of one shard is not hidden as an outage, whichever fails first", async () => {
+test("a lasting failure of one shard is reported instead of an outage of another, in either order", async () => {
   const lasting = new TypeError("a fault in the program");
   assert.equal(await publishInTwo([new Busy(), lasting]), lasting);
   assert.equal(await publishInTwo([lasting, new Busy()]), lasting);
 });
 
-test("an outage of a shard says that a part is not published, and keeps its cause", async () => {
+test("an outage of a shard reports that a part is not published, and keeps its cause", async () => {
   const away = new Busy();
   const error = await publishInTwo([away, new Busy()]);
   assert.ok(error instanceof PartnerError);

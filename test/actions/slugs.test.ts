@@ -8,7 +8,7 @@ import { createEngine } from "../support/engine.ts";
 const db = await createDatabase();
 const { deps } = await createEngine(db);
 
-test("a process that knows one shard does not take a slug that is reserved for another", async () => {
+test("a process with one shard does not take a slug that is reserved for another", async () => {
   assert.equal(await reserveSlug(db, "elsewhere", "0b"), "0b");
   await assert.rejects(createOrganization(deps, { slug: "elsewhere" }), { code: "slug_taken" });
   assert.equal((await db`select from organizations where slug = 'elsewhere'`).length, 0);

@@ -10,7 +10,7 @@ import { type Shard, Shards } from "../../src/actions/shards.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 
-test("a session that ended while a shard was away stays ended while the other one is away", async () => {
+test("a session that was ended while a shard was away stays ended while the other shard is away", async () => {
   const { deps } = await createEngine(await createDatabase({ max: 2 }));
   const { deps: others } = await createEngine(await createDatabase({ max: 2 }));
   const home: Shard = { name: "00", deps };
@@ -26,7 +26,7 @@ test("a session that ended while a shard was away stays ended while the other on
   assert.equal(await wasEnded(shards, beginSession(shards)), false, "others are admitted");
 });
 
-test("a shard that reads and does not write keeps no sign-out from the shards after it", async () => {
+test("a shard that refuses writes does not keep a sign-out from later shards", async () => {
   const databases = [await createDatabase({ max: 1 }), await createDatabase({ max: 1 })] as const;
   const { deps } = await createEngine(await createDatabase({ max: 2 }));
   const [readOnly, last] = await Promise.all(databases.map((db) => createEngine(db)));
@@ -41,7 +41,7 @@ test("a shard that reads and does not write keeps no sign-out from the shards af
   const [db] = databases;
   const owner = ownerOf(db);
   await owner`alter role ${owner(db.options.user)} set default_transaction_read_only = on`;
-  await db`set default_transaction_read_only = on`; // For the connection that is open.
+  await db`set default_transaction_read_only = on`; // Changes the connection that is open already.
   await endSession(shards, session);
 
   const [, , third] = all as readonly Shard[];

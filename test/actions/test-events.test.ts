@@ -8,7 +8,7 @@ import { anOrganization, aSubscription, createEngine } from "../support/engine.t
 
 const db = await createDatabase();
 
-/** A subscription whose partner has shown its secret once. */
+/** A subscription with one proved secret. */
 async function aProvenSubscription() {
   const { deps } = await createEngine(db);
   const organization = await anOrganization(deps);

@@ -11,7 +11,7 @@ import { ourReading } from "./our-reading.ts";
 import { partsOf } from "./parts.ts";
 import type { Reading } from "./reading.ts";
 
-/** `npm run test:long` reads more answers, and others at each run. `ANSWER_SEED` repeats a run. */
+/** `npm run test:long` reads more answers, and different ones at each run. `ANSWER_SEED` repeats a run. */
 const { ANSWER_RUNS, ANSWER_SEED } = process.env;
 const RUNS = Number(ANSWER_RUNS ?? 5_000);
 const SEED = Number(ANSWER_SEED ?? (ANSWER_RUNS === undefined ? 1 : randomInt(2 ** 31)));
@@ -19,7 +19,7 @@ const SEED = Number(ANSWER_SEED ?? (ANSWER_RUNS === undefined ? 1 : randomInt(2 
 /** An older one ends answers at the wrong place, for example behind a 204. */
 const LLHTTP_MIN = 9;
 
-test("every answer is read as Node's client reads it, except for the known differences", async (t) => {
+test("every answer is read as by Node's client, except for the known differences", async (t) => {
   if (parseInt(process.versions["llhttp"] ?? "") < LLHTTP_MIN) {
     t.skip("Node.js 20.19.2 and later have a parser to compare with");
     return;
@@ -42,7 +42,7 @@ test("every answer is read as Node's client reads it, except for the known diffe
 });
 
 for (const known of KNOWN_DIFFERENCES) {
-  test(`we read otherwise than Node's client: ${known.what}`, async () => {
+  test(`we read differently than Node's client: ${known.what}`, async () => {
     const { ours, nodes, difference } = await readBoth([known.example]);
     assert.notDeepEqual(ours, nodes);
     assert.equal(difference, known);

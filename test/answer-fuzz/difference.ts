@@ -1,21 +1,21 @@
 import type { Parts } from "./parts.ts";
 import type { Reading } from "./reading.ts";
 
-/** What we do where Node's client does otherwise. */
+/** How our reading differs from that of Node's client. */
 const CHOICES = {
-  /** We take no status, and Node does. */
+  /** We refuse the status that Node takes. */
   refuse: (ours: Reading, nodes: Reading) => ours.status === null && nodes.status !== null,
-  /** We take the status, and Node does not. We do not use the connection again. */
+  /** We take the status that Node refuses. We do not reuse the connection. */
   accept: (ours: Reading, nodes: Reading) =>
     ours.status !== null && nodes.status === null && !ours.isReused,
-  /** We take the status that Node takes, and then close the connection sooner. */
+  /** Both take the same status. We close the connection sooner. */
   close: (ours: Reading, nodes: Reading) => ours.status === nodes.status && !ours.isReused,
-  /** We read to the end, or use the connection again, and Node does not. */
+  /** We read to the end or reuse the connection, and Node does not. */
   reuse: (ours: Reading, nodes: Reading) =>
     (ours.end !== null && nodes.end === null) || (ours.isReused && !nodes.isReused),
 };
 
-/** A kind of answer that we read otherwise than Node's client, on purpose. */
+/** A kind of answer that we intentionally read differently than Node's client. */
 export interface Difference {
   what: string;
   we: (keyof typeof CHOICES)[];

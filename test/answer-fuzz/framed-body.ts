@@ -35,7 +35,7 @@ const LARGE = [65_535, 65_536, 65_537].flatMap((size): Framed[] => {
   ];
 });
 
-/** The field that says how long a body is, and the body. */
+/** A field with the length of a body, and the body. */
 export const framedBody: fc.Arbitrary<Framed> = fc.oneof(
   { weight: 60, arbitrary: byLength },
   { weight: 60, arbitrary: byChunks },

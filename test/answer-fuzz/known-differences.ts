@@ -40,7 +40,7 @@ const OF_THE_STATUS: Difference[] = [
   {
     what: "heads of more than 16 KiB",
     we: ["refuse"],
-    why: "Our limit is for all heads of an answer together. Node's is for the names and values of each.",
+    why: "Our limit covers all heads of an answer. Node's covers the names and values of each.",
     example: `${OK}X: ${"x".repeat(16 * KIB - 40)}\r\n${NO_BODY}`,
     isIn: ({ heads }) => heads.join("\r\n").length + 2 > 16 * KIB,
   },
@@ -95,28 +95,28 @@ const OF_THE_CONNECTION: Difference[] = [
   {
     what: "a body of more than 64 KiB",
     we: ["close"],
-    why: "Our limit is for all that follows the head.",
+    why: "Our limit covers everything after the head.",
     example: `${OK}Content-Length: 65537\r\n\r\n${"a".repeat(64 * KIB + 1)}`,
     isIn: ({ body }) => body.length > 64 * KIB,
   },
   {
     what: "trailers of more than 16 KiB",
     we: ["reuse"],
-    why: "Our limit is for all that follows the head.",
+    why: "Our limit covers everything after the head.",
     example: `${CHUNKED}0\r\nX: ${"x".repeat(16 * KIB)}\r\n\r\n`,
     isIn: ({ body }) => body.length > 16 * KIB && /^0[^\r]*\r\n[^]{16384}/m.test(body),
   },
   {
     what: "a transfer coding in trailers",
     we: ["close"],
-    why: "Fields that say how the body is framed are forbidden there (RFC 9110, 6.5.1).",
+    why: "Fields that frame the body are forbidden there (RFC 9110, 6.5.1).",
     example: `${CHUNKED}0\r\nTransfer-Encoding: gzip\r\n\r\n`,
     isIn: ({ body }) => /^Transfer-Encoding:/im.test(body),
   },
   {
     what: "a transfer coding in HTTP/1.0",
     we: ["close"],
-    why: "Its framing is not to be trusted (RFC 9112, 6.1).",
+    why: "Its framing cannot be trusted (RFC 9112, 6.1).",
     example: `${OLD_OK}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     isIn: lastHeadHas(/^HTTP\/1\.0.*^Transfer-Encoding:/ims),
   },
@@ -151,7 +151,7 @@ const OF_THE_CONNECTION: Difference[] = [
   {
     what: "more than the answer in one piece",
     we: ["close"],
-    why: "What follows an answer belongs to no request of ours.",
+    why: "Bytes after an answer belong to no request of ours.",
     example: `${OK}${NO_BODY}\r\n`,
     isIn: hasMoreInOnePiece,
   },
@@ -179,7 +179,7 @@ const OF_OLD_NODES: Difference[] = [
 const parser = process.versions["llhttp"] ?? "";
 const isOldNode = parser.localeCompare("9.4.2", "en", { numeric: true }) < 0;
 
-/** Each answer on which we differ from Node's client on purpose, and why. */
+/** All answers that we intentionally read differently than Node's client, with the reasons. */
 export const KNOWN_DIFFERENCES: readonly Difference[] = [
   ...OF_THE_STATUS,
   ...OF_THE_CONNECTION,

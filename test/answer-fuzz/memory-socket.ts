@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 
-/** A connection in memory. What is pushed into it is what the receiver sends. */
+/** A connection in memory. The receiver sends what the test pushes. */
 export function memorySocket(): TLSSocket {
   const duplex = new Duplex({
     read: () => undefined,
@@ -14,7 +14,7 @@ export function memorySocket(): TLSSocket {
   return Object.assign(duplex, ofSockets) as unknown as TLSSocket;
 }
 
-/** By then a socket hands on at once what is pushed into it, and what follows from that is done. */
+/** Waits until the socket has passed on all pushed data and its listeners have run. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,13 +4,13 @@ const BYTES = '\0\t\n\r !",-.0159:;=ACHTac\x7f\x80\xff'.split("");
 
 interface Mutation {
   kind: "replace" | "insert" | "delete" | "repeat" | "truncate";
-  /** From 0 to 1: where in the text. */
+  /** A position in the text, from 0 to 1. */
   place: number;
   byte: string;
   length: number;
 }
 
-/** Without the usual preference for small numbers: every place is as likely. */
+/** Without the usual bias to small numbers, so that all positions are equally likely. */
 const fraction = fc.noBias(fc.nat(9_999)).map((n) => n / 10_000);
 
 const mutation: fc.Arbitrary<Mutation> = fc.record({
@@ -20,7 +20,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   length: fc.integer({ min: 1, max: 30 }),
 });
 
-/** Half of the texts as they are, and half with one fault or two. */
+/** Half of the texts are unchanged. The others have one or two faults. */
 export function mutated(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const mutations = fc.oneof(fc.constant([]), fc.array(mutation, { minLength: 1, maxLength: 2 }));
   return fc.tuple(texts, mutations).map(([text, all]) => all.reduce(mutate, text));

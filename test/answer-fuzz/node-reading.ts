@@ -13,11 +13,11 @@ export async function nodeReading(pieces: readonly Buffer[]): Promise<Reading> {
   const sent = request({ method: "POST", agent });
   sent.on("response", (received) => {
     response = received.resume();
-    response.on("error", () => undefined); // The status stands.
+    response.on("error", () => undefined); // The status counts.
     reading.status = received.statusCode ?? null;
   });
   sent.on("upgrade", ({ statusCode }) => (reading.status = statusCode ?? null));
-  sent.on("error", () => undefined); // No status.
+  sent.on("error", () => undefined); // There is no status.
   sent.end("a request");
   await turn();
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Mostly the usual: `weight` times as often as the odd. */
+/** Chooses the usual `weight` times as often as the odd. */
 export function often(
   weight: number,
   usual: fc.Arbitrary<string>,
@@ -20,7 +20,7 @@ export function randomCase(text: string): fc.Arbitrary<string> {
   return fc.constantFrom(text, text, text.toLowerCase(), text.toUpperCase());
 }
 
-/** One of each, behind each other. */
+/** One of each, joined. */
 export function joined(...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> {
   return fc.tuple(...parts).map((all) => all.join(""));
 }

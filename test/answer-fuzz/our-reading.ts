@@ -19,11 +19,11 @@ export async function ourReading(pieces: readonly Buffer[]): Promise<Reading> {
   const deadline = new Deadline(60_000);
   connection.post(Buffer.from("a request"), deadline).then(
     (status) => (reading.status = status),
-    () => undefined, // No status.
+    () => undefined, // There is no status.
   );
   await turn();
 
-  const answer = new Answer(); // The connection has one of its own, which does not show where it ended.
+  const answer = new Answer(); // The connection's own reader does not show where the answer ended.
   let arrived = 0;
   for (const piece of pieces) {
     arrived += piece.length;

@@ -1,11 +1,11 @@
-/** An answer cut up as HTTP says. */
+/** The parts of an answer. */
 export interface Parts {
   pieces: readonly Buffer[];
-  /** Interim ones and the final one, without their empty lines. */
+  /** The heads of interim answers and of the final one, without their empty lines. */
   heads: string[];
-  /** The last of them. */
+  /** The head of the final answer. */
   head: string;
-  /** What follows the heads. */
+  /** Everything after the heads. */
   body: string;
 }
 

@@ -2,8 +2,8 @@
 export interface Reading {
   /** Null if the answer was refused, or is incomplete. */
   status: number | null;
-  /** How many bytes had arrived when the answer ended. Null if it did not end. */
+  /** The number of bytes that had arrived when the answer ended. Null if it did not end. */
   end: number | null;
-  /** The client would send the next request over the same connection. */
+  /** True if the client would reuse the connection. */
   isReused: boolean;
 }

@@ -10,7 +10,7 @@ import { aShell } from "../support/shell.ts";
 import { withBackups } from "./server.ts";
 import { aService, RING } from "./service.ts";
 
-test("the monthly drill restores the newest backup, proves that the ring opens it, and leaves nothing behind", async (t) => {
+test("the monthly drill restores the newest backup, proves that the key ring opens it, and removes everything", async (t) => {
   if (!(await requireProgram(t, "pgbackrest", ["version"]))) return;
   const rig = await withBackups(t);
   const { original, program, partner, subscription, receiver } = await aService(t, rig);

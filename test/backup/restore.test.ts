@@ -25,7 +25,7 @@ interface Accepted {
 }
 
 test(
-  "after a restore to a moment under load no accepted event is lost, and the ledger explains duplicates",
+  "a restore to a moment under load loses no accepted event, and the ledger explains duplicates",
   oneShardOnly("one backup restores one server"),
   async (t) => {
     if (!(await requireProgram(t, "pgbackrest", ["version"]))) return;
@@ -89,8 +89,8 @@ test(
 
     assert.deepEqual(lost, [], "accepted before the moment");
     assert.deepEqual(undone, [], "accepted after the moment");
-    assert.deepEqual(sentAgain, waiting, "what waited at the moment is sent, and nothing else");
-    assert.ok(twice.length > 0, "attempts were under way at the moment");
+    assert.deepEqual(sentAgain, waiting, "only deliveries that waited at the moment are sent");
+    assert.ok(twice.length > 0, "attempts were in flight at the moment");
     const seen = new Set(receiver.requests.map(eventOf));
     assert.deepEqual(
       [...restoredEvents].filter((id) => !seen.has(id)),
@@ -99,7 +99,7 @@ test(
     );
 
     const { status } = await partnerOf(again, partner.token).ping(subscription);
-    assert.equal(status, 200); // The ring opens what was restored.
+    assert.equal(status, 200); // Proves that the key ring opens the restored secrets.
     assert.equal(await again.end("SIGTERM"), 0);
     await db.end({ timeout: 1 });
     await server.stop();

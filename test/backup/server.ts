@@ -14,32 +14,36 @@ import { ROOT } from "../support/root.ts";
 
 const execute = promisify(execFile);
 
-/** Characters of a server's log that are kept for a complaint. */
+/** The characters of a server's log that an error shows. */
 const LOG_MAX = 4_000;
 
 export interface Backups {
   account: Account;
-  /** Everything of the rig; everybody may enter it. */
+  /** The folder of the rig. Every user may enter it. */
   folder: string;
   /** pgBackRest's configuration. */
   config: string;
-  /** Runs a command line as the server's account, which finds that configuration. */
+  /** Runs a command as the server's account, with that configuration. */
   run: (command: string, env?: Record<string, string>) => Promise<void>;
-  /** Starts the server on a data folder. A restored one must not archive into the repository of the other. */
+  /**
+   * Starts the server on a data folder. A restored server must not archive into the repository of the first.
+   */
   start: (data: string, options?: { archives: boolean }) => Promise<Server>;
-  /** The data folder that is backed up. */
+  /** The data folder in the backup. */
   data: string;
 }
 
 export interface Server {
   url: (role: string, database?: string) => string;
   admin: Database;
-  /** Resolves once everything that is committed is in the archive. */
+  /** Resolves when all committed work is archived. */
   archive: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** A PostgreSQL 15 whose WAL pgBackRest archives, with a repository beside it. It runs as `postgres` for root. */
+/**
+ * A PostgreSQL 15 whose WAL pgBackRest archives into a repository beside it. For root it runs as `postgres`.
+ */
 export async function withBackups(t: TestContext): Promise<Backups> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-backup-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -70,7 +74,7 @@ export async function withBackups(t: TestContext): Promise<Backups> {
       cwd: home,
       env: {
         ...{ PATH: process.env["PATH"], PGBACKREST_CONFIG: config },
-        PGBACKREST_PG1_PATH: dataFolder, // The configuration names the folder that is backed up.
+        PGBACKREST_PG1_PATH: dataFolder, // The configuration names the data folder.
       },
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -104,7 +108,7 @@ async function archiveAll(admin: Database): Promise<void> {
   }
 }
 
-/** As docs/operations.md tells operators to set it. */
+/** The settings that docs/operations.md recommends. */
 async function archiveCommand(): Promise<string> {
   const guide = await readFile(join(ROOT, "docs/operations.md"), "utf8");
   return /^ {4}archive_command = '(.*)'$/m.exec(guide)?.[1] ?? "";

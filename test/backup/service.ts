@@ -7,7 +7,7 @@ import type { Backups, Server } from "./server.ts";
 
 export const RING = `first:${Buffer.alloc(32, 1).toString("base64")}`;
 
-/** A service on a server with backups, and a receiver that takes a while, so that attempts are under way at any time. */
+/** A service on a server with backups, and a slow receiver, so that attempts are always in flight. */
 export async function aService(t: TestContext, rig: Backups) {
   const original = await rig.start(rig.data);
   const { admin } = original;
