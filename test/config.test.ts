@@ -237,7 +237,7 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
 ];
 
 for (const [name, values, mustBe] of BAD) {
-  test(`${name} is refused when it is no such thing (${mustBe.source})`, () => {
+  test(`${name} is refused when it is invalid (${mustBe.source})`, () => {
     for (const value of values) {
       const faults = faultsOf({ DATABASE_URL, [name]: value });
       assert.equal(faults.length, 1, value);

@@ -20,7 +20,7 @@ const VIEWS: Record<string, View> = {
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
-describe("how the console looks and is used", { skip }, async () => {
+describe("the console's layout and use", { skip }, async () => {
   const served = skip === false ? await aServedConsole() : undefined;
   const open = async (t: TestContext, view: View) => {
     assert.ok(served);
@@ -82,7 +82,7 @@ describe("how the console looks and is used", { skip }, async () => {
     });
   }
 
-  test("everything can be reached with the keyboard alone", async (t) => {
+  test("everything can be reached with only the keyboard", async (t) => {
     const { page, deps, deliverDue } = await open(t, DESKTOP);
     const { failedEvent } = await aBusyPartner({ deps, deliverDue });
     const keys = page.keyboard;
@@ -126,7 +126,7 @@ describe("how the console looks and is used", { skip }, async () => {
     assert.equal(await focused(), "Search");
   });
 
-  test("the overview's charts mark what operators changed, and no look at a payload", async (t) => {
+  test("the overview's charts mark changes by operators, but not views of a payload", async (t) => {
     const { page, ask, deps, deliverDue } = await open(t, DESKTOP);
     const { organization, failedEvent } = await aBusyPartner({ deps, deliverDue });
     await ask({ url: `events/${failedEvent}` });

@@ -11,7 +11,7 @@ import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
 
-/** The console of two shards, of which one was never reached. */
+/** The console of two shards. One was never reached. */
 async function aServedConsoleOfTwo() {
   const { deps } = await createEngine(await createDatabase(), { clock: systemClock });
   await createOrganization(deps, { slug: "acme" });

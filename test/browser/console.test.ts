@@ -5,7 +5,7 @@ import { DESKTOP, skip } from "../support/browser.ts";
 import { aBusyPartner, aServedConsole, HOSTILE, signIn, TOKEN, visit } from "../support/console.ts";
 import { PUBLISHER, READER } from "../support/operator-api.ts";
 
-/** Everything in the page and everything of it that outlives it and a script could read. */
+/** The page and everything of it that a script could read, also later. */
 const KEPT = `JSON.stringify([
   { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,
   document.documentElement.outerHTML,
@@ -24,7 +24,7 @@ describe("the console in a browser", { skip }, async () => {
     return { ...served, ...partner, ...(await served.site.open(t, DESKTOP)) };
   };
 
-  test("a wrong token is refused, the right one accepted, and a lost session signed out", async (t) => {
+  test("a wrong token is refused, the right one is accepted, and a lost session is signed out", async (t) => {
     const { page } = await open(t);
     const refusal = page.getByRole("alert").getByText("The operator token is missing or wrong.");
     await signIn(page, "", "wrong");
@@ -78,7 +78,7 @@ describe("the console in a browser", { skip }, async () => {
     assert.ok(!(await page.evaluate<string>(KEPT)).includes(cookie?.value ?? ""));
   });
 
-  test("a token that may only read sees everything and no control that changes something", async (t) => {
+  test("a read-only token sees everything and no controls for changes", async (t) => {
     const { page, organization, subscription, failedEvent } = await open(t);
     await signIn(page, "", READER.token);
     await page.getByText("read only").waitFor();
@@ -210,7 +210,7 @@ describe("the console in a browser", { skip }, async () => {
     await page.getByRole("dialog").getByRole("button", { name: "Set ceiling" }).click();
     await notice(page).getByText("The ceiling is 25 a second.").waitFor();
     assert.equal(await ceiling(), 25);
-    await page.getByText("at most: 25 attempts a second").waitFor(); // The page has read it again.
+    await page.getByText("at most: 25 attempts a second").waitFor(); // The page shows the stored value.
     await page.getByLabel("Attempts a second").fill("");
     await button(page, "Set ceiling").click();
     await button(page, "Remove ceiling").click();
@@ -281,7 +281,7 @@ describe("the console in a browser", { skip }, async () => {
     await page.getByText("{}", { exact: true }).waitFor();
   });
 
-  test("errors are shown in the service's words, or in the console's if there was no answer", async (t) => {
+  test("errors are shown in the service's words, or in the console's if there is no answer", async (t) => {
     const { page } = await open(t);
     await signIn(page, "#/deliveries?since=yesterday&limit=0");
     const faults = /since must be a time from 1970 on.*; limit must be an integer/;

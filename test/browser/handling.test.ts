@@ -67,7 +67,7 @@ describe("in a browser", { skip }, async () => {
     assert.equal(name, "envelope");
   });
 
-  test("the search works with the keyboard alone", async (t) => {
+  test("the search works with only the keyboard", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs");
     await page.keyboard.press("/");
@@ -121,7 +121,7 @@ describe("in a browser", { skip }, async () => {
     }
   });
 
-  test("the appearance that a reader chooses stays on the next page", async (t) => {
+  test("the chosen appearance stays on the next page", async (t) => {
     const page = await open(t, { ...DESKTOP, colorScheme: "light" });
     const paper = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
     await page.goto("/docs");
@@ -138,7 +138,7 @@ describe("in a browser", { skip }, async () => {
     assert.deepEqual([await button.textContent(), await paper()], ["System", light]);
   });
 
-  test("the search finds no match inside of words", async (t) => {
+  test("the search finds no matches inside words", async (t) => {
     const page = await open(t, DESKTOP);
     await page.goto("/docs");
     await page.locator("#search").fill("ubscription");

@@ -12,13 +12,13 @@ import { aPartner, aRig, partnerOf } from "../support/rig.ts";
 
 const EVENTS = 40;
 const RATE = 20;
-/** What one turn of the job writes: more cannot be under way when the process is killed. */
+/** The deliveries of one turn of the job, and so the most that are in flight at the kill. */
 const BATCH = RATE / 4;
 
 const button = (page: Page, name: string | RegExp) =>
   page.getByRole("button", { name, exact: true });
 
-/** Processes that follow each other on the same ports, as under a supervisor, with a lease of six seconds. */
+/** Successive processes on the same ports, as under a supervisor, with a lease of six seconds. */
 async function aNode(t: TestContext) {
   const rig = await aRig(t, {
     ...{ RETRY_DELAYS: "10ms", AUTO_DISABLE_AFTER: "1000", ATTEMPT_TIMEOUT: "2s" },
@@ -27,7 +27,7 @@ async function aNode(t: TestContext) {
   return () => startProgram(t, rig);
 }
 
-/** A partner whose receiver refused all night. Returns its subscription's events, which are all dead-lettered. */
+/** A partner whose receiver refused all night. Returns the events of its subscription, all dead-lettered. */
 async function aNightOfFailures(t: TestContext, program: Awaited<ReturnType<typeof startProgram>>) {
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   receiver.answer(status(500));
@@ -48,7 +48,7 @@ async function aNightOfFailures(t: TestContext, program: Awaited<ReturnType<type
   return { partner, subscription, events, journal, recover };
 }
 
-/** Reads a number of the page until it is as wanted. */
+/** Reads a number from the page until it is the expected one. */
 async function until(read: () => Promise<number>, isWanted: (value: number) => boolean) {
   for (;;) {
     const value = await read();
@@ -92,7 +92,7 @@ test(
     assert.equal(await first.end("SIGKILL"), "SIGKILL");
 
     const second = await start();
-    assert.equal(await until(handled, (done) => done === EVENTS), EVENTS); // The page goes on by itself.
+    assert.equal(await until(handled, (done) => done === EVENTS), EVENTS); // The page updates itself.
     await page.getByText("finished", { exact: true }).first().waitFor();
     await until(
       () => Promise.resolve(new Set(journal).size),

@@ -144,7 +144,7 @@ test("iterating the failures throws a refusal", async (t) => {
   );
 });
 
-test("a newer code and a proxy's response are unrecognized", async () => {
+test("a newer code and a proxy's response are reported as unrecognized", async () => {
   const newer = { code: "on_holiday", title: "On holiday", detail: "Back on Monday.", status: 503 };
   const { error } = await aClientOf(() =>
     Response.json(newer, { status: 503, headers: { "retry-after": "60" } }),
@@ -161,13 +161,13 @@ test("a newer code and a proxy's response are unrecognized", async () => {
   }
 });
 
-test("a code that only another call can return is unrecognized", async () => {
+test("a code that only another call can return is reported as unrecognized", async () => {
   const answer = () => Response.json({ code: "secret_mismatch" }, { status: 403 });
   assert.equal((await aClientOf(answer).getIdentity()).error?.code, "unrecognized");
   assert.equal((await aClientOf(answer).sendTestEvent("wh_1", "x")).error?.code, "secret_mismatch");
 });
 
-test("every call recognizes the codes that any request may get", async (t) => {
+test("every call recognizes the codes of any request", async (t) => {
   const { baseUrl, token, client } = await aClient(t);
   assert.equal((await client.deleteSubscription("")).error?.code, "method_not_allowed");
   const misled = createPartnerClient({ baseUrl: `${baseUrl}/api`, token });
@@ -224,7 +224,7 @@ test("a truncated response rejects", async () => {
   await assert.rejects(aClientOf(() => new Response(body())).getIdentity(), /terminated/);
 });
 
-test("a missing or incomplete response ends in a timeout, even after garbage collection", async (t) => {
+test("a missing or incomplete response is a timeout, even after garbage collection", async (t) => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const collecting = setInterval(collect, 5);

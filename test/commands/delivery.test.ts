@@ -108,7 +108,7 @@ test("no line of a list is wider than 120 columns", async () => {
   for (const line of stdout.split("\n")) assert.ok(line.length <= 120, line);
 });
 
-test("each filter narrows the list, alone and combined", async () => {
+test("each filter narrows the list, and so do combinations", async () => {
   const dead = await aDelivery(...sevenTimes);
   const waiting = await aDelivery();
   const elsewhere = await aSubscription(deps);
@@ -180,7 +180,7 @@ test("a dead-lettered delivery is redelivered as a new delivery of the same even
   assert.deepEqual([shown.state, shown.attempts], ["delivered", 1]);
 });
 
-test("it may go to another subscription, but only of the same organization", async () => {
+test("a redelivery may go to another subscription of the same organization, and to no other", async () => {
   const dead = await aDelivery(...sevenTimes);
   const other = await aSubscription(deps, organizationId);
   const foreign = await aSubscription(deps);
@@ -234,7 +234,7 @@ for (const [what, argv, stderr] of refusals) {
   });
 }
 
-test("a delivery shows its organization and the state of its subscription", async () => {
+test("a delivery is shown with its organization and the state of its subscription", async () => {
   const { id: ended, organization_id: foreign } = await aSubscription(deps);
   const [event = ""] = await publish(deps, foreign);
   const [{ id } = { id: "" }] = await list("--event", publicId("evt", event));

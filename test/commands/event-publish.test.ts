@@ -48,7 +48,7 @@ test("an event is published from the command line or a file, and shown", async (
   );
 });
 
-test("a second event with a key is not published, and the first one is named", async () => {
+test("a second event with a key is not published, and the output names the first one", async () => {
   const key = ["--dedupe-key", randomUUID()];
   const first = await json<PublishedView>(...publish('{"amount":1}', ...key));
   const { status, stdout } = await run(...publish('{"amount":1}', ...key));

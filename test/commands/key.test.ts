@@ -16,7 +16,7 @@ const TOKEN = /^vck_([0-9a-z]{20})\.[A-Za-z0-9_-]{43}$/;
 await createOrganization(deps, { slug: "acme" });
 await createOrganization(deps, { slug: "globex" });
 
-test("standard output is only the new key's token, and the token works", async () => {
+test("standard output is only the new key's token, which works", async () => {
   const { status, stdout, stderr } = await run(
     ...["key", "create", "--organization", "acme", "--scope", "webhooks:manage"],
   );
@@ -81,7 +81,7 @@ test("the list shows keys of one or all organizations, without tokens", async ()
   ]);
 });
 
-test("a revoked key is refused and listed only on request", async () => {
+test("a revoked key is refused, and is listed only on request", async () => {
   const token = (await run("key", "create", "--organization", "acme")).stdout.trimEnd();
   const keyId = TOKEN.exec(token)?.[1] ?? "";
   assert.deepEqual(await run("key", "revoke", keyId), {

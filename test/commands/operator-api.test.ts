@@ -14,7 +14,7 @@ import { runProgram } from "../support/program.ts";
 
 const { deps } = await createEngine(await createDatabase());
 
-/** A command line with this token, and the log of the service that it goes through. */
+/** A command line with this token, and the log of its service. */
 async function through(t: TestContext, token: string) {
   const { app, logged } = startOperatorApi(t, deps);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -90,7 +90,7 @@ test("an error names a server that is down, silent, foreign or redirecting, and 
   assert.ok(!seen.includes("/elsewhere"));
 });
 
-test("the program goes through the service that PARTNER_API_URL names, without any database", async (t) => {
+test("with PARTNER_API_URL the program uses the service and needs no database", async (t) => {
   const { url } = await through(t, "");
   const [{ token } = { token: "" }] = OPERATORS;
   const env = { PARTNER_API_URL: `${url}/`, PARTNER_API_TOKEN: token, DATA_DIR: "/nowhere/at/all" };

@@ -47,7 +47,7 @@ test("an error names every missing option and argument at once", async () => {
   for (const [argv, error] of cases) assert.match((await run(...argv)).stderr, error);
 });
 
-test("every command that requires something names all of it", () => {
+test("every command names all its missing options and arguments", () => {
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
   const commands = all(buildProgram({} as CommandContext)).filter(
     ({ registeredArguments, options }) =>
@@ -92,7 +92,7 @@ test("an unexpected error is one line, with a stack only on request", async () =
   assert.match((await debugging.run("org", "list")).stderr, /\n {4}at /);
 });
 
-test("an unreachable database is reported as such, in the words of the driver", async () => {
+test("an unreachable database is reported in the driver's words", async () => {
   const refused = "127.0.0.1:5432: connect ECONNREFUSED 127.0.0.1:5432";
   const away = Object.assign(new Error(refused), { code: "ECONNREFUSED" });
   const { run } = createCommandLine(nowhere, failingWith(away));

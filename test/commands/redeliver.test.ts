@@ -11,7 +11,7 @@ import { createRedeliveries, wh } from "../support/redeliveries.ts";
 const { deps, clock, deliverDue, deadLetters, runAll } = await createRedeliveries();
 const { run, json } = createCommandLine(deps, { clock });
 
-/** Takes the turns of jobs until a command is over. */
+/** Runs turns of jobs until a command ends. */
 async function whileRunning(command: Promise<unknown>): Promise<void> {
   const running = new Set([command]);
   void command.finally(() => running.clear());
@@ -99,7 +99,7 @@ test("the bar shows the progress of the job", () => {
   assert.match(progressLine({ ...job, state: "queued", total: 0 }), / 0%/);
 });
 
-test("the command needs one delivery or filters, not both", async () => {
+test("the command needs either one delivery or filters", async () => {
   const both = await run("delivery", "redeliver", "dlv_x", "--state", "cancelled");
   assert.deepEqual(both.stderr, "error: specify the id of one delivery, or filters\n");
   const { status, stderr } = await run("delivery", "redeliver", "--state", "cancelled");

@@ -96,7 +96,7 @@ test("a different key with the newest key's id is detected", async () => {
   assert.match(stderr, / and 3 more: /);
 });
 
-test("a secret that is erased or replaced meanwhile is left unchanged", async () => {
+test("a secret that is erased or replaced during resealing is left unchanged", async () => {
   const made = await aSubscription(deps);
   const { db } = deps;
   // Replaces the secret between the read and the write of reseal.

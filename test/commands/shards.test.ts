@@ -25,12 +25,12 @@ test("a list names the shard of each organization, and the shard that did not an
   assert.equal(stderr, "No answer of shard 01: its items are missing.\n");
 });
 
-test("a new organization is told with its shard", async () => {
+test("a new organization is shown with its shard", async () => {
   const { stdout } = await commandLineWith({ ...ACME, shard: "01" }).run("org", "create", "acme");
   assert.equal(stdout, "Organization acme (org_1, shard 01): 600 requests per minute.\n");
 });
 
-test("a command with --json says nothing beside its document", async () => {
+test("a command with --json prints only its document", async () => {
   const page = { items: [], next_cursor: null, unavailable_shards: ["01"] };
   const { stdout, stderr } = await commandLineWith(page).run("org", "list", "--json");
   assert.deepEqual([JSON.parse(stdout), stderr], [page, ""]);

@@ -3,7 +3,7 @@ import type { Config } from "../../src/config.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What holds without any variable. */
+/** The configuration without any variable. */
 export const defaults: Config = {
   shards: [{ shard: "00", databaseUrl: null, migrationDatabaseUrl: null }],
   shard: "00",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../src/config.ts";
 
-test("the export's program gets its arguments, and the environment without the service's own settings", () => {
+test("the export program gets its arguments and the environment without the service's own settings", () => {
   const { exportCommand } = loadConfig({
     EXPORT_COMMAND: "/usr/local/bin/export  --to /srv",
     PATH: "/bin",
@@ -17,7 +17,7 @@ test("the export's program gets its arguments, and the environment without the s
   assert.deepEqual(exportCommand, expected);
 });
 
-test("quotes would need a shell, so they are refused", () => {
+test("quotes are refused, because they would need a shell", () => {
   for (const EXPORT_COMMAND of ["export 'a b'", 'sh -c "x"', "x".repeat(1001)]) {
     assert.throws(
       () => loadConfig({ EXPORT_COMMAND }),

@@ -16,7 +16,7 @@ test("a variable one or two letters from a setting is found", () => {
   ]);
 });
 
-test("common shell variables are not reported as misspelt, nor is a name beside the correct one", () => {
+test("common shell variables and correct names are not reported as misspelt", () => {
   const usual = ["HOME", "PATH", "USER", "TERM", "LANG", "SHELL", "PWD", "HOSTNAME", "LOGNAME"];
   assert.deepEqual(meantBy(...usual, "PGHOST", "PGPORT", "NODE_ENV", "TZ", "EDITOR"), []);
   assert.deepEqual(meantBy("RETRY_DELAY", "RETRY_DELAYS"), []);

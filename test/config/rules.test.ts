@@ -13,7 +13,7 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-test("a migration URL alone is refused, because the schema would belong to another database", () => {
+test("a migration URL without DATABASE_URL is refused, because the schema would belong to another database", () => {
   assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [
     "MIGRATION_DATABASE_URL requires DATABASE_URL",
   ]);

@@ -51,7 +51,7 @@ for (const [value, fault] of [
   });
 }
 
-test("the owner's URLs have the names of the shards, and all faults of both are told at once", () => {
+test("the owner's URLs must name the same shards, and all faults of both settings are reported at once", () => {
   const SHARDS = "00=postgres://a/p 01=postgres://b/p";
   const owners = (MIGRATION_DATABASE_URL: string) => faultsOf({ SHARDS, MIGRATION_DATABASE_URL });
   assert.deepEqual(owners("01=postgres://o@b/p 00=postgres://o@a/p"), []);

@@ -3,7 +3,7 @@ import type { Tracing } from "../../src/config/tracing.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 
-/** What holds with the collector's address alone. */
+/** The configuration with only the collector's address. */
 const tracing: Tracing = {
   endpoint: "http://collector:4318",
   headers: {},
