@@ -167,7 +167,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
 };
 
 for (const [what, [bytes, expected]] of Object.entries(ANSWERS)) {
-  test(`an answer with ${what} is read alike however it is cut`, () => {
+  test(`an answer with ${what} is read alike in any pieces`, () => {
     assert.deepEqual(outcomeOf([bytes]), expected);
     const cut = fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 8 });
     fc.assert(
@@ -192,7 +192,7 @@ for (const [value, seconds] of [
   ["xtimeout=5", null],
   ["max=1,timeout=1234567", 1234567],
 ] as const) {
-  test(`Keep-Alive: ${value} says ${seconds ?? "nothing"} of seconds`, () => {
+  test(`Keep-Alive: ${value} means ${seconds ?? "no number"} of seconds`, () => {
     const answer = new Answer();
     answer.take(Buffer.from(`${OK}keep-alive: ${value}\r\ncontent-length: 0\r\n\r\n`));
     assert.equal(answer.head?.idleSeconds, seconds);
@@ -221,13 +221,13 @@ test("any input is read to its end without an exception", () => {
   );
 });
 
-/** Pieces are fed until the answer has come to its end. */
+/** Pieces are fed until the answer has ended. */
 function outcomeOf(pieces: string[]): Expected {
   const answer = new Answer();
   let progress: Progress = "incomplete";
   for (const [index, piece] of pieces.entries()) {
     progress = answer.take(Buffer.from(piece, "latin1"));
-    if (progress === "complete" && index < pieces.length - 1) progress = "bad"; // Nobody asked for more.
+    if (progress === "complete" && index < pieces.length - 1) progress = "bad"; // No more data was requested.
     if (progress !== "incomplete") break;
   }
   return answer.head === null ? [progress] : [progress, answer.head.status, answer.head.keepsAlive];

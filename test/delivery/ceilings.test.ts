@@ -27,7 +27,7 @@ async function aLimited(maxPerSecond: number, events: number): Promise<string> {
   return id;
 }
 
-/** A dispatcher of a process of its own, on the virtual clock. It notes when the claim of each attempt was made. */
+/** A dispatcher with its own process, on the virtual clock. It notes the time of each attempt's claim. */
 function aDispatcher(beganMs: number[]): Dispatcher {
   return new Dispatcher({
     listDue: (page) => listDueSubscriptions(db, { now: clock(), ...page }),
@@ -62,7 +62,7 @@ test("two dispatchers never make more attempts in a second than the ceiling and 
       for (const dispatcher of dispatchers) dispatcher.start();
       for (let n = 0; beganMs.length < count; n++) {
         clock.advance(stepsMs[n % stepsMs.length] ?? 1);
-        await new Promise((resolve) => setTimeout(resolve, 1)); // The dispatchers go on.
+        await new Promise((resolve) => setTimeout(resolve, 1)); // Lets the dispatchers continue.
       }
       await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
 
@@ -76,7 +76,7 @@ test("two dispatchers never make more attempts in a second than the ceiling and 
   await fc.assert(property, { numRuns: 12 });
 });
 
-test("simultaneous claims share one bucket, which fills with time", async () => {
+test("simultaneous claims share one bucket, which refills with time", async () => {
   const id = await aLimited(100, 60);
   const wanted = { shares: [{ subscription_id: id, share: 16 }], limit: 64 };
   const claimAtOnce = async () => {
@@ -91,7 +91,7 @@ test("simultaneous claims share one bucket, which fills with time", async () => 
   assert.equal(await claimAtOnce(), 10, "a bucket holds one burst");
 });
 
-test("a claim returns the pause for a used-up ceiling, and claims other subscriptions as usual", async () => {
+test("a claim returns the pause for a used-up ceiling, and takes deliveries of other subscriptions", async () => {
   const limited = await aLimited(10, 5);
   const other = await aSubscription(deps);
   await publish(deps, other.organization_id, 5);
@@ -105,10 +105,10 @@ test("a claim returns the pause for a used-up ceiling, and claims other subscrip
   const [row] = await db<[{ waiting: number }]>`
     select count(*)::int as waiting from waiting_deliveries
      where subscription_id = ${limited} and lease_id is null and attempts = 0`;
-  assert.equal(row.waiting, 4, "what waits for its turn holds no lease and has no attempt");
+  assert.equal(row.waiting, 4, "a delivery that waits for its turn has no lease and no attempt");
 });
 
-test("a ceiling that has more tokens than the subscription has slots takes no more than these", async () => {
+test("a ceiling with more tokens than the subscription has slots does not raise its slots", async () => {
   const id = await aLimited(1_000, 30);
   const other = await aSubscription(deps);
   await publish(deps, other.organization_id, 30);

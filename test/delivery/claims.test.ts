@@ -6,7 +6,7 @@ import { anOrganization, aSubscription, createEngine, publish } from "../support
 
 const db = await createDatabase();
 
-/** Three subscriptions with so many deliveries due each. */
+/** Three subscriptions with these numbers of due deliveries. */
 async function threeOf(each: number) {
   const { deps } = await createEngine(db);
   const organization = await anOrganization(deps);
@@ -16,7 +16,10 @@ async function threeOf(each: number) {
   return { deps, ids };
 }
 
-/** How many a claim took of each, where so many are its limit and two of each the share. */
+/**
+ * The number of claimed deliveries of each subscription. The claim's limit is `limit`, and the share of each
+ * is two.
+ */
 async function claimed(
   { deps, ids }: Awaited<ReturnType<typeof threeOf>>,
   limit: number,
@@ -37,7 +40,7 @@ test("a claim takes at most its limit, and subscriptions named first come first"
   assert.deepEqual(await claimed(three, 3), [1, 2, 0]);
 });
 
-test("a claim passes over deliveries that another transaction has locked, and does not wait for it", async () => {
+test("a claim skips deliveries that another transaction has locked", async () => {
   const three = await threeOf(1);
   const [locked = ""] = three.ids;
   const impatient = { ...three, deps: { ...three.deps, db: db.within(10_000) } };
@@ -75,6 +78,6 @@ test("a delivery that is cancelled instead of attempted counts as taken", async 
   await deps.cancelling.restCancelled();
 });
 
-test("later subscriptions fill the claim if the first have less due than their share", async () => {
+test("later subscriptions fill the claim if the first have fewer due deliveries than their share", async () => {
   assert.deepEqual(await claimed(await threeOf(1), 2), [1, 1, 0]);
 });

@@ -29,7 +29,7 @@ function aConnection(keeper: ConnectionKeeper = KEEPER) {
     keeper,
   );
   const post = () => connection.post(Buffer.from("a request"), new Deadline(60_000));
-  /** Resolves once the connection has read it. */
+  /** Resolves when the connection has read it. */
   const say = async (text: string) => {
     socket.push(text);
     await turn();
@@ -70,7 +70,7 @@ test("a connection that was used since the last check is not closed for earlier 
   await say(ANSWER);
   assert.equal(await posted, 200);
   connection.breakFlood();
-  assert.ok(!socket.destroyed, "it has come over many answers, for all we know");
+  assert.ok(!socket.destroyed, "it may have arrived over many answers");
   raw.bytesRead += 256 * 1024 + 1;
   connection.breakFlood();
   assert.ok(socket.destroyed);
@@ -80,7 +80,7 @@ test("a silent connection is closed while it is idle, not during a request", asy
   const { socket, post, say } = aConnection();
   const posted = post();
   socket.emit("timeout");
-  assert.ok(!socket.destroyed, "the deadline rules");
+  assert.ok(!socket.destroyed, "the deadline applies");
   await say(ANSWER);
   assert.equal(await posted, 200);
   assert.ok(!socket.destroyed);
@@ -97,7 +97,7 @@ test("a receiver that sends data without a request loses its connection at once"
 function slowConnections(t: TestContext) {
   const connections = new Connections(createSecureContext(), 1_000);
   t.after(() => connections.close());
-  /** A connection whose answer has begun, and goes on when the test says so. */
+  /** A connection whose answer has begun, and continues when the test calls it. */
   return async () => {
     const connection = aConnection(connections);
     t.after(() => connection.connection.destroy());
@@ -108,7 +108,7 @@ function slowConnections(t: TestContext) {
   };
 }
 
-test("a connection whose answer is complete is not closed in favour of incomplete ones", async (t) => {
+test("a connection with a complete answer is not closed in favour of incomplete ones", async (t) => {
   const aSlowOne = slowConnections(t);
   const healthy = await aSlowOne();
   await healthy.say("ok");

@@ -25,7 +25,7 @@ test("an answer that arrived during a pause of the process is in time", async (t
   assert.deepEqual(events, ["answered"]);
 });
 
-test("an answer that has not arrived by the deadline is a timeout", async () => {
+test("an answer that arrives after the deadline is a timeout", async () => {
   const deadline = new Deadline(1);
   await assert.rejects(deadline.bound(new Promise(() => undefined)), {
     outcome: { kind: "unreachable", reason: "timeout" },

@@ -55,7 +55,7 @@ test("a subscription that has used up its ceiling is not claimed before its time
 });
 
 test(
-  "a subscription that has used up its ceiling comes back without a scan",
+  "a subscription that has used up its ceiling is claimed again without a scan",
   { timeout: 10_000 },
   async (t) => {
     let claims = 0;
@@ -74,12 +74,16 @@ test(
   },
 );
 
-test("while only the reserve is free, the holders are reported", { timeout: 10_000 }, async (t) => {
-  let told: Holders | undefined;
-  const onContended = (holders: Holders) => (told ??= holders);
-  const d = aDispatcher(t, { greedy: 100 }, { concurrency: 10, onContended });
-  d.dispatcher.start();
-  await d.reaches(9);
-  while (told === undefined && !t.signal.aborted) await new Promise(setImmediate);
-  assert.deepEqual(told, { organizations: [["owner of greedy", 9]], failingHosts: [] });
-});
+test(
+  "while only the reserve is free, the organizations with most slots are reported",
+  { timeout: 10_000 },
+  async (t) => {
+    let told: Holders | undefined;
+    const onContended = (holders: Holders) => (told ??= holders);
+    const d = aDispatcher(t, { greedy: 100 }, { concurrency: 10, onContended });
+    d.dispatcher.start();
+    await d.reaches(9);
+    while (told === undefined && !t.signal.aborted) await new Promise(setImmediate);
+    assert.deepEqual(told, { organizations: [["owner of greedy", 9]], failingHosts: [] });
+  },
+);

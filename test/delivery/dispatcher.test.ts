@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aDispatcher } from "../support/dispatcher.ts";
 import { dueOf } from "../support/due.ts";
 
-test("a receiver that hangs holds only its own share of the slots", async (t) => {
+test("a receiver that hangs uses only its own share of the slots", async (t) => {
   const d = aDispatcher(
     t,
     { hanging: 1000, healthy: 5 },
@@ -21,7 +21,7 @@ test("a receiver that hangs holds only its own share of the slots", async (t) =>
 });
 
 test(
-  "a subscription behind one whose deliveries are cancelled does not wait for the next scan",
+  "a subscription behind one with cancelled deliveries does not wait for the next scan",
   { timeout: 10_000 },
   async (t) => {
     const d = aDispatcher(t, { gone: 1000, healthy: 4 }, { inactive: "gone" });
@@ -74,7 +74,7 @@ test("many subscriptions with few due deliveries fill all slots, and none is for
 test("an empty claim is followed by the next if other subscriptions are known to be due", async (t) => {
   const d = aDispatcher(t, {});
   d.dispatcher.start();
-  await new Promise(setImmediate); // It has looked, and found nothing.
+  await new Promise(setImmediate); // The scan has found nothing.
   d.add("behind", 1);
   d.dispatcher.nudge(
     dueOf(...Array.from({ length: 100 }, (_, i) => `taken elsewhere ${i}`), "behind"),
@@ -107,14 +107,14 @@ test("while too many outcomes wait to be recorded, nothing is claimed, even if s
     d.endOne("a");
   }
   await new Promise(setImmediate);
-  assert.deepEqual(d.inFlight, [], "four outcomes of two hands are not recorded yet");
+  assert.deepEqual(d.inFlight, [], "four outcomes are not recorded yet");
   record();
   await d.reaches(2);
 });
 
 test("the number of remembered due subscriptions is bounded, and none is lost", async (t) => {
   let now = 0;
-  t.mock.method(performance, "now", () => now); // No scan before the nudged ones are served.
+  t.mock.method(performance, "now", () => now); // No scan runs before the nudged subscriptions are served.
   const ids = Array.from({ length: 12_000 }, (_, i) => `s${String(i).padStart(5, "0")}`);
   const { dispatcher, inFlight, add, reaches } = aDispatcher(
     t,
@@ -122,7 +122,7 @@ test("the number of remembered due subscriptions is bounded, and none is lost", 
     { concurrency: 20_000, pollIntervalMs: 1_000 },
   );
   dispatcher.start();
-  await new Promise(setImmediate); // It has looked, and found nothing.
+  await new Promise(setImmediate); // The scan has found nothing.
   for (const id of ids) add(id, 1);
   dispatcher.nudge(dueOf(...ids));
   await reaches(10_000);

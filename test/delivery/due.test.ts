@@ -37,7 +37,7 @@ test("a subscription that is added during its claim is remembered, because the c
   assert.deepEqual([...due.subscriptions], ["b", "a"]);
 });
 
-test("the same holds if the list of due subscriptions is full", () => {
+test("such a subscription is remembered even if the list of due subscriptions is full", () => {
   const { due } = aDue();
   const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
   due.add(dueOf(...ids));
@@ -72,7 +72,7 @@ test("a scan that returns only known subscriptions counts as empty", async (t) =
   assert.equal(looks(), 2);
 });
 
-test("a scan that reaches its bound continues at once if it found something new, else after twice its duration", async (t) => {
+test("a scan that reaches its bound continues at once if it found something new, otherwise after twice its duration", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   let scans = 0;

@@ -4,7 +4,7 @@ import { createLocalChecks } from "../../src/delivery/local-checks.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { aPost, startSender } from "../support/sender.ts";
 
-/** An address of a network for documentation, which no machine has. */
+/** An address from a network for documentation. No machine has it. */
 const NOBODYS = { ipv4: "192.0.2.1", ipv6: "2001:db8::1" };
 
 for (const [address, source, seen] of [
@@ -14,7 +14,7 @@ for (const [address, source, seen] of [
   ["::1", { ipv4: "127.0.0.7", ipv6: null }, "::1"],
 ] as const) {
   const from = source.ipv4 ?? source.ipv6;
-  test(`a delivery to ${address} comes from ${seen} where ${from} is to send`, async (t) => {
+  test(`with the source ${from}, a delivery to ${address} comes from ${seen}`, async (t) => {
     const receiver = await startReceiver(t, { address });
     const sender = await startSender(t, { source });
     const outcome = await sender.send(aPost(receiver.url()));

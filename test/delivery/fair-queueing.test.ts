@@ -10,11 +10,11 @@ const LIMIT_MS = 600_000;
 
 interface Hostile {
   subscriptions: number;
-  /** How long each attempt holds its slot. */
+  /** The time for which each attempt uses its slot. */
   holdsMs: number;
   answers: boolean;
   arrivesMs: number;
-  /** When its receivers stop answering. */
+  /** The time at which its receivers stop answering. */
   hangsFromMs: number;
 }
 
@@ -27,8 +27,8 @@ const hostile = fc.record<Hostile>({
 });
 
 /**
- * Lets hostile organizations hold as many slots as they get on a virtual clock. An organization with one subscription and
- * one due delivery arrives at `arrivesMs`. Returns how long it waits for a slot.
+ * Gives hostile organizations as many slots as they can get, on a virtual clock. An organization with one due
+ * delivery arrives at `arrivesMs`. Returns how long it waits for a slot.
  */
 function waitOf(total: number, organizations: Hostile[], arrivesMs: number): number {
   const slots = new Slots(total, Math.ceil(total / 2));
@@ -94,7 +94,7 @@ test("an organization waits for a slot no longer than the bound, regardless of t
   fc.assert(property, { numRuns: 300 });
 });
 
-test("a newcomer does not wait for the timeouts of organizations that hold their share", () => {
+test("a newcomer does not wait for the timeouts of organizations that use their share", () => {
   const hanging = {
     subscriptions: 64,
     holdsMs: TIMEOUT_MS,

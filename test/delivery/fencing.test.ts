@@ -24,7 +24,7 @@ import {
 
 const db = await createDatabase();
 
-/** A delivery that one process claimed and slept over, and that another has claimed since. */
+/** A delivery that one process claimed and whose lease it outslept. Another process has claimed it since. */
 async function aDeliverySleptOver() {
   const { deps, clock, claim } = await createEngine(db);
   const organization = await anOrganization(deps);
@@ -64,7 +64,7 @@ function ended(claim: Claim, state: EndedAttempt["state"], now: Date): EndedAtte
 }
 
 for (const state of ["waiting", "delivered", "dead_lettered", "cancelled"] as const) {
-  test(`a process that slept past its lease cannot record that a delivery is ${state}`, async () => {
+  test(`a process that slept past its lease cannot record a delivery as ${state}`, async () => {
     const { clock, slept, awake } = await aDeliverySleptOver();
     const record = state === "delivered" ? recordDelivered : recordUndelivered;
     const before = await stateOf(slept);
@@ -88,13 +88,13 @@ test("a process that slept past its lease cannot postpone a delivery", async () 
   assert.deepEqual((await stateOf(awake))?.["due_at"], due);
 });
 
-test("only the process with the current lease locks a delivery", async () => {
+test("only the process with the current lease can lock a delivery", async () => {
   const { slept, awake } = await aDeliverySleptOver();
   assert.equal((await lockHeld(db, [slept])).size, 0);
   assert.equal((await lockHeld(db, [awake])).get(awake.id), awake.lease_id);
 });
 
-test("a process that claims a delivery again after a pause records one of the two attempts", async () => {
+test("a process that claims a delivery again after a pause records only one of the two attempts", async () => {
   const { deps, slept, awake } = await aDeliverySleptOver();
   await attemptAll(deps, [slept, awake], () => refused);
   assert.equal((await listAttempts(db, awake.id)).length, 1);

@@ -20,7 +20,7 @@ test("a receiver cannot choose the group of a finite-field key exchange", async 
       port: (server.address() as AddressInfo).port,
       host: "127.0.0.1",
       secureContext: trustedRoots(undefined),
-      rejectUnauthorized: false, // It is the key exchange that counts here.
+      rejectUnauthorized: false, // Only the key exchange matters here.
     });
     t.after(() => socket.destroy());
     await once(socket, "secureConnect");

@@ -14,8 +14,8 @@ const aFalseNotice = () =>
     })),
   );
 
-test("a flood of false notices leaves room for what this process publishes", (t) => {
-  const { dispatcher } = aDispatcher(t, {}); // It does not run, so it forgets nothing.
+test("a flood of false notices leaves room for this process's own events", (t) => {
+  const { dispatcher } = aDispatcher(t, {}); // The dispatcher does not run, so it forgets nothing.
   const time = { ms: 0 };
   const hearing = new Hearing(dispatcher, () => time.ms++);
   for (let sent = 0; sent < 100; sent++) hearing.hear(aFalseNotice());
@@ -23,7 +23,7 @@ test("a flood of false notices leaves room for what this process publishes", (t)
   assert.ok(dispatcher.dueCount < 1_000, `${dispatcher.dueCount} subscriptions are remembered`);
 });
 
-test("of many notices at once a bounded number is read", () => {
+test("only a bounded number of simultaneous notices is read", () => {
   const time = { ms: 0 };
   let read = 0;
   const nudge = () => {

@@ -8,11 +8,14 @@ import { aPost, startSender } from "../support/sender.ts";
 
 const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 
-/** An attempt's time where a receiver uses all of it; room for a slow machine where it must not. */
+/**
+ * The attempt timeout. It is short for receivers that use all of it, and long for the others, because the
+ * machine may be slow.
+ */
 const SHORT_MS = 3_000;
 const AMPLE_MS = 20_000;
 
-/** What the system's own buffers take of a flood before we have said that we want no more of it. */
+/** The bytes of a flood that the system's buffers take before reading is paused. */
 const BYTES_MAX = 16 * 1024 * 1024;
 
 test("a hostile receiver affects only its own attempt", { concurrency: true }, async (t) => {
@@ -25,14 +28,14 @@ test("a hostile receiver affects only its own attempt", { concurrency: true }, a
     const receiver = await startGuardedReceiver(t, hostile.receiver);
     if (hostile.script !== undefined) receiver.answer(hostile.script);
     const attempt = (hostile.lasts ? short : ample).send(aPost(receiver.url()));
-    // Its time is short, so nothing else goes on until its answer is there.
+    // The timeout is short, so nothing else runs until the answer has arrived.
     if (hostile.lasts && hostile.outcome.kind === "acknowledged") await attempt;
 
     const subtest = t.test(`a receiver that ${what}`, async () => {
       assert.deepEqual(await ample.send(aPost(healthy.url())), DELIVERED, "another receiver's");
       assert.deepEqual(await attempt, hostile.outcome);
       await gone(receiver);
-      // Without a script it is its TLS that is hostile, and the request must never get there.
+      // A receiver without a script is hostile in TLS and must never get the request.
       if (hostile.script === undefined) assert.equal(receiver.requests.length, 0);
     });
     subtests.push(subtest);
@@ -40,10 +43,10 @@ test("a hostile receiver affects only its own attempt", { concurrency: true }, a
   await Promise.all(subtests);
 });
 
-/** Waits until the receiver has no connection any more. */
+/** Waits until the receiver has no connections. */
 async function gone({ connections }: Receiver): Promise<void> {
   for (const socket of connections) {
     if (!socket.closed) await once(socket, "close");
-    assert.ok(socket.bytesWritten < BYTES_MAX, `it was let send ${socket.bytesWritten} bytes`);
+    assert.ok(socket.bytesWritten < BYTES_MAX, `the receiver sent ${socket.bytesWritten} bytes`);
   }
 }

@@ -24,7 +24,7 @@ const FAULTS: InternalFault[] = [
 ];
 
 for (const fault of FAULTS) {
-  test(`ten minutes of ${fault} cost fifty subscriptions nothing, and afterwards everything is delivered`, async () => {
+  test(`ten minutes of ${fault} cause no failures of fifty subscriptions, and afterwards everything is delivered`, async () => {
     const { deps, clock, deliverDue } = await createEngine(db);
     const organization = await anOrganization(deps);
     for (let i = 0; i < SUBSCRIPTIONS; i++) await aSubscription(deps, organization);

@@ -17,7 +17,7 @@ import {
 
 const db = await createDatabase();
 
-/** An engine whose first failure disables, with one delivery claimed. */
+/** An engine that disables after one failure, with one claimed delivery. */
 async function anEngine() {
   const { deps, clock } = await createEngine(db);
   deps.rules = { ...deps.rules, autoDisableAfter: 1 };
@@ -70,7 +70,7 @@ test("an attempt is in the audit, even if its clock was far ahead of the deletin
   );
 });
 
-test("an attempt that outlived its lease is in the audit if no other process claimed its delivery", async () => {
+test("an attempt that outlived its lease is in the audit unless another process claimed its delivery", async () => {
   const { deps, clock, first, another } = await anEngine();
   const slow = await another();
   clock.advance(30_000);

@@ -33,7 +33,7 @@ async function aDueDelivery() {
   return { ...engine, organization, subscription };
 }
 
-test("processes that claim at once share the work and never a delivery", async () => {
+test("processes that claim at once share the work, and no two claim the same delivery", async () => {
   const { deps, organization, claim } = await aDueDelivery();
   await publish(deps, organization, 29);
   const claims = (await Promise.all([claim(), claim(), claim(), claim()])).flat();
@@ -41,7 +41,7 @@ test("processes that claim at once share the work and never a delivery", async (
   assert.equal(new Set(claims.map((c) => c.id)).size, 30);
 });
 
-test("a delivery whose process died is claimed again when the lease ends, no sooner, and no attempt was counted", async () => {
+test("a delivery of a dead process is claimed again when its lease ends, and no attempt is counted", async () => {
   const { claim, clock } = await aDueDelivery();
   const [lost] = await claim();
   assert.ok(lost);
@@ -63,7 +63,7 @@ test("a claimed delivery is not overdue until its lease ends, and then counts fr
   assert.deepEqual(await findNextDueOf(db, null, clock()), dueAt);
 });
 
-test("a process that slept past its lease cannot record, and the one that has the lease can", async () => {
+test("a process that slept past its lease cannot record, and the one with the lease can", async () => {
   const { deps, claim, clock, subscription } = await aDueDelivery();
   const [slept] = await claim();
   clock.advance(30_000);
@@ -94,7 +94,7 @@ test("an attempt during which the clock steps by a month is recorded with the ma
   assert.equal(failure?.duration_ms, 2 ** 31 - 1);
 });
 
-test("five leases lost in a row are one failed attempt, `interrupted`, and nothing is sent", async () => {
+test("after five lost leases in a row one failed attempt, `interrupted`, is recorded and nothing is sent", async () => {
   const { deps, claim, clock, deliverDue, subscription } = await aDueDelivery();
   for (let lost = 1; lost <= 5; lost++) {
     assert.equal((await claim()).length, 1);
@@ -114,7 +114,7 @@ test("five leases lost in a row are one failed attempt, `interrupted`, and nothi
   assert.equal(await deliverDue(() => acknowledged), 1);
 });
 
-test("a lease lost now and then is forgotten once an attempt is recorded", async () => {
+test("a recorded attempt resets the count of lost leases", async () => {
   const { deps, claim, clock } = await aDueDelivery();
   for (let lost = 1; lost <= 4; lost++) {
     await claim();
@@ -128,7 +128,7 @@ test("a lease lost now and then is forgotten once an attempt is recorded", async
   assert.equal(next?.lost_leases, 1);
 });
 
-test("a claim whose lease is over is not attempted, and no attempt is counted", async () => {
+test("a claim is not attempted after its lease, and no attempt is counted", async () => {
   const { deps, claim, clock, deliverDue, subscription } = await aDueDelivery();
   const late = await claim();
   clock.advance(30_000);
@@ -146,7 +146,7 @@ test("a claim whose lease is over is not attempted, and no attempt is counted", 
   assert.equal((await listAttempts(db, again[0]?.id ?? "")).length, 1);
 });
 
-test("an internal fault is no attempt: the delivery waits a minute and nothing is counted", async () => {
+test("an internal fault delays the delivery by a minute and counts no attempt", async () => {
   const { clock, deliverDue, subscription } = await aDueDelivery();
   for (let minute = 0; minute < 60; minute++) {
     assert.equal(await deliverDue(() => ({ kind: "internal-fault", fault: "no_resolver" })), 1);
@@ -159,7 +159,7 @@ test("an internal fault is no attempt: the delivery waits a minute and nothing i
   assert.equal(await deliverDue(() => acknowledged), 1);
 });
 
-test("a deferred attempt is no attempt: the delivery waits a second and nothing is counted", async () => {
+test("a deferred attempt delays the delivery by a second and counts no attempt", async () => {
   const { clock, deliverDue, subscription } = await aDueDelivery();
   for (let second = 0; second < 10; second++) {
     assert.equal(await deliverDue(() => ({ kind: "deferred" })), 1);
@@ -189,7 +189,7 @@ test("a delivery of an inactive subscription is cancelled when it is claimed", a
   assert.equal(delivery?.state, "cancelled");
 });
 
-test("a success that is recorded during a deletion waits for it, and neither fails", async () => {
+test("a success that is recorded during a deletion waits for it, and both succeed", async () => {
   const { deps, claim, clock, organization, subscription } = await aDueDelivery();
   await publish(deps, organization);
   const [first, second] = await claim();

@@ -31,7 +31,7 @@ async function aLongQueue() {
     const [row] = await db<[{ count: number }]>`select count(*)::int from waiting_deliveries`;
     return row.count;
   };
-  /** However many transactions it takes: how many deliveries each of them cancelled. */
+  /** The number of deliveries that each transaction cancelled. */
   const cancelledTogether = async () => {
     while ((await countWaiting()) > 0);
     const rows = await db<{ count: number }[]>`
@@ -47,7 +47,7 @@ test("deleting a subscription with a long queue cancels all of it in short trans
   assert.deepEqual(await cancelledTogether(), [2_001, 5_000, 5_000]);
 });
 
-test("disabling a subscription with a long queue does the same, and the failed attempt is recorded", async () => {
+test("disabling a subscription cancels a long queue in short transactions, and records the failed attempt", async () => {
   const { deps, clock, claim, cancelledTogether } = await aLongQueue();
   deps.rules = { ...deps.rules, autoDisableAfter: 1 };
   const outcome = { kind: "refused", httpStatus: 500 } as const;

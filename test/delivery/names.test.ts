@@ -17,14 +17,14 @@ const GOOD: Records = { A: ["127.0.0.2"] };
 const PRIVATE: Records = { A: ["127.0.0.1"] };
 const MANY = Array<string>(99).fill("127.0.0.2");
 
-/** Long enough to be of no account where answers come, short where a test has to wait for silence. */
+/** A timeout that has no effect if answers arrive, and a short one for tests that wait for silence. */
 const PATIENT_MS = 10_000;
 const SHORT_MS = 900;
 
 const NOT_PUBLIC = "The URL's host name resolves to an address that is not public.";
 const NOT_FOUND = "The URL's host name does not resolve to an address.";
 
-/** What a name resolves to, and what becomes of a URL with it: at creation, and of a delivery. */
+/** A name, its addresses, and the expected results of a creation and of a delivery. */
 const ANSWERS: Record<
   string,
   { answer: Records | Failure; detail: string | null; reason: string | null; ms?: number }
@@ -55,7 +55,7 @@ const ANSWERS: Record<
   "NAT64 of loopback": refused({ AAAA: ["64:ff9b::7f00:1"] }),
   "an alias of an internal name": refused({ CNAME: "internal.test" }),
   "an alias of an alias of an internal name": refused({ CNAME: "alias.test" }),
-  "an alias of nothing": unknown({ CNAME: "gone.test" }),
+  "an alias of a missing name": unknown({ CNAME: "gone.test" }),
   "no address": unknown({}),
   "three hundred addresses": unknown({ A: [...MANY, ...MANY, ...MANY, ...MANY] }),
   NXDOMAIN: unknown("NXDOMAIN"),
@@ -72,7 +72,7 @@ for (const [what, { answer, detail, reason, ms }] of Object.entries(ANSWERS)) {
     assert.equal((await create(`https://${HOST}/`)).detail ?? null, detail);
   });
 
-  test(`a delivery to a name that has come to resolve to ${what} is ${reason ?? "made"}`, async (t) => {
+  test(`a delivery to a name that now resolves to ${what} is ${reason ?? "made"}`, async (t) => {
     const { dns, create, deliver } = await aService(t, ms);
     const receiver = await startGuardedReceiver(t, { host: HOST, certifiedHosts: [HOST] });
     dns.set(HOST, GOOD, answer);
@@ -94,7 +94,7 @@ for (const ttl of [0, 86_400]) {
   });
 }
 
-test("a name that turns private between two attempts of a delivery is not contacted on the connection that is kept", async (t) => {
+test("a name that turns private between two attempts of a delivery is not contacted on the kept connection", async (t) => {
   const { dns, create, deliver, retry } = await aService(t);
   const receiver = await startGuardedReceiver(t, { host: HOST });
   receiver.answer(scripts.status(503));
@@ -103,11 +103,11 @@ test("a name that turns private between two attempts of a delivery is not contac
   assert.deepEqual(await deliver(subscription), [[503, "http_503"]]);
   assert.deepEqual((await retry(subscription, 60_000))[0], [0, "address_not_public"]);
   assert.deepEqual((await retry(subscription, 300_000))[0], [503, "http_503"]);
-  // The retry that was refused has not closed the connection; it has only left it alone.
+  // The refused retry has not closed the connection.
   assert.deepEqual([receiver.connections.length, receiver.requests.length], [1, 2]);
 });
 
-test("a name that has no address for a while gets its delivery when it has one again", async (t) => {
+test("a name without an address gets its delivery when it has one again", async (t) => {
   const { dns, create, deliver, retry } = await aService(t);
   const receiver = await startGuardedReceiver(t, { host: HOST });
   dns.set(HOST, GOOD, "NXDOMAIN", "SERVFAIL", GOOD);
@@ -121,7 +121,7 @@ test("a name that has no address for a while gets its delivery when it has one a
   assert.equal(receiver.requests.length, 1);
 });
 
-test("an attempt looks its name up once, and connects to what it has vetted", async (t) => {
+test("an attempt looks up its name once, and connects to the checked address", async (t) => {
   const { dns, create, deliver } = await aService(t);
   const receiver = await startGuardedReceiver(t, { host: HOST });
   dns.set(HOST, GOOD, GOOD, PRIVATE);
@@ -129,7 +129,7 @@ test("an attempt looks its name up once, and connects to what it has vetted", as
   assert.equal(dns.queries.filter((query) => query === `A ${HOST}`).length, 2);
 });
 
-test("localhost is no way in where the operator allows another loopback address", async (t) => {
+test("localhost stays refused if the operator allows another loopback address", async (t) => {
   const { create } = await aService(t);
   const { port } = await startGuardedReceiver(t);
   for (const host of ["localhost", "LOCALHOST.", "loc%61lhost"]) {
@@ -137,7 +137,7 @@ test("localhost is no way in where the operator allows another loopback address"
   }
 });
 
-test("a hundred names whose servers keep silent delay nobody else's delivery", async (t) => {
+test("a hundred names with silent servers do not delay other deliveries", async (t) => {
   const { dns, sender } = await aService(t, 3_600_000);
   const receiver = await startGuardedReceiver(t, { host: HOST });
   dns.set(HOST, GOOD);
@@ -166,9 +166,9 @@ interface Subscription {
 
 type Failures = [httpStatus: number, reason: string][];
 
-/** The partners' API and the sender, with look-ups at a real name server, as an operator would set them up. */
+/** The partners' API and the sender with look-ups at a real name server, set up as by an operator. */
 async function aService(t: TestContext, timeoutMs = PATIENT_MS) {
-  await db`delete from waiting_deliveries`; // What an earlier test left is none of this one's business.
+  await db`delete from waiting_deliveries`; // Removes the deliveries of earlier tests.
   const dns = await startDnsServer(t);
   dns.set("good.test", GOOD);
   dns.set("internal.test", PRIVATE);
@@ -200,13 +200,13 @@ async function aService(t: TestContext, timeoutMs = PATIENT_MS) {
     return ask("", { url, events: EVENTS });
   }
 
-  /** Makes a delivery's first attempt and answers all failures so far, the latest first. */
+  /** Makes the first attempt of a delivery and returns all failures so far, newest first. */
   async function deliver(subscription: Subscription): Promise<Failures> {
     await ask(`/${subscription.id}/test`, { secret: subscription.secret });
     return retry(subscription, 0);
   }
 
-  /** The same for the next attempt, when its time has come. */
+  /** Makes the next attempt when it is due. */
   async function retry({ id }: Subscription, afterMs: number): Promise<Failures> {
     api.clock.advance(afterMs);
     await attemptAll(api.deps, await claimAll(api.deps), (post) => sender.send(post));

@@ -25,9 +25,9 @@ const OUTCOMES: [what: string, errors: DialError[], outcome: string, localChecks
   [
     ["a refusal", [failed("ECONNREFUSED")], "connection_refused"],
     ["a reset", [failed("ECONNRESET")], "connection_reset"],
-    ["silence that the system gave up on", [failed("ETIMEDOUT")], "timeout"],
+    ["a timeout of the system", [failed("ETIMEDOUT")], "timeout"],
     ["a host that is not reachable", [failed("EHOSTUNREACH")], "network_error"],
-    ["an error that nobody thought of", [failed("EWHATEVER")], "network_error"],
+    ["an unknown error", [failed("EWHATEVER")], "network_error"],
     [
       "no IPv6 route, for a host that has only IPv6",
       [failed("ENETUNREACH", 6)],
@@ -75,7 +75,7 @@ const OUTCOMES: [what: string, errors: DialError[], outcome: string, localChecks
       "no_ports",
       withoutPorts,
     ],
-    ["no ports for this address alone", [failed("EADDRNOTAVAIL")], "deferred"],
+    ["no ports for only this address", [failed("EADDRNOTAVAIL")], "deferred"],
   ];
 
 for (const [what, errors, expected, localChecks = sound] of OUTCOMES) {
@@ -88,12 +88,12 @@ for (const [what, errors, expected, localChecks = sound] of OUTCOMES) {
   });
 }
 
-/** The codes by which a system says that it has no descriptors or memory left. */
+/** The codes of a system without free descriptors or memory. */
 const OWN_RESOURCES = ["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"];
 
 const CODES = [...Object.keys(constants.errno), "ERR_SSL_WRONG_VERSION_NUMBER", "CERT_HAS_EXPIRED"];
 
-test("only error codes of local resources are internal faults by themselves", async () => {
+test("only error codes of local resources are internal faults", async () => {
   for (const code of CODES) {
     const error = Object.assign(new Error(code), { code });
     const outcomes = [

@@ -4,7 +4,7 @@ import { Due } from "../../src/delivery/due.ts";
 import { Pace } from "../../src/delivery/pace.ts";
 import { Slots } from "../../src/delivery/slots.ts";
 
-/** A pace on a virtual clock, and the part of the time that its thread works. */
+/** A pace on a virtual clock, and the share of time for which its thread works. */
 function rig() {
   const thread = { nowMs: 0, utilization: 0 };
   const pace = new Pace(
@@ -20,7 +20,7 @@ function note({ pace }: Rig, organization: string, attempts: number): void {
   for (let n = 0; n < attempts; n++) pace.note(organization);
 }
 
-/** Lets windows of 20 ms pass in which the thread works for that part of the time. */
+/** Lets windows of 20 ms pass, in which the thread works for this share of the time. */
 function pass({ thread, pace }: Rig, windows: number, utilization: number): void {
   thread.utilization = utilization;
   for (let n = 0; n < windows; n++) {
@@ -64,7 +64,7 @@ test("attempts of this window count, and those of earlier ones do not", () => {
   assert.equal(one.pace.leftFor("large"), 9);
 });
 
-test("a thread that is no longer busy lets a large organization begin one more in each window, then all", () => {
+test("after the thread was busy, a large organization begins one more attempt in each window, then all", () => {
   const one = unequal();
   pass(one, 5, 0.95);
   pass(one, 10, 0.5);
@@ -75,7 +75,7 @@ test("a thread that is no longer busy lets a large organization begin one more i
   assert.equal(one.pace.leftFor("large"), Infinity);
 });
 
-test("organizations with equally many attempts do not limit each other", () => {
+test("organizations with the same number of attempts do not limit each other", () => {
   const one = rig();
   for (let n = 0; n < 10; n++) note(one, `${n}`, 500);
   pass(one, 5, 0.99);
@@ -99,7 +99,7 @@ test("an organization that was alone begins at full pace when another one comes"
   assert.equal(one.pace.leftFor("large"), 32);
 });
 
-test("an organization that was large two seconds ago is not limited any more", () => {
+test("an organization that was large two seconds ago is not limited", () => {
   const one = unequal();
   pass(one, 101, 0.95);
   assert.equal(one.pace.leftFor("large"), Infinity);
@@ -127,7 +127,7 @@ test("a claim for a large organization is limited to its pace, and that of a new
   ]);
   const attempt = { subscription_id: "large1", organization_id: "large", url: "https://l.test/" };
   slots.take(attempt);
-  slots.note(attempt, "answered", 0, 1); // Its receiver is prompt.
+  slots.note(attempt, "answered", 0, 1); // Its receiver answers promptly.
   slots.give(attempt);
 
   const wanted = slots.share(due).shares;

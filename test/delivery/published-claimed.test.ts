@@ -17,7 +17,7 @@ import {
 
 const db = await createDatabase();
 
-/** A process that has these slots to spare for what it publishes. */
+/** A process with these spare slots. */
 async function anEngine({ slots = 16, except = [] }: { slots?: number; except?: string[] } = {}) {
   const begun: Claim[] = [];
   const nudged: string[] = [];
@@ -44,7 +44,7 @@ test("a delivery that is published with its lease cannot be claimed, and is reco
   const { deps, subscription, begun, nudged, claim, send } = await anEngine();
   const eventId = await send();
   assert.deepEqual(await claim(), []);
-  assert.deepEqual(nudged, [], "nobody has to look for it");
+  assert.deepEqual(nudged, [], "nothing scans for it");
   assert.deepEqual(
     begun.map(({ event_id, url, signingSecret }) => ({ event_id, url, signingSecret })),
     [{ event_id: eventId, url: subscription.url, signingSecret: subscription.secret }],
@@ -65,7 +65,7 @@ test("without a spare slot the delivery waits for a claim, and the dispatcher is
   );
 });
 
-test("an event for many subscriptions takes as many slots as are spare, and the others wait", async () => {
+test("an event for many subscriptions takes all spare slots, and its other deliveries wait", async () => {
   const { deps, organization, subscription, begun, nudged } = await anEngine({ slots: 2 });
   const others = [await aSubscription(deps, organization), await aSubscription(deps, organization)];
   const all = [subscription, ...others].map(({ id }) => id);
@@ -77,7 +77,7 @@ test("an event for many subscriptions takes as many slots as are spare, and the 
   assert.deepEqual([early.length, [...early, ...nudged].sort()], [2, all.toSorted()]);
 });
 
-test("a subscription gets one slot for what is published together, and none where it is excepted", async () => {
+test("a subscription gets one slot for events that are published together, and none if it is excepted", async () => {
   const one = await anEngine();
   const event = { organizationId: one.organization, type: "vc.test.ping", data: "{}" };
   await publishAtOnce(one.deps, [event, event]);
@@ -93,7 +93,7 @@ test("a subscription gets one slot for what is published together, and none wher
   }
 });
 
-test("when the process that published it dies, another delivers it after the lease, byte for byte the same", async () => {
+test("if the publishing process dies, another one delivers the same bytes after the lease", async () => {
   const { deps, begun, claim, clock, send } = await anEngine();
   await send();
   clock.advance(29_999);
@@ -109,10 +109,10 @@ test("when the process that published it dies, another delivers it after the lea
   const begunInTime = { ...begun[0], leased_until: again.leased_until };
   await attemptAll(deps, [begunInTime], () => acknowledged);
   const [row] = await db`select attempts from waiting_deliveries where id = ${again.id}`;
-  assert.deepEqual(row?.["attempts"], 0, "who slept past the lease records nothing");
+  assert.deepEqual(row?.["attempts"], 0, "a process that slept past the lease records nothing");
 });
 
-test("where publishing fails nothing is attempted, and the slots come back", async () => {
+test("if publishing fails, nothing is attempted and the slots are returned", async () => {
   const { deps, organization, begun } = await anEngine();
   const ends: Claim[][] = [];
   const reserve = () => ({
@@ -126,7 +126,7 @@ test("where publishing fails nothing is attempted, and the slots come back", asy
   assert.deepEqual([ends, begun], [[[]], []]);
 });
 
-test("for a subscription that is not active nothing is attempted, and nothing written", async () => {
+test("an event for an inactive subscription is neither attempted nor written", async () => {
   const { deps, organization, subscription, begun, send } = await anEngine();
   await send();
   await deleteSubscription(deps, organization, subscription.id);
@@ -135,7 +135,7 @@ test("for a subscription that is not active nothing is attempted, and nothing wr
   assert.deepEqual(await deliveriesFor(subscription.id), [{ state: "cancelled", attempts: 0 }]);
 });
 
-test("a subscription that was disabled meanwhile gets nothing, and those in the same batch are attempted", async () => {
+test("a subscription that is disabled meanwhile gets nothing, and the others of the batch get their attempts", async () => {
   const { deps, organization, subscription, begun, send } = await anEngine();
   const other = await aSubscription(deps, organization);
   const sendToOther = () => sendTestEvent(deps, organization, other);
@@ -151,7 +151,7 @@ test("a subscription that was disabled meanwhile gets nothing, and those in the 
   );
 });
 
-test("an attempt under way when the subscription is deleted is recorded, and its delivery stays cancelled", async () => {
+test("an attempt in flight during the deletion of its subscription is recorded, and its delivery stays cancelled", async () => {
   const { deps, organization, subscription, begun, send } = await anEngine();
   await send();
   await deleteSubscription(deps, organization, subscription.id);

@@ -17,7 +17,7 @@ test("a failed write is repeated a little later and reported at once", async () 
   assert.deepEqual(told, [away, away]);
 });
 
-test("a recorder gives up at its time limit, regardless of how long each write took", async () => {
+test("a recorder gives up at its time limit, regardless of the duration of each write", async () => {
   let writes = 0;
   const away = new Error("the database is away");
   const record = createRecorder<string>(
@@ -49,7 +49,7 @@ test("an outcome that the database refuses does not stop others, and their order
   assert.deepEqual(written, ["a", "b", "c", "d", "e"]);
 });
 
-test("no outcome is refused, however many wait to be recorded", async () => {
+test("outcomes are never refused, even if 10,000 wait to be recorded", async () => {
   const many = Array.from({ length: 20_001 }, (_, n) => n);
   const written: number[] = [];
   const record = createRecorder<number>(

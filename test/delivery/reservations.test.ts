@@ -9,7 +9,7 @@ import { dueOf } from "../support/due.ts";
 
 const NOTHING: Taken = { claims: [], subscriptionIds: [], throttled: [] };
 
-/** A dispatcher without a queue, whose attempts and records end when the test says so. */
+/** A dispatcher without a queue. The test ends its attempts and records. */
 function aDispatcher(
   t: TestContext,
   claim: (wanted: Wanted) => Promise<Taken> = () => Promise.resolve(NOTHING),
@@ -46,7 +46,10 @@ function aDispatcher(
 const claimOf = (subscription_id: string) =>
   ({ ...dueOf(subscription_id)[0], url: "https://receiver/" }) as Claim;
 
-/** Publishes one event for each of these subscriptions. Returns those whose attempts begin at once. */
+/**
+ * Publishes one event for each of these subscriptions. Returns the subscriptions whose attempts begin at
+ * once.
+ */
 function publish(dispatcher: Dispatcher, ids: string[]): string[] {
   const { slots, except, end } = dispatcher.reserve();
   const begun = ids.filter((id) => !except.includes(id)).slice(0, slots);
@@ -100,7 +103,7 @@ test("unused reserved slots are returned", (t) => {
   assert.equal(dispatcher.inFlight, 0);
 });
 
-test("a subscription that has something due, or no slot left, gets none", async (t) => {
+test("a subscription with due deliveries or without free slots gets no reservation", async (t) => {
   const { dispatcher, inFlight, recorded } = aDispatcher(t, undefined, 256);
   dispatcher.nudge(dueOf("due"));
   dispatcher.start();
@@ -161,7 +164,7 @@ test("while outcomes wait to be recorded, no slots are reserved", async (t) => {
   for (const done of recorded) done();
 });
 
-test("a reserved slot is not free to a claim before its attempt has begun", async (t) => {
+test("a claim cannot use a reserved slot before its attempt begins", async (t) => {
   const { dispatcher, inFlight, recorded, wanted } = aDispatcher(t);
   dispatcher.start();
   await turn();

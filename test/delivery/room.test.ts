@@ -12,7 +12,7 @@ const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 const HOST = "hooks.partner.test";
 const LOOPBACK = { allow: [parseCidr("127.0.0.0/8")].filter((block) => block !== null), deny: [] };
 
-test("a handshake that failed takes up no room", async (t) => {
+test("a failed handshake uses no room", async (t) => {
   const sender = await startSender(t, { maxConnections: 1 });
   const [bad, good] = await Promise.all([
     startReceiver(t, { certifiedHosts: ["other.test"] }),
@@ -57,7 +57,7 @@ for (const [room, maxConnections, mostAtOnce] of [
   ["there is room", 3, 3],
   ["there is none", 1, 1],
 ] as const) {
-  test(`where ${room}, a host's silent addresses are tried ${mostAtOnce} at once, and the next one answers`, async (t) => {
+  test(`with ${room}, ${mostAtOnce} silent addresses of a host are tried at once, and the next one answers`, async (t) => {
     const addresses = ["127.0.0.3", "127.0.0.4", "127.0.0.2"];
     const sender = await startSender(t, {
       lookup: names({ [HOST]: [addresses] }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasLostIpv4, readOwnNetwork } from "../../src/delivery/routes.ts";
 
-/** Tables as Linux writes them. */
+/** Routing tables in Linux's format. */
 const IPV4 = {
   none: table([]),
   network: table(["eth0 000200C0 00000000 0001 0 0 0 00FFFFFF 0 0 0"]),
@@ -56,7 +56,7 @@ for (const name of ["gateway", "device", "halves", "somewhere"] as const) {
   });
 }
 
-test("a machine that was given IPv6 alone has lost nothing, and one that has neither has", () => {
+test("a machine with only IPv6 has a route, and one without addresses has none", () => {
   const network = { ipv4Routes: IPV4.none, ipv6Routes: IPV6.gateway };
   assert.equal(hasLostIpv4({ ...network, hasIpv4Address: false }), false);
   assert.equal(hasLostIpv4({ ...network, hasIpv4Address: true }), true);
@@ -64,7 +64,7 @@ test("a machine that was given IPv6 alone has lost nothing, and one that has nei
   assert.equal(hasLostIpv4(neither), true);
 });
 
-test("a system that does not show its routes has lost none", () => {
+test("a system that does not show its routes counts as having them", () => {
   const network = { ipv4Routes: null, ipv6Routes: null, hasIpv4Address: true };
   assert.equal(hasLostIpv4(network), false);
 });

@@ -113,7 +113,7 @@ test("each retry carries the same bytes, a fresh timestamp and its number, and a
   );
 });
 
-test("the 20th failure in a row (7 + 7 + 6) disables once, and what is queued is never claimed", async () => {
+test("the 20th failure in a row (7 + 7 + 6) disables once, and the rest of the queue is never claimed", async () => {
   const { deps, clock, deliverDue } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { id } = await aSubscription(deps, organization);
@@ -140,7 +140,7 @@ test("the 20th failure in a row (7 + 7 + 6) disables once, and what is queued is
   assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
 });
 
-test("of thirty attempts that fail at once the 20th disables, exactly once, and the counter stays at 20", async () => {
+test("of thirty attempts that fail at once the 20th disables once, and the counter stays at 20", async () => {
   const { deps, clock, claim, deliverDue } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { id } = await aSubscription(deps, organization);
@@ -161,7 +161,7 @@ test("of thirty attempts that fail at once the 20th disables, exactly once, and 
   assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
 });
 
-test("a success in between resets the counter, also inside one batch", async () => {
+test("a success between failures resets the counter, also inside one batch", async () => {
   const { deps, claim, deliverDue, clock } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { id } = await aSubscription(deps, organization);
@@ -176,7 +176,7 @@ test("a success in between resets the counter, also inside one batch", async () 
   assert.deepEqual(await health(id), { failures: 0, disabledAt: null });
 });
 
-test("a success resets the counter that other attempts raised after its own claim", async () => {
+test("a success resets failures that were counted after its own claim", async () => {
   const { deps, claim } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { id } = await aSubscription(deps, organization);
@@ -189,7 +189,7 @@ test("a success resets the counter that other attempts raised after its own clai
   assert.equal((await health(id))?.failures, 0);
 });
 
-test("deleting a subscription cancels what is queued; its attempt under way is recorded and changes nothing else", async () => {
+test("deleting a subscription cancels its queue, and its attempt in flight is recorded without other effects", async () => {
   const { deps, clock, claim, deliverDue } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { id } = await aSubscription(deps, organization);
@@ -210,7 +210,7 @@ test("deleting a subscription cancels what is queued; its attempt under way is r
   assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
 });
 
-test("revoking the key between attempts changes nothing for deliveries under way", async () => {
+test("revoking the key between attempts does not change its deliveries", async () => {
   const { deps, clock, deliverDue } = await createEngine(db);
   const organization = await anOrganization(deps);
   const { keyId } = await createApiKey(deps, { organization: `org_${organization}` });
@@ -251,7 +251,7 @@ test("an event reaches each active subscription of its organization that lists i
   assert.deepEqual(await states(foreign.id), {});
 });
 
-test("an event whose transaction is rolled back was never there", async () => {
+test("a rolled-back transaction publishes no event", async () => {
   const { deps, deliverDue } = await createEngine(db);
   const organizationId = await anOrganization(deps);
   await aSubscription(deps, organizationId);

@@ -62,7 +62,7 @@ test("the deadline of an attempt does not end the next one on its connection", a
   assert.equal(receiver.connections.length, 1);
 });
 
-test("the byte limit applies to each answer, not to a connection", async (t) => {
+test("the byte limit applies to each answer, not to the connection", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   receiver.answer(scripts.status(200, { body: Buffer.alloc(12 * 1024) }));
@@ -88,7 +88,7 @@ test("simultaneous deliveries use separate connections", async (t) => {
   assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), ["/a", "/b", "/c"]);
 });
 
-test("if a kept connection resets during sending, a new one gets the same request in the same attempt", async (t) => {
+test("if a kept connection resets while sending, the same attempt repeats the request on a new one", async (t) => {
   const times = [1, 2, 3].map((ms) => new Date(ms));
   const sender = await startSender(t, { clock: () => times.shift() ?? new Date(0) });
   const receiver = await startReceiver(t);
@@ -102,7 +102,7 @@ test("if a kept connection resets during sending, a new one gets the same reques
   assert.notEqual(again?.connection, lost?.connection);
 });
 
-test("a kept connection that the receiver has closed meanwhile is not used", async (t) => {
+test("a kept connection that the receiver has closed is not used", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));
@@ -143,7 +143,7 @@ test("a request is not repeated after the answer has begun", async (t) => {
   assert.equal(receiver.requests.length, 2);
 });
 
-test("a name is looked up for each attempt, and is not contacted if it became private", async (t) => {
+test("a name is looked up for each attempt, and is not contacted after it became private", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.2"], ["127.0.0.1"]] });
   const sender = await startSender(t, { lookup });
   const receiver = await startReceiver(t, { host: HOST });
@@ -152,7 +152,7 @@ test("a name is looked up for each attempt, and is not contacted if it became pr
 
   const outcome = await sender.send(aPost(receiver.url()));
   assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
-  assert.equal(receiver.requests.length, 1); // The open connection has not been used either.
+  assert.equal(receiver.requests.length, 1); // The open connection was not used either.
   assert.equal(canary.connections.length, 0);
 });
 
@@ -165,7 +165,7 @@ test("a host with one address that is not public is not contacted", async (t) =>
   assert.equal(receiver.connections.length, 0);
 });
 
-test("when a name moves, deliveries move with it", async (t) => {
+test("deliveries follow a name that moves", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.2"], ["127.0.0.3"]] });
   const sender = await startSender(t, { lookup });
   const old = await startReceiver(t, { host: HOST });
@@ -192,7 +192,7 @@ test("IPv4 addresses are tried before IPv6 ones", async (t) => {
   assert.equal(other.connections.length, 0);
 });
 
-test("of hundreds of addresses of a host only the first few are tried", async (t) => {
+test("only the first few of a host's hundreds of addresses are tried", async (t) => {
   const addresses = [...Array<string>(16).fill("127.0.0.3"), "127.0.0.2"];
   const sender = await startSender(t, { lookup: names({ [HOST]: [addresses] }) });
   const receiver = await startReceiver(t, { host: HOST });
@@ -223,21 +223,21 @@ test("an IPv6 literal is contacted without a look-up", async (t) => {
   assert.equal(servername, false);
 });
 
-test("an operator's exception for an IPv4 block reaches its mapped spelling too", async (t) => {
+test("an operator's exception for an IPv4 block includes its mapped spelling", async (t) => {
   const sender = await startSender(t, { egress: RECEIVERS });
   const receiver = await startReceiver(t, { certifiedHosts: ["127.0.0.2", "::ffff:7f00:2"] });
   const url = receiver.url().replace("127.0.0.2", "[::ffff:7f00:2]");
   assert.deepEqual(await sender.send(aPost(url)), DELIVERED);
 });
 
-test("at most the allowed connections are kept: the longest idle one is closed", async (t) => {
+test("the longest idle connection is closed above the maximum of kept ones", async (t) => {
   const sender = await startSender(t, { maxConnections: 2 });
   const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
   for (const receiver of [a, b, c, b, a]) await sender.send(aPost(receiver.url()));
   assert.deepEqual([a.connections.length, b.connections.length, c.connections.length], [2, 1, 1]);
 });
 
-test("of connections that were opened at once no more are kept than allowed", async (t) => {
+test("connections that were opened at once are kept only up to the maximum", async (t) => {
   const sender = await startSender(t, { maxConnections: 2 });
   const receiver = await startReceiver(t);
   for (let round = 0; round < 2; round++) {
@@ -246,7 +246,7 @@ test("of connections that were opened at once no more are kept than allowed", as
   assert.equal(receiver.connections.length, 8);
 });
 
-test("a connection that was cut off during a body takes up no room", async (t) => {
+test("a connection that was cut off during a body uses no room", async (t) => {
   const sender = await startSender(t, { maxConnections: 1 });
   const [a, b, c] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)]);
   a.answer(scripts.flood("HTTP/1.1 200 OK\r\n\r\n", Buffer.alloc(16 * 1024)));
@@ -257,7 +257,7 @@ test("a connection that was cut off during a body takes up no room", async (t) =
   assert.deepEqual([b.connections.length, c.connections.length], [2, 1]);
 });
 
-test("connections in great number are all kept, as long as their answers end", async (t) => {
+test("many connections are all kept while their answers end", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   receiver.answer(scripts.status(200, { body: "thank you" }));
@@ -268,7 +268,7 @@ test("connections in great number are all kept, as long as their answers end", a
   assert.equal(receiver.connections.length, 150);
 });
 
-test("closing ends attempts in flight and every connection", async (t) => {
+test("closing ends attempts in flight and all connections", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   await sender.send(aPost(receiver.url()));

@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 
 const program = fileURLToPath(new URL("../support/send-without-descriptors.js", import.meta.url));
 
-test("an attempt for which no file descriptor is left is an internal fault", async (t) => {
+test("an attempt without a free file descriptor is an internal fault", async (t) => {
   if (process.platform === "win32") {
-    t.skip("no limit to set");
+    t.skip("this machine has no limit to set");
     return;
   }
   const script = 'ulimit -n 64 && exec "$0" "$1"';

@@ -72,7 +72,7 @@ test("a URL that a changed policy refuses is not contacted", async (t) => {
 });
 
 test("an IPv4 address without a route, on a machine with other routes, is the receiver's failure", async (t) => {
-  // The system itself refuses TCP to the broadcast address, as it does without a route.
+  // The system refuses TCP to the broadcast address as it does without a route.
   const sender = await startSender(t, {
     lookup: names({ [HOST]: [["255.255.255.255"]] }),
     egress: { allow: [{ family: 4, network: [0, 0, 0, 0], mask: [0, 0, 0, 0] }], deny: [] },
@@ -81,7 +81,7 @@ test("an IPv4 address without a route, on a machine with other routes, is the re
   assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
 });
 
-/** Refuses every connection by this code before anything is sent, as our own system does. */
+/** Refuses every connection with this code before anything is sent, as the system does. */
 function refuseLocally(t: TestContext, code: string): void {
   onConnect(t, (socket) => socket.destroy(Object.assign(new Error(code), { code })));
 }
@@ -92,14 +92,14 @@ const SOUND = {
   hasLostIpv6Source: () => Promise.resolve(false),
 };
 
-test("without any route for IPv4 no attempt is made", async (t) => {
+test("without any IPv4 route no attempt is made", async (t) => {
   refuseLocally(t, "ENETUNREACH");
   const lost = { ...SOUND, hasLostIpv4: () => Promise.resolve(true) };
   const dialling = dial(["127.0.0.2"], 443, new Deadline(30_000), { localChecks: lost });
   await assert.rejects(dialling, { outcome: { kind: "internal-fault", fault: "no_route" } });
 });
 
-test("an IPv6 address of a receiver, on a machine that has none, is a network error", async (t) => {
+test("a receiver with only an IPv6 address, on a machine without one, is a network error", async (t) => {
   refuseLocally(t, "EADDRNOTAVAIL");
   const sender = await startSender(t);
   const outcome = await sender.send(aPost("https://[::1]/"));
@@ -115,7 +115,7 @@ test("an attempt without a free port to its address is deferred, and is neither 
   assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), { kind: "deferred" });
 });
 
-test("without a port for any address no attempt is made", async (t) => {
+test("without a free port for any address no attempt is made", async (t) => {
   refuseLocally(t, "EADDRNOTAVAIL");
   const sender = await startSender(t);
   const outcome = await sender.send(aPost("https://127.0.0.2/"));
@@ -159,7 +159,7 @@ test("bodies that never arrive are bounded: the oldest connection is closed earl
   assert.ok(others.every((socket) => !socket.closed));
 });
 
-test("nothing is sent to a peer with another address than the requested one", async (t) => {
+test("nothing is sent to a peer whose address is not the requested one", async (t) => {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
   const other = await startReceiver(t, { address: "127.0.0.3", port: receiver.port });
@@ -211,7 +211,7 @@ test("a network that a router cannot reach is the receiver's failure", async (t)
   assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
 });
 
-test("a silent address does not stop the next from being tried", async (t) => {
+test("a silent address does not prevent the next from being tried", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.3", "127.0.0.2"]] });
   const sender = await startSender(t, { lookup });
   const receiver = await startReceiver(t, { host: HOST });

@@ -30,7 +30,7 @@ for (const [certified, outcome] of [
   });
 }
 
-test("a connection made for one name serves no other, though both lead to the same address and port", async (t) => {
+test("a connection for one name serves no other name, even at the same address and port", async (t) => {
   const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
   const receiver = await startGuardedReceiver(t, { host: HOST });
   assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
@@ -83,7 +83,7 @@ for (const [how, script] of [
   ["closes", scripts.hangUp],
   ["resets", scripts.reset],
 ] as const) {
-  test(`a kept connection that the receiver ${how} just as we send costs no attempt`, async (t) => {
+  test(`a kept connection that the receiver ${how} just as we send uses up no attempt`, async (t) => {
     const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
     const receiver = await startGuardedReceiver(t, { host: HOST });
     receiver.answer(scripts.status(200), script, scripts.status(202));
@@ -94,7 +94,7 @@ for (const [how, script] of [
   });
 }
 
-test("line ends in a path or a query stay encoded, so that they are part of it", async (t) => {
+test("encoded line ends in a path or a query stay encoded", async (t) => {
   const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
   const receiver = await startGuardedReceiver(t, { host: HOST });
   const path = "/a%0d%0aX-Evil:%201?b=%0d%0a%0d%0aGET%20/";

@@ -14,7 +14,7 @@ async function queueOf(...ids: string[]): Promise<Due> {
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   for (const id of ids) {
     due.add([of(id)]);
-    await new Promise((resolve) => setImmediate(resolve)); // So that the next one has waited for less.
+    await new Promise((resolve) => setImmediate(resolve)); // Gives the next one a shorter wait.
   }
   return due;
 }
@@ -22,7 +22,7 @@ async function queueOf(...ids: string[]): Promise<Due> {
 const idsOf = ({ shares }: ReturnType<Slots["share"]>) =>
   shares.map(({ subscription_id }) => subscription_id);
 
-/** Two dispatchers that both wait, because all slots are taken. Then one slot is free. */
+/** Two dispatchers wait, because all slots are taken. Then one slot becomes free. */
 function oneSlotForTwo(first: Due, second: Due) {
   const slots = new Slots(1, 1);
   const release = slots.reserve(1);
@@ -32,7 +32,7 @@ function oneSlotForTwo(first: Due, second: Due) {
   return slots;
 }
 
-test("of two shards that wait for a slot, the organization that has waited longest gets it, even if the other asks first", async () => {
+test("if two shards wait for a slot, the organization that has waited longest gets it, even if the other asks first", async () => {
   const longest = await queueOf("a1");
   const later = await queueOf("b1", "c1");
   const slots = oneSlotForTwo(longest, later);
@@ -40,7 +40,7 @@ test("of two shards that wait for a slot, the organization that has waited longe
   assert.deepEqual(idsOf(slots.shareWithOthers(longest, NOBODY)), ["a1"]);
 });
 
-test("a shard that cannot claim keeps no slot from the others", async () => {
+test("a shard that cannot claim leaves its slots to the others", async () => {
   const away = await queueOf("a1");
   const well = await queueOf("b1");
   const slots = oneSlotForTwo(away, well);
@@ -48,7 +48,7 @@ test("a shard that cannot claim keeps no slot from the others", async () => {
   assert.deepEqual(idsOf(slots.shareWithOthers(well, NOBODY)), ["b1"]);
 });
 
-test("an organization's share counts its slots for all shards' sakes: many organizations of one shard leave room for another's", async () => {
+test("an organization's share counts the slots of all shards, so that many organizations of one shard leave room for another's", async () => {
   const slots = new Slots(20, 20);
   const many = await queueOf("a1", "b1", "c1", "d1");
   for (const { subscription_id, share } of slots.shareWithOthers(many, NOBODY).shares) {
@@ -58,7 +58,10 @@ test("an organization's share counts its slots for all shards' sakes: many organ
   assert.deepEqual([shares[0]?.subscription_id, limit > 0], ["e1", true]);
 });
 
-/** Three dispatchers: one that has nothing due, and two that wait, `second` for longer. Returns who is woken by a free slot. */
+/**
+ * Three dispatchers: one without due deliveries, and two that wait, `second` for longer. Returns the one that
+ * a free slot wakes.
+ */
 async function wokenOf(act: (slots: Slots, second: Due) => void = () => undefined) {
   const idle = await queueOf();
   const second = await queueOf("a1");
@@ -75,15 +78,15 @@ async function wokenOf(act: (slots: Slots, second: Due) => void = () => undefine
   return woken;
 }
 
-test("a free slot wakes the dispatcher whose turn it is, and no other", async () => {
+test("a free slot wakes only the dispatcher whose turn it is", async () => {
   assert.deepEqual(await wokenOf(), ["second"]);
 });
 
-test("a dispatcher that does not wait any more is not woken, and the next one is", async () => {
+test("a dispatcher that no longer waits is not woken, and the next one is", async () => {
   assert.deepEqual(await wokenOf((slots, second) => slots.leave(second)), ["third"]);
 });
 
-test("a dispatcher that frees a slot is not woken by that, because it wakes itself", async () => {
+test("a dispatcher that frees a slot wakes itself", async () => {
   const own = await queueOf("a1");
   const slots = new Slots(1, 1);
   const release = slots.reserve(1);
@@ -93,7 +96,7 @@ test("a dispatcher that frees a slot is not woken by that, because it wakes itse
   slots.tellOthers(own);
 });
 
-test("a dispatcher without anything due scans on while others wait for slots", async () => {
+test("a dispatcher without due deliveries keeps scanning while others wait for slots", async () => {
   const slots = new Slots(2, 2);
   const release = slots.reserve(2);
   slots.shareWithOthers(await queueOf("a1"), NOBODY);

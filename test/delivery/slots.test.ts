@@ -40,7 +40,7 @@ test("a subscription begins with sixteen attempts at once", () => {
   assert.deepEqual(shares(new Slots(256, 128), ["a"]), { a: 16 });
 });
 
-test("a subscription gets sixteen slots in one claim, or more if it has earned more and few others wait", () => {
+test("a subscription gets sixteen slots in one claim, or more if its limit is higher and few others wait", () => {
   const slots = new Slots(256, 128);
   earn(slots, "a", 100);
   assert.deepEqual(shares(slots, ["a", "b", "c", "d", "e"]), {
@@ -59,7 +59,7 @@ test("no subscription gets more than the ceiling", () => {
   assert.deepEqual(shares(slots, ["a"]), { a: 20 });
 });
 
-test("a subscription at its limit gets nothing until one of its attempts ends", () => {
+test("a subscription at its limit gets no slot until one of its attempts ends", () => {
   const slots = new Slots(10, 2);
   hold(slots, 2, "a");
   assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{}, ["a"]]);
@@ -74,14 +74,14 @@ test("a receiver that does not answer gets one attempt at a time", () => {
   assert.deepEqual(shares(slots, ["a"]), { a: 1 });
 });
 
-test("the organization that holds fewest slots comes first", () => {
+test("the organization with the fewest slots comes first", () => {
   const slots = new Slots(256, 128);
   hold(slots, 2, "a1");
   hold(slots, 1, "b1");
   assert.deepEqual(Object.keys(shares(slots, ["a2", "b2", "c1"])), ["c1", "b2", "a2"]);
 });
 
-test("of one organization the subscription that holds fewest slots comes first", () => {
+test("within an organization the subscription with the fewest slots comes first", () => {
   const slots = new Slots(256, 128);
   hold(slots, 1, "a1");
   assert.deepEqual(Object.keys(shares(slots, ["a1", "a2"])), ["a2", "a1"]);
@@ -107,7 +107,7 @@ test("while an organization below its share waits, the others get nothing", () =
   const slots = new Slots(100, 100);
   hold(slots, 60, "a1");
   assert.deepEqual(shares(slots, ["a2", "b1"]), { b1: 16 });
-  assert.deepEqual(shares(slots, ["a2"]), { a2: 16 }, "it may take what nobody else wants");
+  assert.deepEqual(shares(slots, ["a2"]), { a2: 16 }, "it may use slots that nobody else wants");
 });
 
 test("while few slots are free, a receiver that answers promptly still gets sixteen", () => {
@@ -133,7 +133,7 @@ test("several that arrive together get equal shares", () => {
   assert.deepEqual(shares(slots, ids), { a1: 3, b1: 3, c1: 3, d1: 3, e1: 3, f1: 3 });
 });
 
-test("a host that does not answer gets no more slots than one organization, however many have subscriptions at it", () => {
+test("a host that does not answer gets the slots of one organization, for any number of organizations", () => {
   const slots = new Slots(40, 40);
   const ids = "abcdefghijklmnopqrstuvwxyz".split("");
   for (const id of ids) {
@@ -159,7 +159,7 @@ test("a claim names no subscriptions of a silent host above its share", () => {
   assert.deepEqual(shares(slots, ["a1", "b1", "c1"]), { a1: 16, b1: 15, c1: 16 });
 });
 
-test("no more than a burst begins together, however many slots are free", () => {
+test("at most one burst of attempts begins together, for any number of free slots", () => {
   assert.equal(new Slots(1_000, 16).share(queueOf(["a"])).limit, 64);
 });
 

@@ -20,7 +20,10 @@ interface Course {
   untilMs: number;
 }
 
-/** Offers events to one receiver on a virtual clock. Returns when each attempt began, and how long its delivery was due. */
+/**
+ * Offers events to one receiver on a virtual clock. Returns when each attempt began, and how long its
+ * delivery was due.
+ */
 function* attemptsAt({ answersAfterMs, perSecond, hangsUntilMs = 0, untilMs }: Course) {
   const slots = new Slots(SLOTS, SLOTS / 2);
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
@@ -55,7 +58,7 @@ for (const [answersAfterMs, perSecond] of [
   [9_000, 4.8],
   [1_000, 100],
 ] as const) {
-  test(`a receiver that takes ${answersAfterMs} ms keeps up with ${perSecond} events a second`, () => {
+  test(`a receiver with ${answersAfterMs} ms for each answer keeps up with ${perSecond} events a second`, () => {
     const attempts = [...attemptsAt({ answersAfterMs, perSecond, untilMs: 180_000 })];
     const late = attempts.filter(({ nowMs }) => nowMs > 60_000);
     assert.ok(late.length >= 100 * Math.floor(perSecond));

@@ -8,7 +8,7 @@ import { URLS } from "../support/urls.ts";
 const REFUSED = { kind: "unreachable", reason: "address_not_public" } as const;
 const NOBODY_THERE = { kind: "unreachable", reason: "connection_refused" } as const;
 
-/** What every name resolves to here. */
+/** The addresses of every name here. */
 const ADDRESS = "93.184.215.14";
 
 test("every URL is checked again at delivery, and connections go only to checked addresses", async (t) => {
@@ -26,7 +26,7 @@ test("every URL is checked again at delivery, and connections go only to checked
   }
 });
 
-test("a denied block keeps every URL from being contacted", async (t) => {
+test("a denied block prevents any contact with every URL", async (t) => {
   const all = [0, 0, 0, 0] as const;
   const deny = ([4, 6] as const).map((family) => ({ family, network: all, mask: all }));
   const { send, dialled } = await anObservedSender(t, { allow: deny, deny });
@@ -34,7 +34,7 @@ test("a denied block keeps every URL from being contacted", async (t) => {
   assert.deepEqual(dialled, []);
 });
 
-/** A sender whose look-ups and connections are noted down; nobody answers the connections. */
+/** A sender whose look-ups and connections are recorded. No connection is answered. */
 async function anObservedSender(t: Parameters<typeof startSender>[0], egress: AddressPolicy) {
   const asked: string[] = [];
   const dialled: object[] = [];
