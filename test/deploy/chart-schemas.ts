@@ -19,7 +19,9 @@ interface Definition extends Schema {
   "x-kubernetes-group-version-kind"?: { group: string; version: string; kind: string }[];
 }
 
-/** Writes the JSON Schemas that kubeconform asks for, from the Go modules of Kubernetes and of the Prometheus operator. */
+/**
+ * Writes the JSON Schemas for kubeconform, from the Go modules of Kubernetes and of the Prometheus operator.
+ */
 export async function writeChartSchemas(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const swagger = join(await moduleFolder(KUBERNETES), "api/openapi-spec/swagger.json");
@@ -47,13 +49,13 @@ export async function writeChartSchemas(folder: string): Promise<string> {
   return join(folder, "{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json");
 
   function writeSchema(what: { group: string; version: string; kind: string }, schema: object) {
-    const group = what.group || what.version; // What kubeconform calls the group of the core kinds.
+    const group = what.group || what.version; // kubeconform's name for the group of the core kinds.
     const name = `${what.kind.toLowerCase()}-${group}-${what.version}.json`;
     return writeFile(join(folder, name), JSON.stringify(schema));
   }
 }
 
-/** The same schema, but a member that it does not know is a fault. */
+/** The same schema, but unknown members are faults. */
 function strictly(schema: Schema): Schema {
   if (schema.format === "int-or-string") return { type: ["string", "integer"] } as never;
   const result: Schema = {};

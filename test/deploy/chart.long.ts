@@ -33,7 +33,7 @@ const EVERYTHING = [
   ...["settings.RETENTION=7d", "imagePullSecrets[0].name=pull", "nodeSelector.disk=ssd"],
 ];
 
-/** The part of a rendered chart that one object makes up. */
+/** The part of a rendered chart with one object. */
 function objectOf(rendered: string, kind: string, name: string): string {
   const found = rendered
     .split(/^---$/m)
@@ -82,7 +82,7 @@ test("the chart passes helm's linter and the schemas of Kubernetes, with few and
   await assert.rejects(goRun(KUBECONFORM, "-strict", "-schema-location", schemas, wrong));
 });
 
-test("the chart lets dispatchers send and nobody reach the operators' listener", async (t) => {
+test("the chart lets dispatchers send, and nobody reach the operators' listener", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
   const closed = await template("--set", SPLIT.join());
   const dispatcher = objectOf(closed, "NetworkPolicy", "partner-api-dispatcher");

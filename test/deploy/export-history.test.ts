@@ -37,7 +37,7 @@ async function aFolder(t: TestContext) {
   return { exportRows, read };
 }
 
-test("two shards and a second table of the same name each get a file of their own", async (t) => {
+test("two shards with a table of the same name get separate files", async (t) => {
   const { exportRows, read } = await aFolder(t);
   await exportRows("00", "echo first");
   await exportRows("01", "echo other shard");
@@ -51,7 +51,7 @@ test("two shards and a second table of the same name each get a file of their ow
   });
 });
 
-test("an export that fails leaves no file", async (t) => {
+test("a failed export leaves no file", async (t) => {
   const { exportRows, read } = await aFolder(t);
   await assert.rejects(exportRows("00", "echo half; exit 2"));
   assert.deepEqual(await read(), {});

@@ -12,7 +12,7 @@ import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { buildImage, type Image, runInside } from "./image.ts";
 
-/** What builds, and what the service does not need. */
+/** Build tools, and files that the service does not need. */
 const TOOLS = /^(npm|npx|yarn|corepack|tsc|gcc|cc|g\+\+|make|python3?|git|curl|wget)$/;
 
 test("the image contains no build tools, and serves as its user from a read-only root", async (t) => {

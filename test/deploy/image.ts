@@ -29,8 +29,9 @@ export interface Image {
 }
 
 /**
- * Executes the Dockerfile with buildah, which runs its steps in a changed root and needs no engine. The base images are made
- * here: the first by debootstrap, the second from it and the Node.js 24 that npm carries.
+ * Executes the Dockerfile with buildah, which runs its steps in a changed root and needs no engine. The base
+ * images are made here. debootstrap makes the first. The second is the first with the Node.js 24 that npm
+ * carries.
  */
 export async function buildImage(t: TestContext): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-image-"));
@@ -77,8 +78,8 @@ export async function buildImage(t: TestContext): Promise<Image> {
 }
 
 /**
- * Starts a program in the image as its user, with a read-only root. `data` is what it sees as /data, read-only too.
- * The process that is returned is the program itself.
+ * Starts a program in the image as its user, with a read-only root. `data` is mounted as /data, read-only
+ * too. Returns the process of the program itself.
  */
 export function runInside({ config, root }: Image, data: string, command: string[], env: object) {
   const [uid = "", gid = ""] = config.User.split(":");

@@ -23,7 +23,7 @@ test("systemd accepts the unit and rates its exposure at most 2.0", async (t) =>
   t.after(() => rm(folder, { recursive: true }));
   const unit = join(folder, "partner-api.service");
   const text = await readFile(UNIT, "utf8");
-  await writeFile(unit, text.replace("/usr/bin/node", process.execPath)); // It must be there to be accepted.
+  await writeFile(unit, text.replace("/usr/bin/node", process.execPath)); // systemd accepts only a program that exists.
 
   const { stderr } = await execute("systemd-analyze", ["verify", unit]);
   assert.equal(stderr, "");
@@ -68,7 +68,7 @@ test("the image has the files that the program reads and the guide's program for
   assert.ok(ignored.includes(`!${script}`), "the other files of deploy/ stay behind");
 });
 
-/** Returns what the built program names relative to its own files. */
+/** Returns the paths that the built program names, relative to its own files. */
 async function listReadFiles(): Promise<string[]> {
   const built = join(ROOT, "dist/src");
   const scripts = (await readdir(built, { recursive: true })).filter((name) =>

@@ -12,7 +12,7 @@ import { aShell } from "../support/shell.ts";
 
 const HERE = "test/docs/guide.test.ts";
 
-/** Which test runs a command of the guide as it stands there. */
+/** The test that runs a command of the guide. */
 const RUN: [RegExp, string][] = [
   [/^partner-api (delivery|org|subscription) /, HERE],
   [/^partner-api (migrate|doctor)$/, "test/backup/drill.long.ts"],
@@ -27,7 +27,7 @@ const RUN: [RegExp, string][] = [
   [/^haproxy /, "test/deploy/set-up.test.ts"],
 ];
 
-/** Why a command is not run by a test. The guide says so, too. */
+/** The reason why no test runs a command. The guide gives it, too. */
 const NOT_RUN: [RegExp, string][] = [
   [
     /^(useradd|install|cp|systemctl) /,
@@ -54,7 +54,7 @@ test("each command of the operations guide is run by a test, or has a reason why
   }
 });
 
-test("the guide's commands find a delivery, redeliver it, set a ceiling, and work over HTTP", async (t) => {
+test("the guide's commands find and redeliver a delivery, set a ceiling, and work over HTTP", async (t) => {
   const rig = await aRig(t, { RETRY_DELAYS: "10ms" });
   const program = await startProgram(t, rig);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });

@@ -4,7 +4,7 @@ import { checkUrl } from "../../src/domain/destination-url.ts";
 import { isContactable } from "../../src/domain/public-address.ts";
 import { isPublic } from "../support/special-addresses.ts";
 
-/** Published vulnerabilities of other projects, tried on our policy. */
+/** Published vulnerabilities of other projects, tested against our policy. */
 const nothing = { allow: [], deny: [] };
 
 function refusesLiterals(hosts: string[]): void {

@@ -35,7 +35,7 @@ test("a token has the format of the specification", () => {
   assert.equal(formatToken(token), text);
 });
 
-test("all characters of a key id behind its shard are equally likely", () => {
+test("all characters of a key id after its shard are equally likely", () => {
   const counts = new Map<string, number>();
   for (let i = 0; i < 4_000; i++) {
     for (const letter of mintToken().keyId.slice(2).split(""))

@@ -7,7 +7,7 @@ test("a full bucket holds the tokens of a tenth of a second, and at least one", 
   assert.deepEqual([1, 9, 10, 11, 100, 10_000].map(burstOf), [1, 1, 1, 2, 10, 1_000]);
 });
 
-test("a used-up bucket is half full again after half of the time that fills it", () => {
+test("an empty bucket is half full after half of its fill time", () => {
   const full = { max_per_second: 100, burst: 10, full_at: ERA, tokens: 10 };
   assert.equal(refillMs(full, ERA), 51);
   assert.equal(refillMs({ ...full, full_at: new Date(ERA.getTime() + 100), tokens: 0 }, ERA), 51);

@@ -10,7 +10,7 @@ import {
 
 const MAX = 128;
 
-/** One answer time with as many attempts under way as the limit allows. */
+/** One answer time in which the limit is fully used. */
 function round(limit: ConcurrencyLimit): ConcurrencyLimit {
   const inFlight = Math.floor(limit.attempts);
   let next = limit;
@@ -46,11 +46,11 @@ test("a limit that is not used does not grow", () => {
   assert.equal(afterAnswer(limit, { inFlight: 1, max: MAX }), limit);
 });
 
-test("a receiver that answers nothing is at one attempt after one timeout", () => {
+test("one timeout reduces the limit of a receiver that answers nothing to one attempt", () => {
   assert.equal(timeouts({ ...INITIAL_LIMIT, attempts: 128 }, 10_000).attempts, 1);
 });
 
-test("timeouts of attempts that began before the last halving count once if others were answered", () => {
+test("timeouts of attempts before the last halving count once if other attempts were answered", () => {
   const halved = afterSilence({ ...INITIAL_LIMIT, attempts: 100 }, { beganMs: 0, nowMs: 10_000 });
   const answered = afterAnswer(halved, { inFlight: 1, max: MAX });
   assert.equal(afterSilence(answered, { beganMs: 5, nowMs: 10_001 }), answered);

@@ -24,7 +24,7 @@ test("a duration is formatted in the largest unit that divides it", () => {
   assert.equal(formatDuration(172_800_000), "2d");
 });
 
-test("a number or a unit alone, a fraction, a sign or a space is not a duration", () => {
+test("text without both a number and a unit, a fraction, a sign or a space is not a duration", () => {
   for (const text of ["", "10", "s", "1.5s", "-1s", "+1s", "1 s", "1S", "1w", "1s1ms", "1e3ms"]) {
     assert.equal(parseDuration(text), null, text);
   }

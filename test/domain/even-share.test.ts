@@ -8,7 +8,7 @@ function takeAll(share: EvenShare, holder: string): number {
   return taken;
 }
 
-test("a single holder can have all places, and two can have half of them each", () => {
+test("a single holder can have all places, and two can have half each", () => {
   const share = new EvenShare(12);
   assert.equal(takeAll(share, "acme"), 12);
   assert.equal(takeAll(share, "globex"), 6);

@@ -14,7 +14,7 @@ function faultsOfJson(text: string, bounds: Parameters<typeof check>[1]): Fault[
 
 const BOUNDS = { depthMax: 100, faultsMax: 1_000 };
 
-/** A JSON value as one writes it, with members that may come twice and names that may be written with escapes. */
+/** A JSON value as text. Members may occur twice, and names may contain escapes. */
 type Written =
   | { kind: "scalar"; text: string }
   | { kind: "array"; items: Written[] }
@@ -65,7 +65,7 @@ function nameText(name: string, i: number): string {
   return `"${first}${JSON.stringify(name.slice(1)).slice(1)}`;
 }
 
-/** The pointers at fault, found by walking what was meant instead of what was written. */
+/** The places of the faults, found in the intended value instead of its text. */
 function expected(one: Written, at = ""): string[] {
   if (one.kind === "scalar") {
     const read = JSON.parse(one.text) as unknown;
@@ -83,7 +83,7 @@ function expected(one: Written, at = ""): string[] {
   });
 }
 
-test("the faults of any JSON are found at their places, and no others", () => {
+test("all faults of a JSON document are found at their places", () => {
   fc.assert(
     fc.property(value, fc.constantFrom("", " ", "\n\t"), (written, space) => {
       const text = write(written, space);

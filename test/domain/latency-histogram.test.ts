@@ -18,12 +18,12 @@ function histogramOf(all: number[]): Map<number, number> {
   return counts;
 }
 
-/** By its definition: at least a share of `q` of all is no longer. */
+/** By definition, at least a share of `q` of all times is no longer. */
 function exactQuantile(all: number[], q: number): number {
   return all.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(q * all.length)) - 1] ?? NaN;
 }
 
-test("merged histograms give every quantile to within half a bucket, however the times were divided", () => {
+test("merged histograms give every quantile to within half a bucket, for any division of the times", () => {
   fc.assert(
     fc.property(
       fc.array(times, { minLength: 1 }),

@@ -24,7 +24,7 @@ test("a merged page holds at most its limit, and continues behind its last item"
   assert.deepEqual(merged([pageOf("ac"), pageOf("b")], 3), ["abc", null]);
 });
 
-test("nothing is shown behind the place to which a shard has read, because what lies between is not known", () => {
+test("a merged page shows nothing beyond the place to which every shard was read", () => {
   assert.deepEqual(merged([pageOf("ab", "b"), pageOf("cd")], 2), ["ab", at("b")]);
   assert.deepEqual(merged([pageOf("a", "c"), pageOf("bz")], 9), ["ab", at("c")]);
   assert.deepEqual(merged([pageOf("", "c"), pageOf("dz")], 9), ["", at("c")]);

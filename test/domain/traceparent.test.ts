@@ -5,13 +5,13 @@ import { parseTraceparent, traceIdOf } from "../../src/domain/traceparent.ts";
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const GOOD = `00-${TRACE}-00f067aa0ba902b7-01`;
 
-test("traceparent is read as the W3C writes it, and a later version by its first four fields", () => {
+test("traceparent is read as in W3C's specification, and a later version by its first four fields", () => {
   assert.equal(parseTraceparent(GOOD), GOOD);
   assert.equal(parseTraceparent(`cc${GOOD.slice(2)}-what-comes-later`), GOOD);
   assert.equal(traceIdOf(GOOD), TRACE);
 });
 
-test("anything else is no traceparent", () => {
+test("any other text is not a traceparent", () => {
   for (const text of [
     undefined,
     [GOOD],
