@@ -24,8 +24,8 @@ import { homeFolder, removeEmbedded } from "../../src/embedded-postgres/index.ts
 import { visit } from "../support/embedded-child.ts";
 import { skipOrFail } from "../support/required.ts";
 
-// Root's service, and an attacker who is the account that PostgreSQL runs as. What is root's alone must not change,
-// be told or be signalled, and no start may hang.
+// The service runs as root, and the attacker has PostgreSQL's account. Root's files and processes must stay
+// unchanged and secret. No start may hang.
 const isRoot = process.getuid?.() === 0;
 const scratch = await realpath(await mkdtemp(join(tmpdir(), "attacks-")));
 const dataDir = join(scratch, "data");
@@ -57,15 +57,15 @@ after(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** A test of what another account can do to root. */
+/** A test of an attack by another account on root. */
 function attackTest(name: string, run: (t: TestContext) => Promise<void>): void {
   test(name, async (t) => {
     if (isRoot) await run(t);
-    else skipOrFail(t, "only root can be attacked by another account");
+    else skipOrFail(t, "only for root is another account an attacker");
   });
 }
 
-/** Names, owners, modes, sizes and dates of all that is root's. */
+/** Names, owners, modes, sizes and dates of all files of root. */
 async function fingerprint(): Promise<string> {
   if (!isRoot) return "";
   const names = (await readdir(canaries, { recursive: true })).sort();
@@ -79,7 +79,7 @@ async function fingerprint(): Promise<string> {
   return lines.join("\n");
 }
 
-/** Lays something in the place of an entry of the home, lets root come by, and puts the entry back. */
+/** Replaces an entry of the home, runs root's part, and puts the entry back. */
 async function attack(entry: string, lay: (path: string) => Promise<void> | void): Promise<string> {
   const path = join(home, entry);
   const aside = join(scratch, "aside");
@@ -91,7 +91,7 @@ async function attack(entry: string, lay: (path: string) => Promise<void> | void
     await lay(path);
     const { said, inTime } = await visit(dataDir);
     assert.ok(inTime, `a start hangs: ${said}`);
-    assert.equal(await fingerprint(), untouched, "what is root's has changed");
+    assert.equal(await fingerprint(), untouched, "files of root have changed");
     assert.ok(!said.includes(SECRET), said);
     return said;
   } finally {
@@ -120,7 +120,7 @@ async function layPipe(path: string): Promise<void> {
   await lchown(path, account.uid, account.gid);
 }
 
-/** Starts a program, as root unless told otherwise, that is killed at the end. */
+/** Starts a program, by default as root. It is killed at the end. */
 async function run(
   t: TestContext,
   program: string,
@@ -135,21 +135,18 @@ async function run(
 
 const FOLDERS = ["data", "lock", "attached", "run"];
 const FILES = ["server.log", "socket-folder", "data/postmaster.pid", "data/PG_VERSION"];
-// PostgreSQL's own to read, which waits at a pipe for as long as we wait for PostgreSQL.
+// Only PostgreSQL reads these. At a pipe it waits as long as we wait for PostgreSQL.
 const SETTINGS = ["data/partner-api.conf", "data/postgresql.conf", "data/postgresql.auto.conf"];
 
 for (const entry of [...FOLDERS, "draft.1"]) {
-  attackTest(
-    `a link to a folder of root's in the place of ${entry} takes root nowhere`,
-    async () => {
-      await attack(entry, (path) => layLink(canaries, path));
-    },
-  );
+  attackTest(`root does not follow a link from ${entry} to a folder of root`, async () => {
+    await attack(entry, (path) => layLink(canaries, path));
+  });
 }
 
 for (const entry of [...FILES, ...SETTINGS]) {
   attackTest(
-    `a link in the place of ${entry} gives root's files to nobody, nor has any written`,
+    `a link in the place of ${entry} neither shows root's files nor changes them`,
     async () => {
       await attack(entry, (path) => layLink(join(canaries, "file"), path));
       await attack(entry, (path) => layLink(join(canaries, "new"), path));
@@ -158,24 +155,21 @@ for (const entry of [...FILES, ...SETTINGS]) {
 }
 
 for (const entry of FILES) {
-  attackTest(`a pipe in the place of ${entry} holds nobody up`, async () => {
+  attackTest(`a pipe in the place of ${entry} blocks nobody`, async () => {
     await attack(entry, layPipe);
   });
 }
 
-attackTest(
-  "a draft of a database that leads to root's files is no reason to touch them",
-  async () => {
-    await attack("draft.1", async (path) => {
-      await layFolder(path);
-      await layLink(join(canaries, "tree"), join(path, "tree"));
-      await chmod(path, 0o500);
-    });
-  },
-);
+attackTest("a draft of a database that leads to root's files does not change them", async () => {
+  await attack("draft.1", async (path) => {
+    await layFolder(path);
+    await layLink(join(canaries, "tree"), join(path, "tree"));
+    await chmod(path, 0o500);
+  });
+});
 
 attackTest(
-  "a record of the socket's folder that names a folder of root's has nothing removed",
+  "a record of the socket's folder that names a folder of root removes nothing",
   async (t) => {
     const chosen = await mkdtemp(join(tmpdir(), "partner-api-"));
     t.after(() => rm(chosen, { recursive: true, force: true }));
@@ -185,43 +179,37 @@ attackTest(
   },
 );
 
-attackTest(
-  "a mark that names another's process, the first one say, keeps nobody waiting",
-  async () => {
-    const fields = (await readFile("/proc/1/stat", "utf8")).split(" ");
-    const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
-    const mark = `1-${fields[21] ?? ""}-${boot.slice(0, 8)}.0123456789ab`;
-    for (const entry of ["lock", "attached"]) {
-      const said = await attack(entry, async (path) => {
-        await layFolder(path);
-        await layFile("", join(path, mark));
-      });
-      assert.match(said, /^serves$/m);
-    }
-  },
-);
+attackTest("a mark with the pid of another process, such as 1, blocks nobody", async () => {
+  const fields = (await readFile("/proc/1/stat", "utf8")).split(" ");
+  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
+  const mark = `1-${fields[21] ?? ""}-${boot.slice(0, 8)}.0123456789ab`;
+  for (const entry of ["lock", "attached"]) {
+    const said = await attack(entry, async (path) => {
+      await layFolder(path);
+      await layFile("", join(path, mark));
+    });
+    assert.match(said, /^serves$/m);
+  }
+});
 
-attackTest(
-  "a pid of root's own, in a folder that root's process works in, gets no signal",
-  async (t) => {
-    const trap = await mkdtemp(join(tmpdir(), "trap-"));
-    await lchown(trap, account.uid, account.gid);
-    t.after(() => rm(trap, { recursive: true, force: true }));
-    const victim = await run(t, "sleep", ["600"], { cwd: trap });
-    await layFile("18\n", join(trap, "PG_VERSION"));
-    const lines = [victim.pid, trap, 1, 5432, trap, "", "", "ready", ""].join("\n");
-    await layFile(lines, join(trap, "postmaster.pid"));
-    const listener = createServer().listen(join(trap, ".s.PGSQL.5432"));
-    t.after(() => listener.close());
-    await once(listener, "listening");
-    await lchown(join(trap, ".s.PGSQL.5432"), account.uid, account.gid);
+attackTest("a pid of root's process in a folder of root gets no signal", async (t) => {
+  const trap = await mkdtemp(join(tmpdir(), "trap-"));
+  await lchown(trap, account.uid, account.gid);
+  t.after(() => rm(trap, { recursive: true, force: true }));
+  const victim = await run(t, "sleep", ["600"], { cwd: trap });
+  await layFile("18\n", join(trap, "PG_VERSION"));
+  const lines = [victim.pid, trap, 1, 5432, trap, "", "", "ready", ""].join("\n");
+  await layFile(lines, join(trap, "postmaster.pid"));
+  const listener = createServer().listen(join(trap, ".s.PGSQL.5432"));
+  t.after(() => listener.close());
+  await once(listener, "listening");
+  await lchown(join(trap, ".s.PGSQL.5432"), account.uid, account.gid);
 
-    await attack("data", (path) => layLink(trap, path));
-    assert.deepEqual([victim.exitCode, victim.signalCode], [null, null]);
-  },
-);
+  await attack("data", (path) => layLink(trap, path));
+  assert.deepEqual([victim.exitCode, victim.signalCode], [null, null]);
+});
 
-attackTest("folders that are swapped for links while root works take it nowhere", async (t) => {
+attackTest("folders that are swapped for links while root works do not mislead it", async (t) => {
   const stop = join(home, "stop");
   const script = `
     cd ${home} && for name in ${FOLDERS.join(" ")}; do ln -s ${canaries} $name.link; done
@@ -245,14 +233,14 @@ attackTest("folders that are swapped for links while root works take it nowhere"
   }
 });
 
-attackTest("nothing in the home is root's, and after all that it serves", async () => {
+attackTest("root owns nothing in the home, and the database works after all attacks", async () => {
   const isRoots = ["!", "-uid", String(account.uid)];
   assert.equal(execFileSync("find", [home, ...isRoots], { encoding: "utf8" }), "");
   assert.match((await visit(dataDir)).said, /^serves$/m);
 });
 
 attackTest(
-  "a database is removed with the rights of its account: links in it lead nowhere",
+  "a database is removed with the rights of its account, so links in it lead nowhere",
   async () => {
     await layLink(canaries, join(home, "tree"));
     await layLink(join(canaries, "file"), join(home, "data", "link"));

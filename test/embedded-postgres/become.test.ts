@@ -7,7 +7,7 @@ import { skipOrFail } from "../support/required.ts";
 const MODULE = new URL("../../src/embedded-postgres/become.js", import.meta.url).href;
 const ACCOUNT = { uid: 65_534, gid: 65_534 };
 
-/** What root's process prints that has become one of another account. `through` is a command that it is run by. */
+/** The output of root's process after it became another account. `through` is a command that runs it. */
 async function afterBecoming(t: TestContext, print: string, through: string[] = []) {
   const script = `
     import { become } from ${JSON.stringify(MODULE)};

@@ -20,7 +20,7 @@ import { connect, type Database } from "../../src/postgres/database.ts";
 import { homeFolder, startEmbedded } from "../../src/embedded-postgres/index.ts";
 import { isRunning, readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 
-// As root: a folder that the server's account cannot enter.
+// For root, a folder that the server's account cannot enter.
 const scratch = await realpath(await mkdtemp(join(tmpdir(), "embedded-")));
 
 const dataDir = join(scratch, "data");
@@ -104,7 +104,7 @@ test("the server survives Ctrl-C and the death of all processes, and serves the 
   const { child } = await attachInChild();
   const pid = serverPid();
   assert.ok(pid !== null && child.pid !== undefined);
-  process.kill(-child.pid, "SIGINT"); // What a terminal does: the whole process group.
+  process.kill(-child.pid, "SIGINT"); // Signals the whole process group, as a terminal does.
   await once(child, "exit");
 
   const next = await startEmbedded({ dataDir, log });
@@ -114,7 +114,7 @@ test("the server survives Ctrl-C and the death of all processes, and serves the 
 });
 
 for (const signal of ["SIGKILL", "SIGQUIT", "SIGTERM"] as const) {
-  test(`a server that gets a ${signal} comes back by itself with all that was committed`, async () => {
+  test(`a server that gets a ${signal} restarts by itself with all committed work`, async () => {
     const first = await startEmbedded({ dataDir, log });
     const second = await attachInChild();
     const sql = connect(first.url, { max: 2, name: "test" });
@@ -141,7 +141,7 @@ test("a backend that outlives its killed server does not block the next server",
   const pid = serverPid();
   assert.ok(pid !== null);
   const visible = await readlink(`/proc/${pid}/cwd`).catch(() => null);
-  if (visible === null) t.skip("here nobody sees what a process belongs to");
+  if (visible === null) t.skip("this user cannot see the folder of a process");
 
   const sql = connect(server.url, { max: 1, name: "test" });
   const busy = sql`select count(*) from generate_series(1, 1e6) a, generate_series(1, 1e6) b`;
@@ -150,7 +150,7 @@ test("a backend that outlives its killed server does not block the next server",
   process.kill(pid, "SIGKILL");
   await ended;
   await until(() => ![null, pid].includes(serverPid()));
-  await sql.end({ timeout: 0 }); // A connection killed in the middle of a query ends no other way.
+  await sql.end({ timeout: 0 }); // A connection that is killed during a query ends only in this way.
   await server.stop();
   logged.length = 0;
 });
@@ -212,13 +212,13 @@ test("an interrupted first start is repeated by one of two simultaneous processe
   );
 });
 
-/** The pid of the server, or null when none runs. */
+/** The pid of the server, or null if none runs. */
 function serverPid(): number | null {
   const seen = readPostmaster(dataFolder);
   return seen && isRunning(seen, dataFolder) ? seen.pid : null;
 }
 
-/** A process of its own that has attached. Its `stop` detaches and ends it. */
+/** A process that has attached. Its `stop` detaches and ends it. */
 async function attachInChild() {
   const child = attach(dataDir);
   const [url] = (await once(child, "message")) as [string];
@@ -270,7 +270,7 @@ function end(sql: Database): Promise<void> {
   return sql.end({ timeout: 5 });
 }
 
-/** Waits for as long as it takes, and returns what came. */
+/** Waits without a limit and returns the result. */
 async function until<T>(look: () => Promise<T> | T): Promise<NonNullable<Exclude<T, false>>> {
   for (;;) {
     const found = await look();

@@ -26,7 +26,7 @@ after(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** What plays the keeper, in a process of its own. */
+/** A process in the place of the keeper. */
 function aKeeper(script: string): Child {
   return spawn(process.execPath, ["--eval", script], { stdio: ["pipe", "pipe", "ignore"] });
 }
@@ -46,10 +46,18 @@ const HOSTILE: [what: string, script: string, complaint: RegExp][] = [
     `setInterval(() => { ${say({ kind: "note", text: "x" })} }, 0)`,
     /too many or too long reports/,
   ],
-  ["what is no JSON", `console.log("{");${ALIVE}`, /malformed report/],
+  ["output that is not JSON", `console.log("{");${ALIVE}`, /malformed report/],
   ["null", `console.log("null");${ALIVE}`, /malformed report/],
-  ["a report of no kind", `${say({ kind: "__proto__", text: "x" })}${ALIVE}`, /malformed report/],
-  ["a text that is none", `${say({ kind: "note", text: ["x"] })}${ALIVE}`, /malformed report/],
+  [
+    "a report of an unknown kind",
+    `${say({ kind: "__proto__", text: "x" })}${ALIVE}`,
+    /malformed report/,
+  ],
+  [
+    "a text that is not a string",
+    `${say({ kind: "note", text: ["x"] })}${ALIVE}`,
+    /malformed report/,
+  ],
   [
     "a folder that leads to another host",
     `${say({ kind: "serving", socketFolder: "/@example.com?sslrootcert=/etc/shadow" })}${ALIVE}`,
@@ -60,12 +68,12 @@ const HOSTILE: [what: string, script: string, complaint: RegExp][] = [
     `${say({ kind: "serving", socketFolder: `/${"x".repeat(200)}` })}${ALIVE}`,
     /malformed report/,
   ],
-  ["nothing, and ends well", "", /ended unexpectedly/],
-  ["nothing, and is killed", "process.kill(process.pid, 'SIGKILL')", /\(SIGKILL\)/],
+  ["nothing and exits with status 0", "", /ended unexpectedly/],
+  ["nothing and is killed", "process.kill(process.pid, 'SIGKILL')", /\(SIGKILL\)/],
 ];
 
 for (const [what, script, complaint] of HOSTILE) {
-  test(`a keeper that says ${what} fails the start, and is ended`, async () => {
+  test(`a keeper that reports ${what} fails the start and is ended`, async () => {
     const child = aKeeper(script);
     const exited = once(child, "exit");
     await assert.rejects(
@@ -113,7 +121,7 @@ test("a process that holds the pipe of an ended keeper delays nobody", async () 
   assert.ok(performance.now() - since < 5_000);
 });
 
-test("keeper and server have one account's rights, and nothing of root's environment, descriptors or groups", async (t) => {
+test("keeper and server have only one account's rights, and nothing of root's environment, descriptors or groups", async (t) => {
   if (!isRoot) {
     skipOrFail(t, "only root has rights to give up");
     return;
@@ -157,7 +165,7 @@ test("keeper and server have one account's rights, and nothing of root's environ
   assert.equal(await lives(server), false);
 });
 
-test("a keeper that is killed is replaced, and the last one to leave still stops the server", async () => {
+test("a killed keeper is replaced, and the last process to leave still stops the server", async () => {
   const server = await startEmbedded({ dataDir, log, settings });
   logged.length = 0;
   const [killed = 0] = await keepersIn(home);

@@ -13,7 +13,7 @@ import { listMarks, putMark, sharesPids } from "../../src/embedded-postgres/mark
 const folder = await mkdtemp(join(tmpdir(), "lock-"));
 after(() => rm(folder, { recursive: true, force: true }));
 
-test("of many processes that want the lock, one at a time has it", async () => {
+test("only one of many processes has the lock at a time", async () => {
   let inside = 0;
   const most = await Promise.all(
     Array.from({ length: 6 }, () =>
@@ -37,7 +37,7 @@ test("failed work releases the lock", async () => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a dead process's mark is ignored, no matter which process has its pid now", async () => {
+test("a dead process's mark is ignored, even if another process has its pid now", async () => {
   const mark = await putMark(folder);
   const dead = await aDeadMark();
   await writeFile(join(folder, "1.0123456789ab"), "");
@@ -58,7 +58,7 @@ test("a mark counts until its process is proven dead, even across pid namespaces
   await mark.remove();
 });
 
-/** Left behind by a process that was killed. Returns its name. */
+/** A mark of a process that was killed. Returns its name. */
 async function aDeadMark(): Promise<string> {
   const module = new URL("../../src/embedded-postgres/marks.js", import.meta.url).href;
   const script = `

@@ -14,7 +14,7 @@ import { attachFrom, visit } from "../support/embedded-child.ts";
 import { keepersIn, lives } from "../support/processes.ts";
 import { requireProgram } from "../support/required.ts";
 
-// What a process can see of a server, and of the others that use it, and what it must not conclude from that.
+// What a process may see of a server and of its users, and must not conclude from it.
 const scratch = await mkdtemp(join(tmpdir(), "reach-"));
 const dataDir = join(scratch, "data");
 const home = homeFolder(dataDir);
@@ -35,7 +35,10 @@ function serverPid(): number {
   return readPostmaster(join(home, "data"))?.pid ?? 0;
 }
 
-/** Keeps the one process that uses the server from repairing anything. Returns what lets it go on. */
+/**
+ * Prevents the one process that uses the server from repairing anything. Returns a function that lets it
+ * continue.
+ */
 async function freeze(): Promise<() => void> {
   const [keeper = 0] = await keepersIn(home);
   process.kill(keeper, "SIGSTOP");
@@ -82,12 +85,12 @@ test("an unused server without its socket is replaced by the next process", asyn
   await server.stop();
 });
 
-/** As systemd's `ProcSubset=pid` shows /proc: without the boot's id. */
+/** /proc as with systemd's `ProcSubset=pid`: without the boot's id. */
 const LESS_OF_PROC = ["unshare", "--mount", "sh", "-c"].concat(
   'mount -t proc -o subset=pid proc /proc && exec "$@"',
   "sh",
 );
-/** As another container that shares the folder: the pids are others. */
+/** Another container that shares the folder has other pids. */
 const OTHER_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
 for (const [what, through] of [

@@ -17,7 +17,7 @@ async function aHome(name: string): Promise<string> {
   return folder;
 }
 
-test("the socket lies beside the data where the path is short and plain", async () => {
+test("the socket lies beside the data if the path is short and plain", async () => {
   const home = await aHome("plain");
   assert.equal(await prepareSocketFolder(home), join(home, "run"));
 });
@@ -30,7 +30,7 @@ for (const name of ["long".repeat(20), "with, comma"]) {
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
     assert.equal(await prepareSocketFolder(home), folder);
 
-    await rm(folder, { recursive: true }); // As a sweeper of temporary files would.
+    await rm(folder, { recursive: true }); // Removes it, as a sweeper of temporary files would.
     assert.equal(await prepareSocketFolder(home), folder);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
 
@@ -39,7 +39,7 @@ for (const name of ["long".repeat(20), "with, comma"]) {
   });
 }
 
-test("a link where a folder should be is not followed", async () => {
+test("a link in the place of a folder is not followed", async () => {
   const home = await aHome("linked");
   await symlink(scratch, join(home, "run"));
   await assert.rejects(prepareSocketFolder(home), /run is not a folder$/);

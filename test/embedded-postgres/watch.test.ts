@@ -8,10 +8,10 @@ import { promisify } from "node:util";
 import { readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 import { watch } from "../../src/embedded-postgres/watch.ts";
 
-test("the reason why the server does not start is logged once, even if it contains changing numbers", async (t) => {
+test("the reason of failed starts of the server is logged once, even if it contains changing numbers", async (t) => {
   const said: string[] = [];
   let tries = 0;
-  const alive = setInterval(() => undefined, 1_000); // The watch itself keeps no process so.
+  const alive = setInterval(() => undefined, 1_000); // The watch itself does not keep a process alive.
   t.after(() => clearInterval(alive));
   let end = () => Promise.resolve();
   await new Promise<void>((resolve) => {
