@@ -8,7 +8,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-test("two processes report themselves, and what both do is in one overview; a stop waits for no stream", async (t) => {
+test("two processes report themselves, one overview shows both, and a stop waits for no stream", async (t) => {
   const rig = await aRig(t);
   const api = await startProgram(t, { ...rig, ROLE: "api" });
   const dispatcher = await startProgram(t, { ...rig, ROLE: "dispatcher" });

@@ -5,7 +5,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { hang, status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-test("kill -9 between the acceptance and the delivery: after a restart it is delivered", async (t) => {
+test("kill -9 between the acceptance and the delivery: the event is delivered after a restart", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   const accepting = await startProgram(t, { ...rig, ROLE: "api" });
@@ -20,7 +20,7 @@ test("kill -9 between the acceptance and the delivery: after a restart it is del
   assert.equal((JSON.parse(delivery.body.toString()) as { id: string }).id, body["event_id"]);
 });
 
-test("kill -9 during an attempt: the lease ends, the event is delivered, and no attempt was counted", async (t) => {
+test("kill -9 during an attempt: the event is delivered after the lease, and no attempt is counted", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   receiver.answer(hang, status(200));
@@ -37,7 +37,7 @@ test("kill -9 during an attempt: the lease ends, the event is delivered, and no 
   assert.deepEqual((await again(`/webhooks/${subscription.id}/failures`)).body["items"], []);
 });
 
-test("a stop that SHUTDOWN_GRACE ends prints one line, and no attempt was counted", async (t) => {
+test("a stop that SHUTDOWN_GRACE ends prints one line, and no attempt is counted", async (t) => {
   const rig = await aRig(t);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   receiver.answer(hang);

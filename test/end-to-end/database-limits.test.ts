@@ -9,7 +9,7 @@ import { type Answered, aPartner, aRig } from "../support/rig.ts";
 
 const LIMIT = { timeout: 90_000 };
 
-/** The program with one subscription, and its database as the owner of the server sees it. */
+/** The program with one subscription, and its database for the owner of the server. */
 async function running(t: TestContext) {
   const rig = await aRig(t);
   const owner = connect(ownersUrlOf(rig), { max: 2, name: "test owner" });
@@ -27,7 +27,7 @@ async function running(t: TestContext) {
     partner,
     another: () => aPartner(program, "globex", { rateLimitPerMinute: 100_000 }),
     ping: () => partner.ping(subscription),
-    /** Goes on pinging until one is accepted, and answers the event that arrives. */
+    /** Pings until one ping is accepted, and returns the event that arrives. */
     arrives: async () => {
       let answered = await partner.ping(subscription);
       for (; answered.status !== 200; answered = await partner.ping(subscription)) await sleep(20);
@@ -37,7 +37,7 @@ async function running(t: TestContext) {
         if (id === answered.body["event_id"]) return;
       }
     },
-    /** The one thing that operators are told, and what the database said. */
+    /** The one error for operators, with the database's message. */
     complaint: async () => {
       while (told().length === 0) await sleep(20);
       assert.equal(told().length, 1, JSON.stringify(told()));
@@ -53,7 +53,7 @@ function assertUnavailable({ status, headers }: Answered): void {
   assert.match(headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
 }
 
-/** Lets every insert into this table fail as on a full disk. */
+/** Makes every insert into this table fail as on a full disk. */
 async function fillDisk(owner: Database, table: string): Promise<void> {
   await owner.unsafe(`
     create function no_space() returns trigger language plpgsql as $$
@@ -71,7 +71,7 @@ test("a full disk refuses only new work", LIMIT, async (t) => {
   const { owner, partner, ping, arrives, complaint } = await running(t);
   await fillDisk(owner, "waiting_deliveries");
   for (let n = 0; n < 5; n++) assertUnavailable(await ping());
-  assert.equal((await partner.ask("/me")).status, 200, "what only reads is served");
+  assert.equal((await partner.ask("/me")).status, 200, "requests that only read are served");
   assert.equal((await complaint()).code, "53100");
   const [row] = await owner`select count(*)::int as events from events`;
   assert.deepEqual(row, { events: 0 }, "no half of an event is left");
@@ -80,7 +80,7 @@ test("a full disk refuses only new work", LIMIT, async (t) => {
   await arrives();
 });
 
-test("an attempt that a full disk cannot record is made once", LIMIT, async (t) => {
+test("an attempt that cannot be recorded on a full disk is made once", LIMIT, async (t) => {
   const { owner, receiver, ping, complaint } = await running(t);
   await fillDisk(owner, "finished_deliveries");
   assert.equal((await ping()).status, 200);
@@ -94,16 +94,20 @@ test("an attempt that a full disk cannot record is made once", LIMIT, async (t) 
   assert.equal(receiver.requests.length, 1);
 });
 
-test("a database without a connection to spare refuses, and then serves", LIMIT, async (t) => {
-  const { owner, role, ping, arrives, complaint } = await running(t);
-  await owner.unsafe(`alter role ${role} connection limit 0`);
-  await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
-  for (let n = 0; n < 5; n++) assertUnavailable(await ping());
-  await complaint();
+test(
+  "a database without a spare connection refuses requests, and serves them afterwards",
+  LIMIT,
+  async (t) => {
+    const { owner, role, ping, arrives, complaint } = await running(t);
+    await owner.unsafe(`alter role ${role} connection limit 0`);
+    await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
+    for (let n = 0; n < 5; n++) assertUnavailable(await ping());
+    await complaint();
 
-  await owner.unsafe(`alter role ${role} connection limit -1`);
-  await arrives();
-});
+    await owner.unsafe(`alter role ${role} connection limit -1`);
+    await arrives();
+  },
+);
 
 test("a cancelled statement leaves no partial work", LIMIT, async (t) => {
   const { owner, role, ping, arrives, complaint } = await running(t);
@@ -126,10 +130,10 @@ test("a cancelled statement leaves no partial work", LIMIT, async (t) => {
 
 test("while every connection of the pool waits, other requests are refused", LIMIT, async (t) => {
   const { owner, role, partner, another, arrives, complaint } = await running(t);
-  const partners = [partner, await another()]; // One alone gets half of the connections.
+  const partners = [partner, await another()]; // A single organization gets half of the connections.
   let lists: Promise<Answered>[] = [];
   await owner.begin(async (tx) => {
-    await tx`set local idle_in_transaction_session_timeout = 0`; // The lock must outlast what waits for it.
+    await tx`set local idle_in_transaction_session_timeout = 0`; // The lock must outlast the requests that wait for it.
     await tx`lock table subscriptions in access exclusive mode`;
     lists = partners.flatMap(({ ask }) => Array.from({ length: 20 }, () => ask("/webhooks")));
     const waiting = () => owner`
@@ -142,7 +146,7 @@ test("while every connection of the pool waits, other requests are refused", LIM
   await arrives();
 });
 
-test("a role with few connections reduces throughput and nothing else", LIMIT, async (t) => {
+test("a role with few connections reduces only throughput", LIMIT, async (t) => {
   const { owner, role, partner, arrives } = await running(t);
   await owner.unsafe(`alter role ${role} connection limit 6`);
   await owner`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;

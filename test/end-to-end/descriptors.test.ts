@@ -37,7 +37,7 @@ test("a process warns if its attempts may need more descriptors than it has", as
   assert.match(complaints(program).join(), /open files is too low for DISPATCH_CONCURRENCY/);
 });
 
-/** Opens connections that say nothing, a hundred at a time. */
+/** Opens silent connections, a hundred at a time. */
 async function openMany(t: TestContext, url: string): Promise<void> {
   const port = Number(new URL(url).port);
   for (let opened = 0; opened < STRANGERS; opened += 100) {
@@ -45,14 +45,14 @@ async function openMany(t: TestContext, url: string): Promise<void> {
       const socket = connect(port, "127.0.0.1");
       t.after(() => socket.destroy());
       const connected = once(socket, "connect");
-      socket.on("error", () => undefined); // It may be closed for another.
+      socket.on("error", () => undefined); // It may be closed in favour of another one.
       return connected;
     });
     await Promise.all(some);
   }
 }
 
-/** Warnings and worse, but for those that a rig deserves. */
+/** Warnings and errors, except for those that every rig causes. */
 function complaints({ log }: Program): unknown[] {
   return log
     .filter(({ level, msg }) => Number(level) >= 40 && !String(msg).startsWith("EGRESS_"))

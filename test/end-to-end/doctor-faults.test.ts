@@ -13,7 +13,7 @@ const ONE_SHARD = oneShardOnly("its lines name no shard; shards-set-up.test.ts h
 const FREE = { PORT: "0", OPERATOR_PORT: "0" };
 const NOBODY = "postgres://127.0.0.1:1/x";
 
-/** What `doctor` says of a set-up that is in order, but for what is changed. */
+/** The output of `doctor` for a valid set-up with these changes. */
 async function diagnose(t: TestContext, changes: Record<string, string>) {
   const { status, stdout } = await runProgram(["doctor"], {
     ...(await aRig(t)),
@@ -23,7 +23,7 @@ async function diagnose(t: TestContext, changes: Record<string, string>) {
   return { status, stdout };
 }
 
-/** A port of loopback on which something else listens. */
+/** A port of loopback that another program uses. */
 async function takenPort(t: TestContext): Promise<string> {
   const other = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -52,7 +52,7 @@ test("doctor refuses an EGRESS_ALLOW that contains every address", async (t) => 
   assert.match(stdout, /^FAULT +egress +EGRESS_ALLOW /m);
 });
 
-test("doctor names a port that something else has, and a HOST that does not resolve", async (t) => {
+test("doctor names a port in use and a HOST that does not resolve", async (t) => {
   const port = await takenPort(t);
   const operatorPort = await takenPort(t);
   const { stdout } = await diagnose(t, { PORT: port, OPERATOR_PORT: operatorPort });
@@ -145,7 +145,7 @@ test("doctor does not call a role without rights an old schema", ONE_SHARD, asyn
   assert.doesNotMatch(without.stdout + outside.stdout, /not up to date/);
 });
 
-test("serve on a taken port says so in one line, before it opens anything", async (t) => {
+test("serve on a port in use prints one line, before it opens anything", async (t) => {
   const port = await takenPort(t);
   for (const taken of [{ PORT: port }, { OPERATOR_PORT: port }]) {
     const rig = { ...(await aRig(t)), ...FREE, ...taken };

@@ -17,7 +17,7 @@ test("doctor accepts a valid set-up, and finds a missing sealing key", ONE_SHARD
   await (await aPartner(program, "acme")).subscribe("https://127.0.0.1/hooks");
   assert.equal(await program.end("SIGTERM"), 0);
 
-  // Nor does it need the owner's role any more, once the schema is there.
+  // With the schema, it does not need the owner's role either.
   const confined = { ...rig, MIGRATION_DATABASE_URL: "" };
   const rotated = await runProgram(["doctor"], {
     ...confined,
@@ -32,7 +32,7 @@ test("doctor accepts a valid set-up, and finds a missing sealing key", ONE_SHARD
 });
 
 test(
-  "doctor reports faults besides the database, too, and how to create a missing schema",
+  "doctor also reports faults besides the database, and how to create a missing schema",
   ONE_SHARD,
   async (t) => {
     const rig = {

@@ -7,10 +7,10 @@ import { HOSTILE_RECEIVERS } from "../support/hostile-receivers.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-/** Without those that take the whole of an attempt's ten seconds. */
+/** Without the receivers that use the whole attempt timeout. */
 const HOSTILE = Object.entries(HOSTILE_RECEIVERS).filter(([, { lasts }]) => lasts === undefined);
 
-/** How much more memory the floods may leave behind than there was before them. */
+/** The memory that the floods may leave behind, in bytes. */
 const GROWTH_MAX = 64 * 1024 * 1024;
 const ROUNDS = 2;
 
@@ -39,7 +39,7 @@ test("the service delivers to hostile receivers and records the correct reason f
   assert.ok(growth < GROWTH_MAX, `${growth} bytes more than after the first round`);
 });
 
-test("denied addresses are denied, even if they are allowed as well or a name resolves to them", async (t) => {
+test("denied addresses stay denied if they are also allowed or a name resolves to them", async (t) => {
   const { program, partner, dns } = await aGuardedService(t, {
     EGRESS_ALLOW: "127.0.0.0/8,::/0",
     EGRESS_DENY: "127.0.0.1/32,::1/128",
@@ -63,7 +63,7 @@ test("denied addresses are denied, even if they are allowed as well or a name re
   assert.equal(receiver.connections.length, 0);
 });
 
-/** The program with EGRESS_ALLOW=127.0.0.2/32, a name server of our own, and a partner. */
+/** The program with EGRESS_ALLOW=127.0.0.2/32, a name server of the test, and a partner. */
 async function aGuardedService(t: TestContext, env: Record<string, string> = {}) {
   const dns = await startDnsServer(t);
   const rig = await aRig(t, { EGRESS_ALLOW: "127.0.0.2/32", DNS_SERVERS: dns.address, ...env });
@@ -76,7 +76,9 @@ function reasonOf(outcome: Outcome): string | null {
   return outcome.kind === "refused" ? `http_${outcome.httpStatus}` : null;
 }
 
-/** Why each subscription's latest delivery failed, null where it did not, once `count` deliveries have been attempted. */
+/**
+ * The reason of each subscription's latest failure, null without one. Waits for `count` attempted deliveries.
+ */
 async function reasonsOf(program: Program, count: number): Promise<Map<string, string | null>> {
   for (;;) {
     const attempted = (await deliveriesOf(program)).filter(({ attempts }) => attempts === 1);

@@ -31,7 +31,7 @@ test("a dispatcher and the commands need no folder", async (t) => {
   assert.equal(await program.end("SIGTERM"), 0);
 });
 
-test("partners subscribe to configured types; the start names those that lost their file", async (t) => {
+test("partners subscribe to configured types, and the start names types without a file", async (t) => {
   const folder = await aFolder(t, SHOP);
   const rig = { ...(await aRig(t)), EVENT_TYPES: folder };
   const program = await startProgram(t, rig);
@@ -53,7 +53,7 @@ test("partners subscribe to configured types; the start names those that lost th
   assert.equal(await again.end("SIGTERM"), 0);
 });
 
-test("a folder is checked without a database, also against an older one", async (t) => {
+test("a folder is checked without a database, and also against an older folder", async (t) => {
   const older = await aFolder(t, SHOP);
   const newer = await aFolder(t, { "order.created.json": typeFile({ type: "object" }) });
   const check = (env: Record<string, string>, ...args: string[]) =>

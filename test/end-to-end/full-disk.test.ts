@@ -9,10 +9,10 @@ import { aRig } from "../support/rig.ts";
 
 const FULL = "/dev/full";
 
-/** Opened for writing; undefined, and the test skipped, where there is no such device. */
+/** Opened for writing. Undefined if there is no such device: then the test is skipped. */
 async function aFullDisk(t: TestContext): Promise<FileHandle | undefined> {
   const full = await open(FULL, "w").catch(() => undefined);
-  if (full === undefined) t.skip("no device that is full");
+  if (full === undefined) t.skip("this machine has no device that is always full");
   return full;
 }
 
@@ -33,7 +33,7 @@ test("an unwritable log loses only its lines", { timeout: 60_000 }, async (t) =>
     );
   while (!(await isAlive())) await sleep(20);
   for (let request = 0; request < 100; request++) assert.ok(await isAlive());
-  await sleep(200); // In which the lines of all these are to be written.
+  await sleep(200); // The time in which all these lines are written.
   assert.ok(await isAlive());
   program.kill("SIGTERM");
   assert.deepEqual(await exited, [0, null]);

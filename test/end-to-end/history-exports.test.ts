@@ -15,7 +15,7 @@ import { aRig } from "../support/rig.ts";
 
 const SHARD = PLACEMENT ?? "00";
 
-/** A rig whose history of the tests' era has expired, with one event in it. So short a retention makes turns of a second. */
+/** A rig with expired history of one event. With this short retention a turn takes place every second. */
 async function anExpiredEvent(t: TestContext) {
   const rig = await aRig(t, { RETENTION: "1m" });
   const owner = connect(ownersUrlOf(rig), { max: 1, name: "test" });
@@ -29,7 +29,7 @@ async function untilNoneWaits(owner: Database): Promise<void> {
   while ((await owner`select from history_exports`).length > 0);
 }
 
-test("the command of the guide writes all of expired history to files, and doctor checks it", async (t) => {
+test("the guide's command writes all expired history to files, and doctor checks it", async (t) => {
   if (!(await requireProgram(t, "psql", ["--version"]))) return;
   const { rig, owner, id, folder } = await anExpiredEvent(t);
   const [, command = ""] = /^ {4}EXPORT_COMMAND=(.*)$/m.exec(await guideText()) ?? [];
@@ -59,7 +59,7 @@ test("the command of the guide writes all of expired history to files, and docto
   await owner.end({ timeout: 1 });
 });
 
-test("what was detached when the service was killed is found again and exported by the next one", async (t) => {
+test("a partition that a killed service had detached is exported by the next service", async (t) => {
   const { rig, owner, id } = await anExpiredEvent(t);
   const script = join(rig["DATA_DIR"] ?? "", "export");
   const write = (text: string) => writeFile(script, `#!/bin/sh\n${text}\n`);
@@ -77,7 +77,7 @@ test("what was detached when the service was killed is found again and exported 
   process.kill(-Number(pid), "SIGKILL");
 
   await write(`echo "$1" >> ${journal}`);
-  await owner`update history_exports set next_at = ${ERA}`; // The lease of the dead is over.
+  await owner`update history_exports set next_at = ${ERA}`; // The lease of the dead process is over.
   const second = await startProgram(t, { ...rig, EXPORT_COMMAND: script });
   await untilNoneWaits(owner);
   assert.ok((await readFile(journal, "utf8")).includes(`\n${partition ?? ""}\n`));

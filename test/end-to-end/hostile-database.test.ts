@@ -6,7 +6,7 @@ import { oneShardOnly } from "../support/placement.ts";
 import { runProgram } from "../support/program.ts";
 import { aRig } from "../support/rig.ts";
 
-/** The message by which PostgreSQL refuses a connection. */
+/** The message with which PostgreSQL refuses a connection. */
 function refusal(message: string): Buffer {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C28000\0M${message}\0\0`);
   const length = Buffer.alloc(4);

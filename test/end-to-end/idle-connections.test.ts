@@ -9,7 +9,7 @@ import { aPartner, aRig } from "../support/rig.ts";
 /** `npm run test:crowd` opens ten thousand. */
 const CONNECTIONS = Number(process.env["IDLE_CONNECTIONS"] ?? 600);
 
-/** A socket, its parser and its timers, with room to spare. */
+/** A socket, its parser and its timers, with some reserve. */
 const KILOBYTES_EACH = 40;
 const KILOBYTES_ANYWAY = 40_000;
 const REQUESTS = 200;
@@ -17,7 +17,7 @@ const REQUESTS = 200;
 test(`${CONNECTIONS} idle connections need little memory and do not slow down callers`, async (t) => {
   const program = await startProgram(t, await aRig(t));
   const { ask } = await aPartner(program, "acme");
-  await serve(ask); // So that what is made once is made.
+  await serve(ask); // Makes everything that is made once.
   const before = await kilobytesOf(program);
 
   const crowd = fork(CROWD, [new URL(program.partnerUrl).port, String(CONNECTIONS)]);
@@ -40,7 +40,7 @@ async function serve(ask: Awaited<ReturnType<typeof aPartner>>["ask"]): Promise<
   }
 }
 
-/** The figures, and on a full run also that clients with incomplete requests are disconnected. */
+/** The figures. A full run also checks that clients with incomplete requests are disconnected. */
 async function report(
   t: TestContext,
   seen: { before: number; during: number; program: Program; crowd: ChildProcess },
@@ -63,7 +63,7 @@ async function wordOf(crowd: ChildProcess): Promise<unknown> {
   return word;
 }
 
-/** The resident size of a process; 0 where the system does not tell. */
+/** The resident size of a process, or 0 if the system does not show it. */
 async function kilobytesOf({ process: { pid } }: Program): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);

@@ -15,7 +15,7 @@ import { aPartner, aRig } from "../support/rig.ts";
 
 type Partner = Awaited<ReturnType<typeof aPartner>>;
 
-/** A partner whose subscription leads to a listener that ended, and what is needed to start that again. */
+/** A partner whose subscription leads to a listener that ended, and the settings to start it again. */
 async function aRehearsal(t: TestContext, settings: Record<string, string> = {}) {
   const rig = await aRig(t);
   const env = { DATA_DIR: rig["DATA_DIR"] ?? "" };
@@ -68,7 +68,7 @@ test("a partner rehearses refusals with the listener, verifies each attempt, and
   }
 });
 
-test("a listener learns a secret while it runs, and goes on after its restart with the service's numbers", async (t) => {
+test("a listener learns a secret while it runs, and after a restart shows the service's attempt numbers", async (t) => {
   const { subscription, ping, listen } = await aRehearsal(t);
   const listener = await listen("--fail-first", "1");
   const verdicts = async () => {
@@ -120,7 +120,7 @@ test("a listener forwards to the partner's program, records, and replays to it",
   assert.deepEqual(program.verdicts(subscription.secret), [true, true, true, true]);
 });
 
-test("a listener that is stopped waits for no program, and shows nothing more", async (t) => {
+test("a stopped listener waits for no program and shows nothing more", async (t) => {
   const { ping, listen } = await aRehearsal(t);
   const program = createServer().listen(0, "127.0.0.1");
   await once(program, "listening");
@@ -155,7 +155,7 @@ async function aProgram(t: TestContext, statusOf: () => number) {
   t.after(() => server.close());
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
-    /** Whether each request so far carries a signature of its bytes. */
+    /** Whether all requests so far carry a valid signature. */
     verdicts: (secret: string) =>
       got.map(({ signature, timestamp, body }) => {
         const mac = createHmac("sha256", secret).update(`${timestamp}.`).update(body);
@@ -177,12 +177,12 @@ test("a listener whose output is closed ends silently", async (t) => {
   let said = "";
   shell.stderr.on("data", (text: Buffer) => (said += text.toString()));
 
-  while (await knock(Number(port))); // Each time it has something to print. At first head may still be there.
+  while (await knock(Number(port))); // The listener prints something each time. At first, `head` may still be running.
   await ended;
   assert.equal(said, "status 0\n");
 });
 
-/** Whether somebody is there. */
+/** Returns true if a connection succeeds. */
 function knock(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "localhost", () => socket.end());

@@ -11,20 +11,23 @@ import { oneShardOnly } from "../support/placement.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 const OUTAGE_MS = 30_000;
-/** The outage has parts: so it shows, too, who had to wait for a while of it. */
+/** The outage has parts, so that callers who wait for a part of it show. */
 const PARTS = 12;
 const BEFORE = 0;
 const AFTER = PARTS + 1;
 
 const CALLERS = 8;
 const PAUSE_MS = 20;
-/** Refusals of each caller in each part. Who waits for no more than the next dial has several times as many. */
+/**
+ * The least number of refusals of each caller in each part. A caller that waits only for the next connection
+ * has several times as many.
+ */
 const REFUSED_MIN = 3;
-/** Deliveries after which the program has the memory that this load needs. */
+/** The number of deliveries after which the program has all the memory for this load. */
 const WARM = 1_500;
-/** Events that are accepted and not delivered when the outage begins. */
+/** The events that are accepted and not delivered when the outage begins. */
 const BACKLOG = 200;
-/** Events that each caller gets accepted afterwards. */
+/** The events of each caller that are accepted afterwards. */
 const ACCEPTED_AFTER = 25;
 
 interface Answer {

@@ -5,7 +5,7 @@ import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
-test("the command that deletes a subscription ends when its whole queue is cancelled", async (t) => {
+test("the command that deletes a subscription ends after its whole queue is cancelled", async (t) => {
   const rig = await aRig(t);
   const program = await startProgram(t, { ...rig, ROLE: "api" });
   const partner = await aPartner(program, "acme");

@@ -6,13 +6,13 @@ import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
-/** Look-ups take up to half of it. */
+/** Look-ups take up to half of the attempt timeout. */
 const SHORT = { ATTEMPT_TIMEOUT: "2s" };
 const LONG = { ATTEMPT_TIMEOUT: "5m" };
 const GOOD: Records = { A: ["127.0.0.2"] };
 const TOO_MANY = Array.from({ length: 300 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
 
-/** What a partner's name may come to after it was subscribed. */
+/** What may happen to a partner's name after it was subscribed. */
 const NAMES: [what: string, answer: Records | Failure, reason: string][] = [
   ["gone", "NXDOMAIN", "dns_error"],
   ["failing", "SERVFAIL", "dns_error"],
@@ -24,7 +24,7 @@ const NAMES: [what: string, answer: Records | Failure, reason: string][] = [
   ["broadcast", { A: ["255.255.255.255"] }, "network_error"],
 ];
 
-test("no name that a partner chooses is an internal fault", async (t) => {
+test("no name that a partner can choose is an internal fault", async (t) => {
   const { program, dns, acme } = await aService(t, SHORT);
   const { port } = await startReceiver(t, { host: "hooks.test" });
   for (const [what, answer, reason] of NAMES) {
@@ -36,7 +36,7 @@ test("no name that a partner chooses is an internal fault", async (t) => {
   await assertSound(program);
 });
 
-test("no receiver that a partner chooses is an internal fault", async (t) => {
+test("no receiver that a partner can choose is an internal fault", async (t) => {
   const { program, dns, acme } = await aService(t, SHORT);
   const certified = { host: "hooks.test", certifiedHosts: ["other.test"] };
   const [strange, mute, gone] = [
@@ -59,7 +59,7 @@ test("no receiver that a partner chooses is an internal fault", async (t) => {
   await assertSound(program);
 });
 
-test("no number of requests is an internal fault, and none affects another organization", async (t) => {
+test("no number of requests is an internal fault or affects another organization", async (t) => {
   const { program, dns, acme } = await aService(t, { ...LONG, DISPATCH_CONCURRENCY: "4" });
   const globex = await aPartner(program, "globex");
   dns.set("hooks.test", GOOD);
@@ -97,7 +97,7 @@ async function aService(t: TestContext, further: Record<string, string>) {
   return { dns, program, acme: await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 }) };
 }
 
-/** Why the first attempt failed, once it has. */
+/** The reason of the first failed attempt, once there is one. */
 async function reasonOf({ ask }: Awaited<ReturnType<typeof aPartner>>, id: string) {
   for (;;) {
     const { body } = await ask(`/webhooks/${id}/failures`);
@@ -117,7 +117,7 @@ async function assertReady({ partnerUrl, operatorUrl }: Program): Promise<void> 
   }
 }
 
-/** The internal faults that have been counted. */
+/** The internal faults that were counted. */
 async function faultsOf({ operatorUrl }: Program): Promise<string[]> {
   const metrics = await (await fetch(`${operatorUrl}/metrics`)).text();
   const faults = metrics.match(/^partner_api_internal_faults_total.*$/gm) ?? [];

@@ -15,7 +15,7 @@ import { aPartner, aRig, call } from "../support/rig.ts";
 const ONE_SHARD = oneShardOnly("it needs a server of its own");
 
 test(
-  "a frozen primary delays requests by a few seconds after another host has taken over",
+  "a frozen primary delays requests by a few seconds once another host has taken over",
   ONE_SHARD,
   async (t) => {
     const rig = await aRig(t);
@@ -44,7 +44,7 @@ test(
 );
 
 test(
-  "while commits hang, requests get 503 and so does /readyz, and both recover by themselves",
+  "while commits hang, requests and /readyz return 503, and both recover by themselves",
   ONE_SHARD,
   async (t) => {
     const { url, owner } = await aServer(t);
@@ -72,7 +72,7 @@ async function aPublisher(t: TestContext, program: Program) {
   return { ping, subscription: await subscribe(receiver.url("/hooks")) };
 }
 
-/** What a request that publishes an event is answered, and after that `/readyz` of both listeners. */
+/** The status of a request that publishes an event, and then the status of `/readyz` on both listeners. */
 async function bothStatuses(
   { partnerUrl, operatorUrl }: Program,
   { ping, subscription }: Publisher,
@@ -93,7 +93,7 @@ async function untilBoth(wanted: number, program: Program, publisher: Publisher)
   }
 }
 
-/** A server of the test's own, whose settings it may change. */
+/** A server for this test, whose settings it may change. */
 async function aServer(t: TestContext): Promise<{ url: string; owner: Database }> {
   const dataDir = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   const server = await startEmbedded({ dataDir, log: () => undefined });

@@ -11,7 +11,7 @@ import { aPartner, aRig, call } from "../support/rig.ts";
 
 const EVENTS = 40;
 const RATE = 20;
-/** What one turn writes: more cannot be under way when the process is killed. */
+/** The deliveries of one turn, and so the most that are in flight at the kill. */
 const BATCH = RATE / 4;
 
 async function admin<Answer>(
@@ -25,7 +25,7 @@ async function admin<Answer>(
   return body as Answer;
 }
 
-/** Asks until the answer is as wanted. */
+/** Repeats the request until the answer is the expected one. */
 async function until<Answer>(
   ask: () => Promise<Answer>,
   isWanted: (answer: Answer) => boolean,
@@ -90,6 +90,6 @@ test("kill -9 during a redelivery: another process continues, and nothing is sen
   assert.equal(items.length, EVENTS);
   assert.equal(new Set(items.map((item) => item.redelivery_of)).size, EVENTS);
   assert.deepEqual(new Set(journal), events);
-  // An attempt that the kill kept from being recorded is made once more, and nothing else is.
+  // Only attempts that the kill interrupted before they were recorded are repeated.
   assert.ok(journal.length <= EVENTS + BATCH, `${journal.length} requests`);
 });

@@ -15,7 +15,7 @@ const NEW = Buffer.alloc(32, "new");
 const variable = (id: string, key: Buffer) => `${id}:${key.toString("base64")}`;
 const BOTH = `${variable("new", NEW)},${variable("old", OLD)}`;
 
-/** Batches of a hundred: enough for one to be done, one to be broken off and one not to be begun. */
+/** Three batches of a hundred: one is done, one is interrupted, and one is not begun. */
 const SLEEPING = 300;
 
 interface Subscription {
@@ -24,7 +24,7 @@ interface Subscription {
 }
 type Partner = ReturnType<typeof partnerOf>;
 
-/** Subscriptions beside those that are in use, sealed under the old key. Answers their ids in order. */
+/** Inserts subscriptions that are not in use, sealed under the old key. Returns their ids in order. */
 async function insertSleeping(db: Database, ofWhom: Subscription): Promise<string[]> {
   const ring: KeyRing = [{ id: "old", key: OLD }];
   const ids = Array.from({ length: SLEEPING }, () => randomUUID()).sort();
@@ -43,28 +43,28 @@ async function countSealedUnder(db: Database, keyId: string): Promise<number> {
   return rows.filter((row) => keyIdOf(row.sealed_secret) === keyId).length;
 }
 
-/** Begins to seal anew, and kills it with -9 while it waits for this one subscription. */
+/** Starts a resealing and kills it with -9 while it waits for this subscription. */
 async function killAt(t: TestContext, db: Database, env: Record<string, string>, id: string) {
   await db.begin(async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`;
     await tx`select from subscriptions where id = ${id} for update`;
     const resealing = spawnProgram(t, ["reseal"], env);
     while ((await waitingForALock(db)) === 0) {
-      assert.equal(resealing.process.exitCode, null, "it ended without having met the lock");
+      assert.equal(resealing.process.exitCode, null, "it ended before it met the lock");
       await delay(20);
     }
     await resealing.end("SIGKILL");
   });
 }
 
-/** Sessions of this database: beside it there may be others that wait for each other. */
+/** Counts waiting sessions of this database only. */
 async function waitingForALock(db: Database): Promise<number> {
   const { count } = await db`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return count;
 }
 
-/** Creates subscriptions and sends events to all there are, until it is told to stop. */
+/** Creates subscriptions and sends events to all of them until it is stopped. */
 function keepBusy(partner: Partner, url: string, subscriptions: Subscription[]) {
   const accepted = new Map<string, Subscription>();
   const over = new AbortController();
@@ -86,7 +86,7 @@ function keepBusy(partner: Partner, url: string, subscriptions: Subscription[]) 
   return { stop };
 }
 
-/** Waits until every accepted event has arrived, and verifies each with its subscription's own secret. */
+/** Waits until every accepted event has arrived, and verifies each with the secret of its subscription. */
 async function verifyAll(receiver: Receiver, accepted: Map<string, Subscription>): Promise<void> {
   for (const missing = new Set(accepted.keys()); missing.size > 0;) {
     const { headers, body } = await receiver.next();
@@ -97,7 +97,7 @@ async function verifyAll(receiver: Receiver, accepted: Map<string, Subscription>
   }
 }
 
-test("sealing keys are rotated under load, killed in the middle and run again, and nothing is lost or delayed", async (t) => {
+test("a rotation of sealing keys under load survives a kill and loses or delays nothing", async (t) => {
   const rig = await aRig(t, { MAX_SUBSCRIPTIONS: "10000" });
   const db = connect(databaseUrlOf(rig), { max: 2, name: "test" });
   t.after(() => db.end({ timeout: 1 }));
@@ -123,13 +123,15 @@ test("sealing keys are rotated under load, killed in the middle and run again, a
   assert.equal(again.status, 0, again.stderr);
   const { resealed } = JSON.parse(again.stdout) as { resealed: number };
   const accepted = await load.stop();
-  // The server may still have done what the killed one had asked of it: a connection each.
+  // The server may still have executed the last statements of the killed process, one for each connection.
   assert.ok(resealed <= left && resealed >= left - 2, `${resealed} of the ${left} that were left`);
   assert.equal(await countSealedUnder(db, "old"), 0);
   await verifyAll(receiver, accepted);
   assert.ok(!during.log.some(({ level }) => Number(level) >= 50), "no error was logged");
   assert.equal(await during.end("SIGTERM"), 0);
-  t.diagnostic(`${accepted.size} events and ${subscriptions.length} subscriptions meanwhile`);
+  t.diagnostic(
+    `${accepted.size} events and ${subscriptions.length} subscriptions during the rotation`,
+  );
 
   const after = await startProgram(t, { ...rig, SEALING_KEYS: variable("new", NEW) });
   const { ping } = partnerOf(after, token);

@@ -6,7 +6,7 @@ import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { duplicatesOf, Node, startLoad } from "../support/rolling-load.ts";
 
-/** How often each node is restarted. */
+/** The restarts of each node. */
 const RESTARTS = Number(process.env["RESTARTS"] ?? 1);
 const UNLIMITED = { rateLimitPerMinute: 1_000_000 };
 

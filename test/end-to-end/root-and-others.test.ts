@@ -19,21 +19,21 @@ import { runProgram, startProgram } from "../support/program.ts";
 import { skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 
-// Root's command on somebody else's DATA_DIR, and what that somebody may have laid there.
-const THEM = 65_534; // nobody: PostgreSQL wants an account that has a name.
+// A command of root on another user's DATA_DIR, with that user's traps.
+const THEM = 65_534; // nobody: PostgreSQL needs an account with a name.
 const SECRET = "what-only-root-may-read-0123456789";
 
 interface Folders {
-  /** Theirs. */
+  /** The user's folder. */
   dataDir: string;
-  /** Root's alone. */
+  /** Only root may read this. */
   canaries: string;
 }
 
-/** Null where no root can be led astray: the test is skipped, or fails in the gate. */
+/** Null if root cannot be tested: the test is skipped, or fails in the gate. */
 async function aFolderOfTheirs(t: TestContext): Promise<Folders | null> {
   if (process.getuid?.() !== 0) {
-    skipOrFail(t, "only root works on other's folders");
+    skipOrFail(t, "only root works in other users' folders");
     return null;
   }
   const folder = await mkdtemp(join(tmpdir(), "theirs-"));
@@ -47,7 +47,7 @@ async function aFolderOfTheirs(t: TestContext): Promise<Folders | null> {
   return { dataDir, canaries };
 }
 
-/** Whether they may read this checkout and run this Node.js, without which nothing can be done as them. */
+/** Returns true if the user may read this checkout and run this Node.js, which the tests need. */
 function mayRead(): boolean {
   const options = { uid: THEM, gid: THEM, cwd: "/" };
   const isRead = spawnSync("cat", [join(ROOT, "package.json")], options).status === 0;
@@ -57,7 +57,7 @@ function mayRead(): boolean {
 const theirsIn = (folder: string) =>
   execFileSync("find", [folder, "!", "-uid", String(THEM)], { encoding: "utf8" });
 
-test("root's service and commands on a user's DATA_DIR work as that user", async (t) => {
+test("root's service and commands on a user's DATA_DIR run as that user", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const env = { DATA_DIR: folders.dataDir, ADMIN_TOKEN: "" };
@@ -147,7 +147,7 @@ test("a DATA_DIR of root in a folder that another group can replace is refused w
   assert.match(stderr, /^error: group 65534 can replace files in \S+data: chmod g-w\n$/);
 });
 
-test("root's database of a DATA_DIR that now belongs to a user is reported", async (t) => {
+test("a DATA_DIR that root created and now belongs to a user is reported", async (t) => {
   const folders = await aFolderOfTheirs(t);
   if (folders === null) return;
   const home = homeFolder(folders.dataDir);

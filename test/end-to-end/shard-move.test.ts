@@ -16,7 +16,7 @@ import { aSecondServer } from "../support/second-server.ts";
 import { operatorOf } from "../support/shards.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
-/** A service with one organization whose subscription wants orders, and an empty server that its shard can move to. */
+/** A service with an organization that is subscribed to orders, and an empty server for its shard. */
 async function aService(t: TestContext) {
   const types = await aFolder(t, {
     "order.created.json": typeFile({ type: "object" }),
@@ -58,7 +58,7 @@ function publish({ operatorUrl }: Program, key: string) {
   });
 }
 
-/** Waits until the receiver has every event. Returns how many deliveries came more often than once. */
+/** Waits until the receiver has every event. Returns the number of deliveries that arrived more than once. */
 async function arrived(receiver: Awaited<ReturnType<typeof startReceiver>>, ids: Set<string>) {
   const times = new Map<string, number>();
   for (const id of ids) times.set(id, 0);
@@ -69,7 +69,7 @@ async function arrived(receiver: Awaited<ReturnType<typeof startReceiver>>, ids:
   return [...times.values()].filter((count) => count > 1).length;
 }
 
-/** Lets copying into this table of the new place take for ever, until the trigger is dropped. */
+/** Blocks copying into this table of the new place until the trigger is dropped. */
 async function hold(db: Database, table: string): Promise<void> {
   await migrate(db);
   await db.unsafe(`
@@ -84,7 +84,7 @@ async function untilHeld(db: Database): Promise<void> {
   }
 }
 
-test("a shard moves under load: nothing is lost, the old place refuses, and the new one goes on", async (t) => {
+test("a shard moves under load: nothing is lost, the old place refuses, and the new place takes over", async (t) => {
   const { program, receiver, second, at, move, rig, token } = await aService(t);
   const ids = new Set<string>();
   let where = program;
@@ -134,7 +134,7 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
 });
 
 for (const signal of ["SIGKILL", "SIGINT"] as const) {
-  test(`a move that ${signal} ends half way leaves the old place in force, and a second one succeeds`, async (t) => {
+  test(`a move that is ended half way by ${signal} leaves the old place in force, and a second move succeeds`, async (t) => {
     const { program, receiver, second, at, move, rig } = await aService(t);
     await hold(second.db, "organizations");
     const child = run(move, rig);
@@ -165,7 +165,7 @@ for (const signal of ["SIGKILL", "SIGINT"] as const) {
   });
 }
 
-test("a difference at the new place is noticed, and the shard stays", async (t) => {
+test("a difference at the new place stops the move, and the shard stays", async (t) => {
   const { program, second, move, rig } = await aService(t);
   await migrate(second.db);
   await second.db.unsafe(`
@@ -181,7 +181,7 @@ test("a difference at the new place is noticed, and the shard stays", async (t) 
   assert.equal((await publish(program, "k")).status < 300, true);
 });
 
-/** Publishes an event, and makes one five days old. Returns its time. */
+/** Publishes an event, and creates one that is five days old. Returns its time. */
 async function aPastEvent(old: Database, program: Program): Promise<Date> {
   const past = new Date(Date.now() - 5 * 86_400_000);
   assert.ok((await publish(program, "k")).status < 300);
@@ -203,10 +203,10 @@ test("a process starts while history is copied", async (t) => {
   await startProgram(t, rig);
 });
 
-test("a move empties no copy of another move, also if that one waits for its completion", async (t) => {
+test("a move does not empty the copy of another move, even if that waits for its completion", async (t) => {
   const { old, second, at, move, rig } = await aService(t);
   assert.equal((await runProgram(move, rig)).status, 0);
-  // As if the move had ended before its last statement.
+  // The state of a move that ended before its last statement.
   const [mark] = await old<[{ value: string }]>`select value from settings where name = 'moved'`;
   await second.db`insert into settings (name, value) values ('arriving', ${mark.value})`;
 
@@ -217,13 +217,13 @@ test("a move empties no copy of another move, also if that one waits for its com
   assert.match((await runProgram(["org", "list"], at(second.url))).stdout, /acme/);
 });
 
-test("a move is refused to a schema that another move fills", async (t) => {
+test("a move to a schema that another move fills is refused", async (t) => {
   const { second, move, rig } = await aService(t);
   assert.ok(await lockArrival(second.db));
   assert.match((await runProgram(move, rig)).stderr, /another move to the schema of --to runs/);
 });
 
-test("the last tries to stop writers wait for longer than PostgreSQL takes to look for a deadlock", async () => {
+test("the last attempts to stop writers wait longer than PostgreSQL's deadlock timeout", async () => {
   const owner = ownerOf(await createDatabase({ max: 1 }));
   const waitMs = (await lockWaits(owner)).at(-1) ?? 0;
   const failures: unknown[] = [];
@@ -260,7 +260,7 @@ test("history that changes after it was copied is copied again", async (t) => {
   assert.deepEqual([...rows], [{ type: "note.added" }]);
 });
 
-test("a move is refused to a schema that holds a shard, and for a shard that is unknown", async (t) => {
+test("a move is refused to a schema with a shard, and for an unknown shard", async (t) => {
   const { move, rig } = await aService(t);
   const { MIGRATION_DATABASE_URL: same = "" } = rig as Record<string, string>;
   const onto = await runProgram([...move.slice(0, 4), same], rig);

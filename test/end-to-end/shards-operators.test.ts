@@ -11,7 +11,7 @@ interface Items {
   unavailable_shards?: string[];
 }
 
-test("operators work with several shards as with one", async (t) => {
+test("operators use several shards like one", async (t) => {
   const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
   const program = await startProgram(t, { ...rig, RETRY_DELAYS: "1ms" });
   const ask = operatorOf(program);
@@ -20,7 +20,7 @@ test("operators work with several shards as with one", async (t) => {
     ask("/organizations", { method: "POST", body: { slug, shard } });
 
   await t.test(
-    "new organizations go to the shard with the fewest, or where they are told to",
+    "new organizations go to the shard with the fewest, or to the named one",
     async () => {
       const shards: unknown[] = [];
       for (const slug of ["d4", "d3", "d2", "d1"]) shards.push((await create(slug)).body["shard"]);
@@ -32,7 +32,7 @@ test("operators work with several shards as with one", async (t) => {
     },
   );
 
-  await t.test("a slug is taken in all shards together", async () => {
+  await t.test("a slug is taken in all shards at once", async () => {
     for (const shard of ["00", "01"]) {
       const { status, body } = await create("there", shard);
       assert.deepEqual([status, body["code"]], [409, "slug_taken"]);
@@ -47,7 +47,7 @@ test("operators work with several shards as with one", async (t) => {
       assert.ok(page.items.length <= 2);
       slugs.push(...page.items.map(({ slug = "" }) => slug));
       path = page.next_cursor && `/organizations?limit=2&cursor=${page.next_cursor}`;
-      await create(`a${slugs.length}`); // Before the place that was reached.
+      await create(`a${slugs.length}`); // Creates it before the current position.
     }
     assert.deepEqual(slugs, ["d1", "d2", "d3", "d4", "there"]);
   });
@@ -84,7 +84,7 @@ test("operators work with several shards as with one", async (t) => {
     assert.equal((await list("/deliveries?organization=other")).items.length, 3);
   });
 
-  await t.test("a bare id is found in whichever shard it is, and changed there", async () => {
+  await t.test("a bare id is found and changed in any shard", async () => {
     for (const subscription of subscriptions) {
       const { status, body } = await ask(`/subscriptions/${subscription.id}`, {
         method: "PATCH",
@@ -106,7 +106,7 @@ test("operators work with several shards as with one", async (t) => {
     assert.equal(changes.items.length, 2);
   });
 
-  await t.test("the overview adds the shards up, and a process shows once", async () => {
+  await t.test("the overview adds up all shards and shows each process once", async () => {
     for (;;) {
       const { body } = await ask("/overview");
       const { published } = body["last_24h"] as { published: number };
@@ -130,7 +130,7 @@ test("operators work with several shards as with one", async (t) => {
   });
 
   await t.test(
-    "while a shard is away, answers name it, and what does not need it works",
+    "while a shard is away, answers name it, and requests that do not need it work",
     async () => {
       await gateOf("01").close();
       const page = await list("/organizations?limit=200");
@@ -145,7 +145,7 @@ test("operators work with several shards as with one", async (t) => {
       assert.equal((await ask(`/subscriptions/${subscriptions[0]?.id}`)).status, 200);
       assert.equal((await create("late")).body["shard"], "00");
       let { body } = await ask("/overview");
-      while (body["status"] === "ok") ({ body } = await ask("/overview")); // It is kept for a second.
+      while (body["status"] === "ok") ({ body } = await ask("/overview")); // The overview is cached for a second.
       assert.equal(body["status"], "degraded");
       assert.match(JSON.stringify(body["problems"]), /"code":"shard","detail":"[^"]*\b01\b/);
       await gateOf("01").open();
@@ -153,7 +153,7 @@ test("operators work with several shards as with one", async (t) => {
     },
   );
 
-  await t.test("a frozen shard is left out of answers until it moves again", async () => {
+  await t.test("answers leave out a frozen shard until it responds again", async () => {
     gateOf("01").freeze();
     for (const path of ["/organizations", "/find?q=a", "/deliveries"]) {
       assert.deepEqual((await list(path)).unavailable_shards, ["01"], path);
@@ -170,7 +170,7 @@ test("operators work with several shards as with one", async (t) => {
   });
 
   await t.test(
-    "without the home shard no organization is created, and the rest works",
+    "without the home shard no organization is created, and everything else works",
     async () => {
       await gateOf("00").close();
       const { status, body } = await create("later", "01");

@@ -6,7 +6,7 @@ import { aRig } from "../support/rig.ts";
 
 const ring = (id: string) => `${id}:${Buffer.alloc(32, id).toString("base64")}`;
 
-test("migrate makes every shard, also two schemas of one database, and doctor looks at each", async (t) => {
+test("migrate creates every shard, even two schemas of one database, and doctor checks each", async (t) => {
   const [one, other] = [await createDatabase(), await createDatabase()];
   await ownerOf(other)`create schema s2`;
   const urlOf = (db: typeof one) => environmentOf(db)["MIGRATION_DATABASE_URL"] ?? "";
@@ -33,7 +33,7 @@ test("migrate makes every shard, also two schemas of one database, and doctor lo
   assert.equal(resealed.status, 0, resealed.stderr);
 });
 
-test("doctor names the shard that is away, and still looks at the others", async (t) => {
+test("doctor names the unavailable shard and still checks the others", async (t) => {
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
   const rig = { ...(await aRig(t)), SEALING_KEYS: ring("new") };
   const SHARDS = `00=postgres://127.0.0.1:1/x 01=${url}`;

@@ -16,7 +16,7 @@ async function insist(partner: Partner, subscription: { id: string; secret: stri
   return accepted.body["event_id"];
 }
 
-test("a key's id begins with its shard, and a shard that is unknown is refused like a key that is", async (t) => {
+test("a key's id begins with its shard, and an unknown shard is refused like an unknown key", async (t) => {
   const { rig } = await aShardedRig(t, ["00", "0b"]);
   const program = await startProgram(t, rig);
   const [one, other] = [
@@ -40,7 +40,7 @@ for (const [way, fail, repair] of [
   ["refuses connections", "close", "open"],
   ["is frozen", "freeze", "thaw"],
 ] as const) {
-  test(`while a shard ${way} its organizations get 503, nobody else notices, and it comes back`, async (t) => {
+  test(`while a shard ${way}, only its organizations get 503, and it recovers`, async (t) => {
     const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
     const program = await startProgram(t, { ...rig, DISPATCH_CONCURRENCY: "4" });
     const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
@@ -85,7 +85,7 @@ for (const [way, fail, repair] of [
   });
 }
 
-test("a process starts while a shard is away, and serves it once it is back", async (t) => {
+test("a process that starts while a shard is away serves it later", async (t) => {
   const { rig, gateOf } = await aShardedRig(t, ["00", "01"]);
   const before = await startProgram(t, rig);
   const [well, away] = [

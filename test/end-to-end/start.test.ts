@@ -16,7 +16,7 @@ async function aPortInUse(t: TestContext): Promise<string> {
   return String((server.address() as AddressInfo).port);
 }
 
-/** Starts the service as `env` has it and answers what it complains of. */
+/** Starts the service with this environment and returns its error. */
 async function complaint(env: Record<string, string>): Promise<string> {
   const { status, stdout, stderr } = await runProgram(["serve"], {
     ADMIN_TOKEN,
@@ -29,7 +29,7 @@ async function complaint(env: Record<string, string>): Promise<string> {
   return stderr;
 }
 
-test("a bad configuration is one message that names every fault, and status 1", async () => {
+test("a bad configuration is one message with every fault, and status 1", async () => {
   const text = await complaint({ PORT: "eighty", RETRY_DELAYS: "soon", ADMIN_TOKEN: "short" });
   for (const name of ["PORT", "RETRY_DELAYS", "ADMIN_TOKEN"]) assert.match(text, new RegExp(name));
   assert.doesNotMatch(text, /short/);
@@ -41,7 +41,7 @@ test("a database that refuses is one clear line", async () => {
   assert.match(text, /^error: DATABASE_URL: .*start PostgreSQL/);
 });
 
-test("a data folder that cannot be made is one clear line", async () => {
+test("a data folder that cannot be created is one clear line", async () => {
   const text = await complaint({ DATA_DIR: "/dev/null/data" });
   assert.equal(text.trim().split("\n").length, 1);
   assert.match(text, /\/dev\/null\/data/);
@@ -61,13 +61,13 @@ test("a port in use is one clear line, and the database is released", async (t) 
   assert.match(text, new RegExp(`127\\.0\\.0\\.1:${port}.*in use`));
 });
 
-test("a certificate file that is not there is one clear line", async (t) => {
+test("a missing certificate file is one clear line", async (t) => {
   const text = await complaint({ ...(await aRig(t)), EGRESS_CA_FILE: "/nowhere/ca.pem" });
   assert.equal(text.trim().split("\n").length, 1);
   assert.match(text, /\/nowhere\/ca\.pem/);
 });
 
-test("a certificate that is damaged is one clear line", async (t) => {
+test("a damaged certificate is one clear line", async (t) => {
   const rig = await aRig(t);
   const file = join(rig["DATA_DIR"] ?? "", "damaged.pem");
   await writeFile(file, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
@@ -93,11 +93,11 @@ test("without its sealing keys a service refuses a database that holds sealed se
   assert.equal(await again.end("SIGTERM"), 0);
 });
 
-/** Makes a program throw at SIGUSR2, where nobody catches it. */
+/** Makes a program throw at SIGUSR2 where nothing catches it. */
 const script = 'process.on("SIGUSR2", () => { throw new Error("nobody expects this"); })';
 const THROWING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
 
-test("an unexpected error stops the service in good order and is logged", async (t) => {
+test("an unexpected error is logged and stops the service in order", async (t) => {
   const program = await startProgram(t, { ...(await aRig(t)), ...THROWING });
   assert.equal(await program.end("SIGUSR2"), 1);
   const [fatal, ...others] = program.log.filter(({ level }) => Number(level) >= 50);
@@ -106,7 +106,7 @@ test("an unexpected error stops the service in good order and is logged", async 
   assert.equal(program.log.at(-1)?.["msg"], "stopped");
 });
 
-test("a command that creates the schema reports it on standard error, and needs no rights of PUBLIC", async () => {
+test("a command that creates the schema reports this on standard error, and needs no rights of PUBLIC", async () => {
   const db = await createDatabase();
   await ownerOf(db)`drop schema public cascade`;
   await ownerOf(db)`create schema public`;

@@ -9,7 +9,7 @@ import { aPartner, aRig } from "../support/rig.ts";
 const HOST = "Host: localhost";
 const HEALTH = rawRequest("GET /healthz HTTP/1.1", [HOST]);
 
-/** A request whose body has two bytes, without the last one. */
+/** A request with half of a body of two bytes. */
 function halfABody(path: string, token: string): string {
   const head = ["Content-Type: application/json", "Content-Length: 2"];
   return rawRequest(
@@ -19,7 +19,7 @@ function halfABody(path: string, token: string): string {
   );
 }
 
-test("clients that have sent half a request do not delay a stop, and its status is 0", async (t) => {
+test("clients with half a request do not delay a stop, and its status is 0", async (t) => {
   const program = await startProgram(t, await aRig(t));
   const { token } = await aPartner(program, "acme");
   const halves = [
@@ -35,11 +35,14 @@ test("clients that have sent half a request do not delay a stop, and its status 
     const statuses = (await answered()).map(({ status }) => status);
     assert.deepEqual(statuses, [200, 503], halves[index]?.[1]);
   }
-  // The line of a request that was cut off may follow.
+  // The log line of an interrupted request may follow.
   assert.ok(program.log.some(({ msg }) => msg === "stopped"));
 });
 
-/** Sends half a request behind one that is answered. Returns what reads every answer until the connection ends. */
+/**
+ * Sends half a request after a complete one. Returns a function that reads all answers until the connection
+ * ends.
+ */
 async function sendHalf(t: TestContext, baseUrl: string, half: string) {
   const { hostname, port } = new URL(baseUrl);
   const client = connect(Number(port), hostname).on("error", () => undefined);
@@ -56,7 +59,7 @@ async function sendHalf(t: TestContext, baseUrl: string, half: string) {
   };
 }
 
-test("a draining node keeps serving, is not ready on either listener, and then stops with status 0", async (t) => {
+test("a draining node serves requests, is not ready on either listener, and then stops with status 0", async (t) => {
   const program = await startProgram(t, { ...(await aRig(t)), DRAIN: "2s" });
   const { ask } = await aPartner(program, "acme");
   const ended = program.end("SIGTERM");
@@ -78,7 +81,7 @@ test("a second signal ends a node that drains", async (t) => {
   program.process.kill("SIGTERM");
   while (!(await drains()));
   const ended = once(program.process, "exit");
-  // One that follows at once is npm's copy of the first.
+  // npm may send a copy of the first signal at once.
   while (program.process.exitCode === null) {
     program.process.kill("SIGTERM");
     await Promise.race([drains().catch(() => false), ended]);

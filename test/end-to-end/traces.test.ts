@@ -21,7 +21,7 @@ async function aTracedRig(t: TestContext, collector: { url: string }, env = {}) 
   return aRig(t, { RETRY_DELAYS: "10ms", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
 }
 
-/** A partner with a subscription at a receiver, and the test call as the partner makes it. */
+/** A partner with a subscription, and the partner's test call. */
 async function aSubscriber(t: TestContext, program: Program) {
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   const partner = await aPartner(program, "acme");
@@ -43,7 +43,7 @@ async function aSubscriber(t: TestContext, program: Program) {
   return { receiver, partner, subscription, ping };
 }
 
-/** Resolves when the log has the line. */
+/** Resolves when the log has such a line. */
 async function logged(program: Program, isWanted: (line: Record<string, unknown>) => boolean) {
   for (;;) {
     const line = program.log.find(isWanted);
@@ -61,7 +61,7 @@ function only(spans: SpanSeen[], name: string): SpanSeen {
 const childrenOf = (collector: Collector, parent: SpanSeen) =>
   collector.spans.all.filter(({ parentId }) => parentId === parent.id);
 
-test("one trace leads from the publisher through request, statements and publish to the attempts of another process", async (t) => {
+test("one trace leads from the publisher's request and its statements to the attempts of another process", async (t) => {
   const collector = await startCollector(t);
   const rig = await aTracedRig(t, collector, { OTEL_SERVICE_NAME: "partner-eu" });
   const first = await startProgram(t, { ...rig, ROLE: "api" });
@@ -193,7 +193,7 @@ test("the traceparent of a request that publishes nothing is not honoured", asyn
   );
 });
 
-test("without tracing nothing is stored with an event, and a caller's traceparent is left alone", async (t) => {
+test("without tracing no event stores a trace, and a caller's traceparent is ignored", async (t) => {
   const rig = await aRig(t);
   const program = await startProgram(t, rig);
   const { receiver, ping } = await aSubscriber(t, program);
@@ -205,7 +205,7 @@ test("without tracing nothing is stored with an event, and a caller's traceparen
   assert.deepEqual(await storedIn(rig), [null]);
 });
 
-test("a trace that is not sampled is stored as such, and nothing of it is exported", async (t) => {
+test("a trace that is not sampled is stored as such and not exported", async (t) => {
   const collector = await startCollector(t);
   const rig = await aTracedRig(t, collector);
   const program = await startProgram(t, rig);
@@ -226,14 +226,14 @@ test("a collector that hangs delays neither a delivery nor the stop", async (t) 
   const { receiver, ping } = await aSubscriber(t, program);
   const asked = collector.spans.until((all) => all[0]);
   await ping();
-  await asked; // The export began, and has no answer.
+  await asked; // The export has begun and has no answer.
   await ping();
   for (let i = 0; i < 2; i++) await receiver.next();
   assert.equal(await program.end("SIGTERM"), 0);
   assert.doesNotMatch(program.complaint(), /grace/);
 });
 
-test("a collector that is away costs a line of the log, and no delivery", async (t) => {
+test("an unavailable collector costs a line of the log and no delivery", async (t) => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const program = await startProgram(t, await aTracedRig(t, { url }));
   const { receiver, ping } = await aSubscriber(t, program);

@@ -44,7 +44,7 @@ test("one process delivers what another accepts, and each event arrives once", a
   assert.deepEqual(arrived.toSorted(), accepted.map((a) => String(a.body["event_id"])).toSorted());
 });
 
-test("without the private authority an attempt fails with tls_error; with it, it works", async (t) => {
+test("without the private authority an attempt fails with tls_error, and with it the attempt succeeds", async (t) => {
   const { EGRESS_CA_FILE: caFile = "", ...rig } = await aRig(t);
   const untrusting = await startProgram(t, rig);
   const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
-/** Makes a process believe that it is an hour later. */
+/** Makes a process's clock an hour fast. */
 const AN_HOUR_AHEAD = `--import=data:text/javascript,${encodeURIComponent(
   "const RealDate = Date; globalThis.Date = class extends RealDate { constructor(...of) { super(...(of.length > 0 ? of : [RealDate.now() + 3_600_000])); } };",
 )}`;
