@@ -28,13 +28,13 @@ const line = (more: Schema = {}) => object({ sku: { ...text, ...more } });
 const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
   ["a member removed", object({ a: text }), object({}), /^\/a: the member is removed$/],
   [
-    "required no longer",
+    "no longer required",
     object({ a: text }, ["a"]),
     object({ a: text }),
     /^\/a: the member is no longer required$/,
   ],
   [
-    "required now",
+    "newly required",
     object({ a: text }),
     object({ a: text }, ["a"]),
     /^\/a: the member becomes required/,
@@ -70,7 +70,7 @@ const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
     object({ a: { type: "integer" } }),
     /^\/a: the type changes/,
   ],
-  ["a type gone", object({ a: text }), object({ a: {} }), /^\/a: type is removed: .* "string"$/],
+  ["a removed type", object({ a: text }), object({ a: {} }), /^\/a: type is removed: .* "string"$/],
   [
     "an enum extended",
     object({ a: { enum: ["x"] } }),
@@ -90,7 +90,7 @@ const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
     /^\/a: maxLength changes: it was 9 and is 10$/,
   ],
   [
-    "a format new",
+    "a new format",
     object({ a: text }),
     object({ a: { ...text, format: "uuid" } }),
     /^\/a: format is added/,
@@ -102,7 +102,7 @@ const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
     /^\/l\/\*\/sku: the member is removed$/,
   ],
   [
-    "an alternative more",
+    "an additional alternative",
     { anyOf: [text] },
     { anyOf: [text, { type: "null" }] },
     /there were 1 alternatives/,
@@ -182,7 +182,7 @@ test("a removed type is a breaking change, and a new type is not", () => {
   assert.deepEqual(findBreakingChanges([a], [a, b]), []);
 });
 
-test("a change in another type's file is found where a $ref leads there", () => {
+test("a change in another type's file is found through a $ref", () => {
   const user = define(object({ c: { $ref: "c.d.json#/$defs/c" } }), "a.b");
   const older = define({ $defs: { c: line() } }, "c.d");
   const newer = define({ $defs: { c: object({}) } }, "c.d");
@@ -230,7 +230,7 @@ const anyValue = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
   object: fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value"), { maxKeys: 3 }),
 })).object;
 
-/** The same schema with optional members of new names at every level: what may always come. */
+/** The same schema with new optional members at every level. Such members may always be added. */
 function extended(schema: Schema): Schema {
   const grown = Object.fromEntries(
     Object.entries((schema["properties"] ?? {}) as Record<string, Schema>).map(([name, member]) => [
@@ -247,7 +247,7 @@ const anyEdit = fc.record({
   member: leaf,
 });
 
-/** The schema with one member changed, which need not change anything. */
+/** The schema with one changed member. The change may have no effect. */
 function edited(
   schema: Schema,
   { name, how, member }: { name: string; how: string; member: Schema },
@@ -270,7 +270,7 @@ function edited(
   }
 }
 
-test("after a passing check a receiver of the older version accepts all data of the newer one", async () => {
+test("after a passed check a receiver of the older version accepts all data of the newer version", async () => {
   let passed = 0;
   await fc.assert(
     fc.asyncProperty(

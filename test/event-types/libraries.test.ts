@@ -24,7 +24,7 @@ const execute = promisify(execFile);
 const PROGRAMS = join(ROOT, "test/event-types/libraries");
 const db = await createDatabase();
 
-/** Every kind of member that a schema may describe. */
+/** A schema with every kind of member. */
 const SHIPPED = typeFile(
   {
     type: "object",
@@ -54,7 +54,10 @@ const SHIPPED = typeFile(
 );
 const NOTED = typeFile({ type: "object" });
 
-/** A library in a folder of its own, and a service that knows its types. The first two requests never reach the service. */
+/**
+ * A library in its own folder, and a service that has its types. The first two requests never reach the
+ * service.
+ */
 async function aLibrary(t: TestContext, language: "ts" | "py" | "go") {
   const types = await aFolder(t, { "parcel.shipped.json": SHIPPED, "note_added.v2.json": NOTED });
   const eventTypes = createEventTypes(await loadEventTypes(types));
@@ -82,8 +85,8 @@ async function aLibrary(t: TestContext, language: "ts" | "py" | "go") {
 }
 
 /**
- * A proxy that drops the first request, cuts the answer of the second one, refuses the third one with an incomplete 503, and the
- * sixth one without JSON.
+ * A proxy that drops the first request and cuts the second answer. It answers the third request with an
+ * incomplete 503, and the sixth without JSON.
  */
 async function anUnreliableWay(t: TestContext, service: string) {
   const bodies: string[] = [];
@@ -124,18 +127,18 @@ async function anUnreliableWay(t: TestContext, service: string) {
   return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-/** The first event is published by the second attempt; the fourth one learns of that by its key. */
+/** The second attempt publishes the first event. The fourth event is a duplicate by its key. */
 function assertPublished(lines: string[], bodies: string[]): void {
   const [retried, batch, refused] = lines;
   assert.match(retried ?? "", /^evt_[0-9a-f-]{36} true$/);
   assert.match(batch ?? "", /^2 false$/);
   assert.match(refused ?? "", /^refused 422$/);
-  assert.equal(bodies.length, 6, "four attempts, the batch, and one that is refused");
+  assert.equal(bodies.length, 6, "four attempts, the batch, and one refused request");
   assert.equal(new Set(bodies.slice(0, 4)).size, 1, "the same key at every attempt");
   assert.match(bodies[0] ?? "", /"dedupe_key": ?"[^"]{16,}"/);
 }
 
-test("the library in TypeScript refuses wrong data at build time, and publishes once despite a bad connection", async (t) => {
+test("the TypeScript library refuses wrong data at build time, and publishes once over a bad connection", async (t) => {
   const { folder, source, bodies, publish } = await aLibrary(t, "ts");
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "publisher.ts"), source);
@@ -175,7 +178,7 @@ function faultsOf(file: string): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-test("the library in Python publishes once despite a bad connection", async (t) => {
+test("the Python library publishes once over a bad connection", async (t) => {
   if (!(await requireProgram(t, "python3", ["-c", "from typing import NotRequired"]))) return;
   const { folder, source, bodies, publish } = await aLibrary(t, "py");
   await writeFile(join(folder, "publisher.py"), source);
@@ -183,7 +186,7 @@ test("the library in Python publishes once despite a bad connection", async (t) 
   assertPublished(await publish("python3", ["-B", "main.py"]), bodies);
 });
 
-test("the library in Go publishes once despite a bad connection", async (t) => {
+test("the Go library publishes once over a bad connection", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
   const { folder, source, bodies, publish } = await aLibrary(t, "go");
   await mkdir(join(folder, "events"));
@@ -194,7 +197,7 @@ test("the library in Go publishes once despite a bad connection", async (t) => {
   assertPublished(await publish("go", ["run", "."]), bodies);
 });
 
-test("a library is not generated from a folder with faults, and all are named", async (t) => {
+test("no library is generated from a folder with faults, and all faults are named", async (t) => {
   const folder = await aFolder(t, { "a.b.json": { summary: 1 }, "c.d.json": NOTED });
   await assert.rejects(generateLibrary(folder, "ts"), /a\.b\.json/);
 });

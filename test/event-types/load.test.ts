@@ -100,7 +100,7 @@ test("a fault is reported for its own file, not for those that refer to it", asy
   );
 });
 
-test("a missing folder and one with too many files are faults", async (t) => {
+test("a missing folder and a folder with too many files are faults", async (t) => {
   await assert.rejects(loadEventTypes("/nowhere/types"), /\/nowhere\/types:\n {2}cannot be read/);
 
   const large = await aFolder(t, { "a.b.json": " ".repeat(256 * 1024 + 1), "b.c.json": "\u0000" });

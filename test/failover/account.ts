@@ -7,14 +7,17 @@ export interface Account {
   gid?: number;
 }
 
-/** The account that PostgreSQL and Patroni run as: `postgres` for root, which both refuse, and otherwise our own. */
+/**
+ * The account of PostgreSQL and Patroni. Both refuse root, so root's tests use `postgres`. Otherwise it is
+ * our own account.
+ */
 export function serverAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync("id", [option, "postgres"]).toString());
   return { uid: id("-u"), gid: id("-g") };
 }
 
-/** Makes a folder that belongs to the account, inside one that everybody may enter. */
+/** Makes a folder that belongs to the account, inside a folder that every user may enter. */
 export async function folderFor(account: Account, parent: string, name: string): Promise<string> {
   await chmod(parent, 0o755);
   const folder = join(parent, name);

@@ -10,7 +10,7 @@ import { Member } from "./member.ts";
 
 const POLL_MS = 50;
 
-/** What is done to the cluster, one after the other, over and over. */
+/** The faults, repeated in this order. */
 export const FAULTS = ["kill", "switchover", "freeze", "standby"] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -23,8 +23,8 @@ interface Seen {
 }
 
 /**
- * A PostgreSQL of three nodes under Patroni, with one synchronous standby and one etcd. `faults` are what each call of `harm`
- * does in turn.
+ * A PostgreSQL of three nodes under Patroni, with one synchronous standby and one etcd. Each call of `harm`
+ * causes the next of `faults`.
  */
 export async function openCluster(
   afterwards: Afterwards,
@@ -82,7 +82,7 @@ export async function openCluster(
     const harmed = { from, until: Date.now(), fault };
     const victim = fault === "standby" ? standby : leader;
     if (fault !== "switchover") {
-      await victim.kill(); // A frozen node that wakes again needs a watchdog: see docs/operations.md.
+      await victim.kill(); // A frozen node that resumes needs a watchdog: see docs/operations.md.
       await victim.start();
     }
     return harmed;
@@ -159,7 +159,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await sleep(POLL_MS);
 }
 
-/** The body of a 200. Null for any other answer, and if nobody answers in time. */
+/** The body of a 200. Null for any other answer or none in time. */
 async function ask(url: string): Promise<string | null> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });

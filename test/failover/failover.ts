@@ -3,7 +3,7 @@ import { runLedger, type Run } from "../ledger/ledger.ts";
 import type { Plan } from "../ledger/plan.ts";
 import { type Fault, FAULTS, openCluster } from "./cluster.ts";
 
-/** How soon a request must succeed once there is a new primary. */
+/** The time in which a request must succeed after there is a new primary. */
 export const RECOVERY_MS = 3_000;
 
 const QUIET = { kills: 0, pauses: 0, subscriptions: 20, callsThroughHarm: true };
@@ -24,9 +24,9 @@ export const SHORT = {
 
 export interface Failover {
   fault: string;
-  /** From the fault until there was a new primary, or a new synchronous standby. */
+  /** The time from the fault to a new primary or synchronous standby. */
   awayMs: number;
-  /** From then until a request succeeded. */
+  /** The time from then until a request succeeded. */
   recoveryMs: number;
 }
 

@@ -44,7 +44,7 @@ export class Member {
     });
   }
 
-  /** What `kill -9` of everything does, also to what is frozen. */
+  /** Kills everything with -9, also frozen processes. */
   async kill(): Promise<void> {
     const patroni = this.#patroni;
     if (patroni?.pid === undefined) return;
@@ -55,7 +55,7 @@ export class Member {
     this.#patroni = null;
   }
 
-  /** Stops every process of the node in mid-work. Its connections stay open and silent. */
+  /** Freezes all processes of the node. Its connections stay open and silent. */
   async freeze(): Promise<void> {
     for (const pid of await this.#processes()) signal(pid, "SIGSTOP");
   }

@@ -8,7 +8,7 @@ export interface Described {
   examples?: object[];
 }
 
-/** Valid values for members, parameters and path segments with these names. */
+/** Valid values for members, parameters and path segments of these names. */
 const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
   Object.entries({
     id: fc.constantFrom(

@@ -90,7 +90,7 @@ const WRONG: Record<string, [answer: (right: RawAnswer) => RawAnswer, verdict: R
   ],
 };
 
-test("the judge accepts correct responses and explains what is wrong with others", async (t) => {
+test("the judge accepts correct responses and explains the faults of others", async (t) => {
   const { judge, ask } = await aJudgedListener(t);
   const right = await ask(`GET ${ME}`, ME);
   assert.equal(right.status, 200);
@@ -108,7 +108,7 @@ test("the judge accepts correct responses and explains what is wrong with others
   }
 });
 
-test("stored text may be repeated only as data", async (t) => {
+test("a response may repeat stored text only as data", async (t) => {
   const { judge, ask } = await aJudgedListener(t);
   const list = await ask(`GET ${WEBHOOKS}`, WEBHOOKS);
   const [stored] = JSON.parse(list.body) as { url: string }[];

@@ -114,7 +114,7 @@ function judgeReflection(status: number, headers: RawAnswer["headers"], body: st
   const { "x-request-id": id = "", "content-type": type = "", ...others } = headers;
   assert.ok(!JSON.stringify(others).includes(MARK), "a header repeats the request");
   const isData = status < 400 && type.startsWith("application/json");
-  const told = body.replace(POINTER, ""); // The names of members are how a fault is found in the caller's data.
+  const told = body.replace(POINTER, ""); // The names of members help the caller to find a fault in its data.
   const text = id === MARK ? told.replace(`"request_id":"${MARK}"`, "") : told;
   assert.ok(isData || !text.includes(MARK), "the response repeats the request");
 }

@@ -47,7 +47,7 @@ export const junkName = fc.constantFrom(
   MARK,
 );
 
-/** Bodies that are not JSON, or too much of it. */
+/** Bodies that are not JSON, or too large. */
 export const junkBody = fc.oneof(
   fc.constantFrom(
     "",

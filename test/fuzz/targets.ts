@@ -16,7 +16,7 @@ export function pathOf(pattern: string): fc.Arbitrary<string> {
   );
 }
 
-/** Half of the ids are of the kind that the route asks for. */
+/** Half of the ids are of the kind that the route expects. */
 function openPart(pattern: string, part: string): fc.Arbitrary<unknown> {
   const any = right(part.replace(":", ""));
   return part === ":id" ? fc.oneof(fc.constant(knownId(pattern)), any) : any;

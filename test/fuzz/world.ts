@@ -111,7 +111,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
   await Promise.all([forPartners.restore(), forOperators.restore()]);
   return [forPartners, forOperators];
 
-  /** Null if there are as many unfinished ones as there may be. */
+  /** Null if the maximum of unfinished jobs is reached. */
   async function aRedelivery(organization: string): Promise<string | null> {
     try {
       return (await createRedelivery(deps, { filter: { organization } }, "fuzz")).id;

@@ -15,7 +15,7 @@ const db = await createDatabase();
 const CALLS = join(ROOT, "test/generated-clients");
 
 const PYTHON_GENERATOR = "openapi-python-client==0.29.1";
-/** The generator's goal wants a project. */
+/** The generator's goal needs a project. */
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>generated</groupId><artifactId>generated</artifactId><version>1</version>
