@@ -21,7 +21,7 @@ function post(api: PartnerApi, { authorization }: TestKey, body: string, content
   return api.inject({ method: "POST", url: WEBHOOKS, headers, payload: body });
 }
 
-test("a body that is not JSON is malformed, and one that is not called JSON is unsupported", async (t) => {
+test("a body that is not JSON is malformed, and one with another media type is unsupported", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const good = JSON.stringify({ url: URL_OK, events: EVENTS });
@@ -109,7 +109,7 @@ test("a body of the wrong shape is refused with all its faults, which do not rep
   }
 });
 
-test("a body with thousands of faults gets only the first of them", async (t) => {
+test("a body with thousands of faults gets only the first ones", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   for (const item of ["1", '""', "{}", "[]", "null"]) {
@@ -143,7 +143,7 @@ test("every list in a body has a maximum length, so that no list is checked in f
   const lists = [...(await partners.routes()), ...operators.app.routeTable].flatMap(
     ({ schema, url }) => {
       const { properties = {} } = (schema?.body ?? {}) as { properties?: Record<string, List> };
-      // A list within a list or an object would be passed over.
+      // A list within a list or an object would not be checked.
       const found = JSON.stringify(properties).match(/"type":"array"/g) ?? [];
       const own = Object.values(properties).filter(({ type }) => type === "array");
       assert.equal(found.length, own.length);

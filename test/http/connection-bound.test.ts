@@ -13,7 +13,7 @@ const db = await createDatabase();
 const READY = rawRequest("GET /readyz HTTP/1.1", ["Host: localhost"]);
 const REFUSED: Vetted = { ok: false, refusal: "dns_error", detail: "" };
 
-/** A listener that takes this many connections, and a caller's requests to it. */
+/** A listener with this maximum of connections, and a caller's requests to it. */
 async function aListener(
   t: TestContext,
   maxConnections: number,
@@ -40,11 +40,13 @@ async function aListener(
       [...headers, "Content-Type: application/json", `Content-Length: ${body.length}`],
       body,
     ),
-    /** A connection that has sent this and, if it is a whole request, has its answer. */
+    /**
+     * A connection that has sent this text. If the text is a whole request, the connection has its answer.
+     */
     open: async (sent = "", isWhole = false) => {
       const client = connect(Number(new URL(base).port), "127.0.0.1");
       t.after(() => client.destroy());
-      client.on("error", () => undefined); // A reset is one way to be closed.
+      client.on("error", () => undefined); // The connection may be closed by a reset.
       await once(client, "connect");
       client.write(sent);
       if (isWhole) assert.match(String(await once(client, "data")), /^HTTP\/1\.1 200 /);
@@ -53,7 +55,7 @@ async function aListener(
   };
 }
 
-/** Which of these is closed. */
+/** Returns the name of the client that is closed. */
 async function closedOf<Name extends string>(clients: Record<Name, Socket>): Promise<string> {
   const named = Object.entries<Socket>(clients);
   return Promise.race(
@@ -63,7 +65,7 @@ async function closedOf<Name extends string>(clients: Record<Name, Socket>): Pro
   );
 }
 
-test("a full listener closes the connection that has been idle for longest, and serves the new one", async (t) => {
+test("a full listener closes the longest idle connection and serves the new one", async (t) => {
   const { open, isReady } = await aListener(t, 3);
   const [oldest, used, newest] = [await open(), await open(), await open()];
   used.write(READY);
@@ -73,7 +75,7 @@ test("a full listener closes the connection that has been idle for longest, and 
   assert.equal(await closed, "oldest");
 });
 
-test("silent connections, however many, do not block a full listener", async (t) => {
+test("any number of silent connections does not block a full listener", async (t) => {
   const { open, isReady } = await aListener(t, 10);
   for (let i = 0; i < 100; i++) await open();
   await isReady();
@@ -101,7 +103,7 @@ test("idle connections of callers do not block a full listener either", async (t
   assert.equal(await closed, "first");
 });
 
-test("an incomplete request is closed to make room, even one with a key", async (t) => {
+test("an incomplete request is closed to make room, even with a key", async (t) => {
   const { open, create, isReady, requested } = await aListener(t, 1);
   const arriving = requested();
   const client = await open(create.slice(0, -2));
@@ -111,7 +113,7 @@ test("an incomplete request is closed to make room, even one with a key", async 
   await closed;
 });
 
-test("a running request of a caller is not cut off: the new connection is closed", async (t) => {
+test("a running request of a caller is not closed: the new connection is", async (t) => {
   let begin: () => void = () => undefined;
   let end: (vetted: Vetted) => void = () => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));

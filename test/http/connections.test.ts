@@ -15,13 +15,13 @@ type Timeouts = NonNullable<AppOptions["timeouts"]>;
 
 const HASTY_MS = 100;
 const PATIENT = { headers: 5_000, request: 5_000 };
-/** More than the system's buffers take for a client that does not read. */
+/** More than the system's buffers hold for a client that does not read. */
 const LARGE = 64 * 1024 * 1024;
 
-/** How a client may keep a connection from getting on, and what is to end it. */
+/** The ways in which a client may block a connection, and the timeouts that end it. */
 const STUCK: Record<string, { hasty: Timeouts; begin: (client: Socket) => void }> = {
-  "that says nothing": { hasty: { headers: HASTY_MS }, begin: (client) => client.resume() },
-  "that lies idle between two requests": {
+  "that is silent": { hasty: { headers: HASTY_MS }, begin: (client) => client.resume() },
+  "that is idle between two requests": {
     hasty: { idle: HASTY_MS },
     begin: (client) => client.resume().write(HEALTH),
   },
@@ -40,19 +40,19 @@ const STUCK: Record<string, { hasty: Timeouts; begin: (client: Socket) => void }
 };
 
 for (const [what, { hasty, begin }] of Object.entries(STUCK)) {
-  test(`a connection ${what} is ended when its time is up`, async (t) => {
+  test(`a connection ${what} is closed at its limit`, async (t) => {
     // On the same event loop, so that both have the same delays.
     const late = await aStuckConnection(t, PATIENT, (client) => client.resume());
     const stuck = await aStuckConnection(t, hasty, begin);
     const first = await Promise.race([
-      once(late, "close").then(() => "one that ends far later"),
+      once(late, "close").then(() => "a connection with a much later limit"),
       once(stuck, "close").then(() => what),
     ]);
     assert.equal(first, what);
   });
 }
 
-/** What the listener has of a connection whose client does nothing more than `begin`. */
+/** The listener's state of a connection whose client does only `begin`. */
 async function aStuckConnection(
   t: TestContext,
   timeouts: Timeouts,
@@ -70,7 +70,7 @@ async function aStuckConnection(
   return socket;
 }
 
-test("a listener gives a request's head 10 s, all of it 15 s, an idle connection 75 s", (t) => {
+test("a listener allows 10 s for a request's head, 15 s for all of it, and 75 s for an idle connection", (t) => {
   const { server } = startPartnerApi(t, db).app;
   const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
   assert.deepEqual(

@@ -66,7 +66,7 @@ test("a client that is refused gets the refusal instead of 100, and its connecti
   assert.ok(!served.includes("/healthz"));
 });
 
-/** The statuses of all answers to a request whose body follows once it is asked for. */
+/** The statuses of all answers to a request that sends its body after a 100. */
 async function ask(t: TestContext, base: string, head: string): Promise<string[] | null> {
   const { hostname, port } = new URL(base);
   const client = connect(Number(port), hostname);

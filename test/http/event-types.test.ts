@@ -62,7 +62,7 @@ test("a list of types has at most 2,000 characters", async (t) => {
   assert.match(refused.body, /"pointer":"\/events","detail":"must have at most 2000 characters/);
 });
 
-test("with nothing configured the API document and the documentation have the service's own type alone", async (t) => {
+test("without EVENT_TYPES the API document and the pages list only `vc.test.ping`", async (t) => {
   const api = startPartnerApi(t, db);
   const { webhooks } = (await api.inject({ url: DOCUMENT })).json<{ webhooks: object }>();
   assert.deepEqual(Object.keys(webhooks), ["vc.test.ping"]);
@@ -132,7 +132,7 @@ test("each type has a page with its fields, an example and a request that verifi
   );
 });
 
-test("an operator still finds the deliveries of a type whose file is gone", async (t) => {
+test("operators still find the deliveries of a type without a file", async (t) => {
   const api = await anApiWith(t, SHOP);
   await announceEventTypes(api.deps, "00000000-0000-4000-8000-000000000001");
   const { deps } = startPartnerApi(t, db);

@@ -19,7 +19,7 @@ type Ask = (request: {
   headers?: Record<string, string>;
 }) => ReturnType<PartnerApi["inject"]>;
 
-/** Every route that needs a key, taken from the routes that the app registered, and how to ask it. */
+/** All registered routes that need a key, with requests to them. */
 async function guardedRoutes(api: PartnerApi) {
   const routes = (await api.routes()).filter(({ url }) =>
     /^\/api\/v1\/partner\/(?!openapi)/.test(url),
@@ -187,7 +187,7 @@ test("foreign, unknown and malformed ids get the same response", async (t) => {
     url: "/api/v1/partner/webhooks",
     headers: { authorization: stranger.authorization },
   });
-  assert.equal(listed.json<unknown[]>().length, 1, "the foreign one is still there");
+  assert.equal(listed.json<unknown[]>().length, 1, "the foreign subscription still exists");
 });
 
 test("the public routes need no key", async (t) => {

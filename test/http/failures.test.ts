@@ -111,7 +111,7 @@ test("pages show every record once, in order, while new ones are added", async (
   const key = await api.aKeyWith("webhooks:manage");
   const subscription = await api.aSubscriptionOf(key);
   const ids: string[] = [];
-  for (let i = 0; i < 11; i++) ids.unshift(await anAttempt(subscription, 5)); // All at one moment.
+  for (let i = 0; i < 11; i++) ids.unshift(await anAttempt(subscription, 5)); // All have the same time.
 
   const seen: string[] = [];
   let query = "?limit=4";

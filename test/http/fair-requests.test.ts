@@ -35,7 +35,7 @@ test("creations of one organization that wait for each other leave connections t
   assert.deepEqual(order, ["other 201", ...Array.from({ length: 30 }, () => "busy 201")]);
 });
 
-test("a request and an event of an organization pass hundreds of another one's that came before them", async (t) => {
+test("a request and an event of one organization overtake hundreds of earlier ones of another", async (t) => {
   const { deps, ...api } = startPartnerApi(t, db);
   const busy = await api.aKeyWith();
   const other = await api.aKeyWith();

@@ -13,7 +13,7 @@ import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 
-test("of simultaneous requests with one key on two nodes one is executed, and all get its response", async (t) => {
+test("one of several simultaneous requests with one key on two nodes is executed, and all get its response", async (t) => {
   const { api, caller } = await aCaller(t, db);
   const { api: other } = await aCaller(t, db);
   const { id, secret } = await api.aSubscriptionOf(caller);
@@ -43,7 +43,7 @@ test("two requests with one key use the last free subscription only once", async
 });
 
 for (const end of ["commits", "rolls back", "goes on"] as const) {
-  test(`a request that waits for another one with its key answers when that ${end}`, async (t) => {
+  test(`a request that waits for another with its key is answered when that ${end}`, async (t) => {
     const { api, caller } = await aCaller(t, db);
     const winner = { ...(await subscribe(api, caller, "first")).json<{ id: string }>() };
     let waiting: Promise<Answer> | undefined;
@@ -65,7 +65,7 @@ for (const end of ["commits", "rolls back", "goes on"] as const) {
     if (end === "rolls back")
       assert.deepEqual([answer.statusCode, replayed(answer)], [201, undefined]);
     else if (end === "commits")
-      assert.equal(answer.statusCode, 404, "the winner's, which is erased");
+      assert.equal(answer.statusCode, 404, "the first answer, which is erased");
     else assert.deepEqual([answer.statusCode, codeOf(answer)], [409, "request_in_progress"]);
   });
 }

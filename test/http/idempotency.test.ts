@@ -19,7 +19,7 @@ import { EVENTS } from "../support/partner-api.ts";
 const db = await createDatabase();
 
 const HOUR_MS = 3_600_000;
-test("a repeated creation gets the first answer byte for byte, its secret included", async (t) => {
+test("a repeated creation gets the first answer byte for byte, including its secret", async (t) => {
   const { api, caller, count } = await aCaller(t, db);
   const first = await subscribe(api, caller, "k");
   assert.equal(first.statusCode, 201);
@@ -41,7 +41,7 @@ test("a repeated creation gets the first answer byte for byte, its secret includ
   assert.equal((await post(api, caller, `/${id}/test`, { secret }, null)).statusCode, 200);
 });
 
-test("a repeated test call gets the first event's id, and publishes nothing", async (t) => {
+test("a repeated test call gets the first event's id and publishes nothing", async (t) => {
   const { api, caller, count } = await aCaller(t, db);
   const { id, secret } = await api.aSubscriptionOf(caller);
   const first = await post(api, caller, `/${id}/test`, { secret }, "k");
@@ -128,7 +128,7 @@ test("a refusal is not stored", async (t) => {
   assert.equal((await subscribe(api, caller, "k")).statusCode, 201);
 });
 
-test("a replay needs neither room, look-up nor the state of the first request", async (t) => {
+test("a replay needs no room, no look-up and no active subscription", async (t) => {
   const { api, caller } = await aCaller(t, db, 1);
   const first = await subscribe(api, caller, "k");
   assert.equal((await subscribe(api, caller, "k")).body, first.body);
@@ -168,7 +168,7 @@ test("deleting a subscription erases its stored responses, and their keys get 40
     assert.deepEqual(
       rows.map((row) => row.sealed_answer),
       [null],
-      "nothing of the answer that holds the secret is left",
+      "nothing of the answer with the secret is left",
     );
     for (const answer of [
       await subscribe(api, caller, "k"),
@@ -229,7 +229,7 @@ test("only expired responses are deleted, in batches", async (t) => {
       from kept_answers, generate_series(1, 5001) n where organization_id = ${caller.organizationId}`;
   api.clock.advance(24 * HOUR_MS + 60_000);
   await deleteExpiredKeys(api.deps);
-  assert.equal(await count("kept_answers"), 5_002, "not while a clock may be a minute off");
+  assert.equal(await count("kept_answers"), 5_002, "not while a clock may be a minute wrong");
   api.clock.advance(1);
   await subscribe(api, caller, "young");
   await deleteExpiredKeys(api.deps);

@@ -10,13 +10,13 @@ import { rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
-/** Sent late, or never: Node takes a connection for idle once a request is whole and its answer handed over. */
+/** Sent late or never. For Node.js, a connection is idle after a whole request and its answer. */
 const BODY = "x";
 const ANSWER_MS = 25_000;
-/** More than the system's buffers take for a client that does not read. */
+/** More than the system's buffers hold for a client that does not read. */
 const LARGE_BYTES = 64 * 1024 * 1024;
 
-test("a response that its client has not read in time is not sent twice", async (t) => {
+test("an answer that its client has not read in time is not sent twice", async (t) => {
   const { client, told, makeLate } = await anUnreadAnswer(t);
   makeLate();
   client.destroy();
@@ -27,7 +27,7 @@ for (const [what, rest] of [
   ["", [`Content-Length: ${BODY.length}`, "", ""]],
   [", nor one with half a request behind it,", ["", "GET /healthz"]],
 ] as const) {
-  test(`an answer that its client has not read in time${what} holds up no stop`, async (t) => {
+  test(`an answer that its client has not read in time${what} does not delay a stop`, async (t) => {
     const { client, socket, makeLate, stop } = await anUnreadAnswer(t, rest.join("\r\n"));
     makeLate();
     await stop();
@@ -37,7 +37,7 @@ for (const [what, rest] of [
   });
 }
 
-test("a connection that is in the middle of its answer as the service stops ends with it", async (t) => {
+test("a connection in the middle of its answer ends when the service stops", async (t) => {
   const { client, socket, told, stop } = await anUnreadAnswer(t);
   await stop();
   assert.deepEqual([socket.destroyed, told], [false, []]);
@@ -72,7 +72,9 @@ test("a request without a connection is answered while the service stops", async
   assert.deepEqual(told, [200]);
 });
 
-/** An answer that is larger than what its client reads of it, on a clock moved by hand, and what the listener warns of. */
+/**
+ * An answer that its client reads only in part, on a clock that the test moves, and the listener's warnings.
+ */
 async function anUnreadAnswer(t: TestContext, rest = `Content-Length: ${BODY.length}\r\n\r\n`) {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const told: string[] = [];

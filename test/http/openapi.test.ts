@@ -53,7 +53,7 @@ const operationsOf = ({ paths }: Document) =>
 const BODY = ["400", "413", "415", "422"];
 const ALWAYS = ["401", "403", "429", "500", "503"];
 
-test("the document holds the six operations, with every status that each may answer", async (t) => {
+test("the document contains the six operations with all their statuses", async (t) => {
   const document = await fetchDocument(startPartnerApi(t, db));
   const statuses = operationsOf(document).map(({ name, responses }) => [
     name,
@@ -69,7 +69,7 @@ test("the document holds the six operations, with every status that each may ans
   });
 });
 
-test("the document and the routes that need a key are the same, both ways", async (t) => {
+test("the document has exactly the routes that need a key", async (t) => {
   const api = startPartnerApi(t, db);
   const registered = (await api.routes())
     .filter(({ config }) => config?.scope !== undefined)
@@ -78,7 +78,7 @@ test("the document and the routes that need a key are the same, both ways", asyn
   assert.deepEqual(documented.sort(), registered.sort());
 });
 
-test("the document is complete: version, server, key, names, words, parameters and examples", async (t) => {
+test("the document is complete: version, server, key, names, descriptions, parameters and examples", async (t) => {
   const document = await fetchDocument(startPartnerApi(t, db));
   assert.equal(document.openapi, "3.1.0");
   assert.equal(document.info.version, "1.0.0");
@@ -167,7 +167,7 @@ test("every model and every delivery has a name, and every problem an example", 
   }
 });
 
-test("a delivery is described with the headers that it has", async (t) => {
+test("a delivery is described with all its headers", async (t) => {
   const { webhooks, components } = await fetchDocument(startPartnerApi(t, db));
   const { parameters } = webhooks["vc.test.ping"]?.["post"] ?? assert.fail();
   const names = parameters.map(({ $ref }) => $ref.replace("#/components/parameters/", ""));
@@ -182,7 +182,7 @@ test("a delivery is described with the headers that it has", async (t) => {
   for (const name of names) assert.equal(components.parameters[name]?.name, name);
 });
 
-test("two schemas that differ cannot have one name", () => {
+test("two different schemas cannot have one name", () => {
   const paths = { a: { title: "A", type: "string" }, b: { title: "A", type: "integer" } };
   assert.throws(() => nameSchemas(paths, {}), /two different schemas are called A/);
 });
@@ -244,7 +244,7 @@ function validator({ components }: Document) {
   };
 }
 
-/** Where an object without a name stands. */
+/** The places of objects without a name. */
 function anonymousModels(value: unknown, at = ""): string[] {
   if (typeof value !== "object" || value === null) return [];
   const own = "properties" in value ? [at] : [];
@@ -256,7 +256,7 @@ function anonymousModels(value: unknown, at = ""): string[] {
   ];
 }
 
-/** The same schema, but with no room for members that it does not list. */
+/** The same schema without additional members. */
 function closed(schema: unknown): object {
   const text = JSON.stringify(schema);
   return JSON.parse(

@@ -10,7 +10,7 @@ const db = await createDatabase();
 const WEBHOOKS = "/api/v1/partner/webhooks";
 const TOO_LARGE = "x".repeat(70_000);
 
-/** The code of each answer as one obstacle after the other is cleared away. */
+/** The code of each answer while the obstacles are removed one by one. */
 async function codes(
   inject: (request: InjectOptions) => Promise<{ statusCode: number; body: string }>,
   requests: InjectOptions[],
@@ -23,7 +23,7 @@ async function codes(
   return found;
 }
 
-test("creating checks the key, the limit, the scope, the media type, the JSON, the shape, the room, the URL", async (t) => {
+test("creating checks the key, the limit, the scope, the media type, the JSON, the shape, the room and the URL", async (t) => {
   let lookups = 0;
   const api = startPartnerApi(t, db, {
     checkDestination: () => {
@@ -127,7 +127,7 @@ test("the audit checks the shape before the existence", async (t) => {
   );
 });
 
-test("a body that a route does not use is ignored, and so is the media type of an empty one", async (t) => {
+test("a route without a body ignores it, and ignores the media type of an empty one", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   const extras: Pick<InjectOptions, "headers" | "payload">[] = [

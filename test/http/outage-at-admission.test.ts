@@ -4,7 +4,7 @@ import { Busy } from "../../src/domain/errors.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
-test("an outage that shows at admission is noted as one of the key's shard", async (t) => {
+test("an outage at admission counts for the key's shard", async (t) => {
   const noted: unknown[] = [];
   const { app, deps, aKeyWith } = startPartnerApi(t, await createDatabase({ max: 2 }), {
     options: { onUnavailable: (_error, request) => noted.push(request.deps) },

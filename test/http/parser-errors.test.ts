@@ -12,7 +12,7 @@ const db = await createDatabase();
 
 const LINGER_MS = 2_000;
 
-test("an invalid request takes one turn of its connection, in any number of pieces", async (t) => {
+test("an invalid request in any number of pieces takes one turn of its connection", async (t) => {
   let release = () => undefined as unknown;
   const held = new Promise<string>((resolve) => (release = () => resolve("at last")));
   const { app, client } = await aConnection(t, (app) => app.get("/held", () => held));
@@ -52,7 +52,7 @@ async function aConnection(t: TestContext, prepare?: (app: App) => unknown) {
   return { app, client, accepted };
 }
 
-/** The first words of all answers, once the server has ended its side. */
+/** The status lines of all answers after the server has ended its side. */
 async function statusesOn(client: Socket) {
   let text = "";
   client.setEncoding("latin1").on("data", (more: string) => (text += more));

@@ -34,11 +34,11 @@ test("of 700 requests at once, over two processes and three keys, exactly 600 pa
   assert.deepEqual(
     remaining,
     Array.from({ length: 600 }, (_, i) => i),
-    "each request is told its own place",
+    "each response shows its own place",
   );
 });
 
-test("a window lasts 60 seconds from its first request, and the response shows the rest", async (t) => {
+test("a window lasts 60 seconds from its first request, and the response shows the remainder", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyOf(await api.anOrganization({ rateLimitPerMinute: 2 }));
   const standing = async () => {
@@ -177,7 +177,7 @@ test("windows are locked in one order", async (t) => {
   );
 });
 
-test("keys whose use waits to be written are bounded", async (t) => {
+test("a bounded number of keys waits for its use to be written", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith();
   for (let i = 0; i < 10_000; i++) api.deps.keysUsed.set(String(i), new Date());

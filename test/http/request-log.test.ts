@@ -11,7 +11,7 @@ import { rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 function aLog() {
   const lines: string[] = [];
   const logger = pino({ level: "debug", base: null }, { write: (line) => lines.push(line) });

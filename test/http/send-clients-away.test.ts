@@ -25,7 +25,7 @@ test("while the process drains, every response closes its connection", async (t)
   }
 });
 
-test("while the process drains, requests that were sent ahead are all answered", async (t) => {
+test("while the process drains, requests that were sent ahead are answered", async (t) => {
   const api = startPartnerApi(t, db, { options: { isStopping: () => true } });
   const answers = await converse(await api.listen(), HEALTH + UNKNOWN + HEALTH);
   assert.deepEqual(

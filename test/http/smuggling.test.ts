@@ -10,7 +10,7 @@ const db = await createDatabase();
 const HOST = "Host: localhost";
 const JSON_TYPE = "Content-Type: application/json";
 const CHUNKED = "Transfer-Encoding: chunked";
-/** What an attacker would have us serve as a request of its own. */
+/** A request that an attacker hides in another one. */
 const SMUGGLED = rawRequest("GET /healthz HTTP/1.1", [HOST, "Connection: close"]);
 const TWO_BYTES = "2\r\n{}\r\n0\r\n\r\n";
 
@@ -23,7 +23,7 @@ interface Attack {
 const post = "POST /api/v1/partner/webhooks HTTP/1.1";
 const me = "GET /api/v1/partner/me HTTP/1.1";
 
-/** Where one program may see the end of a request and another one a different end, or another target. */
+/** Requests in which two programs may see a different end or a different target. */
 const AMBIGUOUS: Record<string, Attack> = {
   "a length and chunks": { headers: ["Content-Length: 5", CHUNKED], body: "0\r\n\r\n" },
   "chunks and a length": { headers: [CHUNKED, "Content-Length: 5"], body: "0\r\n\r\n" },
@@ -68,7 +68,7 @@ const AMBIGUOUS: Record<string, Attack> = {
   "a header without a name": { line: me, headers: [": y"] },
   "a space before the first header": { line: me, headers: [" X: y"] },
   "two hosts": { line: me, headers: ["Host: elsewhere"] },
-  "a host that is none": { line: me, headers: ["HOST: a b"] },
+  "an invalid host": { line: me, headers: ["HOST: a b"] },
   "HTTP/0.9": { line: "GET /healthz" },
   "HTTP/2.0": { line: "GET /healthz HTTP/2.0" },
   "another version": { line: "GET /healthz HTTP/1.2" },
@@ -77,14 +77,14 @@ const AMBIGUOUS: Record<string, Attack> = {
   "a tab for a space": { line: "GET\t/healthz\tHTTP/1.1" },
 };
 
-test("a request with an ambiguous end or target is refused, and the connection ends", async (t) => {
+test("a request with an ambiguous end or target is refused, and its connection ends", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const check = await problemCheck(api);
 
   for (const [what, { line = post, headers = [], body = "" }] of Object.entries(AMBIGUOUS)) {
-    const hosts = what === "a host that is none" ? [] : [HOST];
+    const hosts = what === "an invalid host" ? [] : [HOST];
     const head = [...hosts, ...headers, `Authorization: ${authorization}`, JSON_TYPE];
     const answers = await converse(base, rawRequest(line, head, body) + SMUGGLED);
     const [answer, ...more] = answers;
@@ -185,7 +185,7 @@ test("too many headers are refused, and none is dropped silently", async (t) => 
   check(endless, "headers_too_large");
 });
 
-test("a URL is accepted up to the size of a head", async (t) => {
+test("a URL may be as long as a head", async (t) => {
   const api = startPartnerApi(t, db);
   const base = await api.listen();
   const statusOf = async (url: string) => {

@@ -151,7 +151,7 @@ test("every error for partners has its status, its code and the same shape", asy
   assert.deepEqual([...covered].sort(), Object.keys(PROBLEMS).sort(), "no code is left out");
 });
 
-test("an unsupported method is refused with the allowed ones, HEAD too", async (t) => {
+test("an unsupported method, even HEAD, is refused with the allowed ones", async (t) => {
   const api = startPartnerApi(t, db);
   const allowed: [path: string, methods: string][] = [
     ["/api/v1/partner/me", "GET"],

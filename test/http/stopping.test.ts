@@ -29,7 +29,7 @@ const UNFINISHED: Record<string, { sent: string[]; statuses: number[] }> = {
 
 for (const [what, { sent, statuses }] of Object.entries(UNFINISHED)) {
   test(
-    `a stop does not wait for the rest of ${what}, and says so`,
+    `a stop does not wait for the rest of ${what}, and refuses it with 503`,
     { timeout: 60_000 },
     async (t) => {
       const { api, send, stop, outages } = await aConnection(t);
@@ -91,14 +91,17 @@ test("a request that has arrived before a stop is served", async (t) => {
 });
 
 for (const [when, sent] of Object.entries({ "from the start": "", "after an answer": HEALTH })) {
-  test(`a connection that is silent ${when} is closed without a word`, async (t) => {
+  test(`a connection that is silent ${when} is closed without an answer`, async (t) => {
     const { send, stop } = await aConnection(t);
     await send(sent);
     assert.equal((await stop()).length, sent === "" ? 0 : 1);
   });
 }
 
-/** A client of a listener, and the stop of that. `/held` is answered when the stop has begun. */
+/**
+ * A client of a listener, and a function that stops the listener. `/held` is answered when the stop has
+ * begun.
+ */
 async function aConnection(t: TestContext) {
   const outages: unknown[] = [];
   const warnings: string[] = [];

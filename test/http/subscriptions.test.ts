@@ -140,7 +140,7 @@ test("of many deletions at once, one succeeds", async (t) => {
   assert.deepEqual(statuses, [204, 404, 404, 404, 404, 404, 404, 404]);
 });
 
-test("the limit is exact when 50 create at once, counts disabled ones, and deleting makes room", async (t) => {
+test("the limit of subscriptions is exact for 50 simultaneous creations, counts disabled ones, and ignores deleted ones", async (t) => {
   const api = startPartnerApi(t, db, {
     rules: { retryDelaysMs: [], autoDisableAfter: 20, maxSubscriptions: 10, leaseMs: 1 },
   });
@@ -187,7 +187,7 @@ for (const [refusal, retryAfter] of [
   ["no_resolver", "60"],
   ["too_many_lookups", "5"],
 ] as const) {
-  test(`with ${refusal} creating is put off and not refused, and no outage of the database is told of`, async (t) => {
+  test(`with ${refusal} creating gets 503, and no outage of the database is reported`, async (t) => {
     const outages: unknown[] = [];
     const api = startPartnerApi(t, db, {
       checkDestination: () => Promise.resolve({ ok: false, refusal, detail: "" }),
@@ -218,5 +218,5 @@ test("a test call returns a new event id each time, after the event is stored", 
   const waiting = await db<{ event_id: string }[]>`
     select event_id from waiting_deliveries where subscription_id = ${id.slice(3)}`;
   assert.deepEqual(waiting.map(({ event_id }) => `evt_${event_id}`).sort(), eventIds.sort());
-  assert.deepEqual([...new Set(api.nudged)], [id.slice(3)], "the dispatcher is told");
+  assert.deepEqual([...new Set(api.nudged)], [id.slice(3)], "the dispatcher is nudged");
 });

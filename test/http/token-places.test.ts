@@ -8,7 +8,10 @@ import { startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 
-/** Where other services take tokens from. Addresses and headers end up in logs, histories and other sites' hands. */
+/**
+ * The places from which other services take tokens. Addresses and headers end up in logs, histories and other
+ * sites.
+ */
 const ELSEWHERE = (token: string): Pick<InjectOptions, "headers" | "query" | "payload">[] => [
   ...["token", "access_token", "api_key", "key", "authorization", "bearer"].flatMap((name) => [
     { query: { [name]: token } },

@@ -28,7 +28,7 @@ test("a client that sends CONNECT and resets the connection does no harm", async
   assert.equal((await ask(`${base}/healthz`)).status, 200);
 });
 
-test("a client that does so behind a running request does no harm either", async (t) => {
+test("a client that sends CONNECT after a running request does no harm either", async (t) => {
   let release = () => undefined as unknown;
   const released = new Promise<void>((resolve) => (release = resolve));
   const checkDestination = () => released.then(() => Promise.reject(new Busy()));

@@ -15,7 +15,7 @@ const db = await createDatabase();
 const ME = "GET /api/v1/partner/me HTTP/1.1";
 const HOST = "Host: localhost";
 const CLOSE = "Connection: close";
-/** More than the system's buffers take for a client that does not read. */
+/** More than the system's buffers hold for a client that does not read. */
 const LARGE = 64 * 1024 * 1024;
 
 test("pipelined requests are answered one after the other, in order", async (t) => {
@@ -69,7 +69,7 @@ test("other connections are served between pipelined requests", async (t) => {
   const all = new Promise<void>((resolve) => {
     api.app.server.on("request", ({ url = "" }: IncomingMessage, response: ServerResponse) => {
       response.once("finish", () => {
-        // It arrives while the first answer goes out and the other requests wait for their turns.
+        // It arrives while the first answer is sent and the other requests wait for their turns.
         if (answered.length === 0) other.write(rawRequest("GET /other HTTP/1.1", [HOST]));
         if (answered.push(url) === 31) resolve();
       });
@@ -78,7 +78,7 @@ test("other connections are served between pipelined requests", async (t) => {
   ahead.write(rawRequest("GET /ahead HTTP/1.1", [HOST]).repeat(30));
   await all;
   const place = answered.indexOf("/other");
-  assert.ok(place <= 3, `${place} answers went out before`);
+  assert.ok(place <= 3, `${place} answers were sent before it`);
 });
 
 test("a client with large pipelined requests is slowed down, and all are served", async (t) => {
@@ -171,14 +171,14 @@ test("requests behind one that ends the connection are not served", async (t) =>
   assert.deepEqual(served, ["/api/v1/partner/me"]);
 });
 
-/** How a connection may end in the middle of an answer, by either side. */
+/** The ways in which either side may end a connection during an answer. */
 const CUT: Record<string, (client: Socket, socket: Socket) => void> = {
   we: (_client, socket) => socket.destroy(),
   "its client": (client) => client.resetAndDestroy(),
 };
 
 for (const [who, cut] of Object.entries(CUT)) {
-  test(`what is sent behind an answer that ${who} gave up is not served`, async (t) => {
+  test(`requests after an answer that ${who} gave up are not served`, async (t) => {
     const { app, listen } = startPartnerApi(t, db);
     const served: string[] = [];
     app.get("/large", ({ url }) => {
@@ -200,7 +200,7 @@ for (const [who, cut] of Object.entries(CUT)) {
   });
 }
 
-test("a request that ends before its turn starts no other", async (t) => {
+test("a request that ends before its turn starts no other request", async (t) => {
   const { turns, requests, begun } = await threeInLine(t);
   const [first, second] = requests;
   assert.ok(first && second);
@@ -221,7 +221,7 @@ test("an invalid request is not answered after a response that ends the connecti
   assert.deepEqual(begun, ["/first"]);
 });
 
-/** Requests of one connection, and how far their turns have come: nobody answers them. */
+/** Requests of one connection and the state of their turns. They get no answer. */
 async function threeInLine(t: TestContext) {
   const turns = new Turns();
   const requests: IncomingMessage[] = [];
@@ -260,7 +260,7 @@ test("a client that pipelines thousands of requests is served one and disconnect
   });
   const base = await api.listen();
 
-  gate.freeze(); // So that nothing is answered meanwhile.
+  gate.freeze(); // Prevents any answer in the meantime.
   assert.deepEqual(await converse(base, me.repeat(10_000)), []);
   assert.equal(served, 0);
   gate.thaw();

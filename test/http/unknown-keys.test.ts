@@ -65,7 +65,7 @@ test("the row compared for an unknown key is not a credential", async (t) => {
   );
 });
 
-test("among many wrong secrets only the request with the right one passes and is counted", async (t) => {
+test("only the request with the right secret passes and is counted among many wrong ones", async (t) => {
   const { deps, aKeyWith, anOrganization, aKeyOf } = startPartnerApi(t, db);
   const key = await aKeyOf(await anOrganization({ rateLimitPerMinute: 2 }));
   const other = await aKeyWith();
@@ -85,11 +85,11 @@ test("among many wrong secrets only the request with the right one passes and is
 
 interface Statement {
   text: string;
-  /** How many keys a look-up of keys answers. */
+  /** The number of keys that a look-up of keys returns. */
   keys: Promise<number> | null;
 }
 
-/** The same database, with every statement written down. */
+/** The same database, which records every statement. */
 function recording(database: Database, statements: Statement[]): Database {
   return new Proxy(database, {
     apply: (target, self, given: unknown[]) => {

@@ -40,7 +40,7 @@ test("every URL gets its verdict at creation, with the broken rule and without t
     assert.equal(response.status, accepted ? 201 : 422, note);
     if (accepted) assert.equal(answer.url, url, note);
     else {
-      // The shape of the body has the length's limit too, and comes first.
+      // The schema checks the length first.
       const isTooLong = reason === "The URL must not be longer than 2,048 characters.";
       const { code, detail, errors } = answer;
       assert.equal(code, isTooLong ? "invalid_request" : "url_rejected", note);

@@ -21,14 +21,14 @@ test("invalid HTTP gets an error in the same shape as all others", async (t) => 
   const check = await problemCheck(api);
 
   const malformed: Record<string, string> = {
-    "a line that is no request": "hello\r\n\r\n",
+    "a line that is not a request": "hello\r\n\r\n",
     "an unknown method": rawRequest(`BREW ${ME} HTTP/1.1`, [HOST]),
     "HTTP/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "no Host": rawRequest(`GET ${ME} HTTP/1.1`, [auth]),
     "a NUL in a header": rawRequest(`GET ${ME} HTTP/1.1`, [HOST, "X-Bad: a\0b", auth]),
     "a header without a colon": rawRequest(`GET ${ME} HTTP/1.1`, [HOST, "nonsense"]),
     "a space before the colon": rawRequest(`GET ${ME} HTTP/1.1`, [HOST, "X-Bad : 1"]),
-    "a length that is none": rawRequest(`POST ${WEBHOOKS} HTTP/1.1`, [HOST, "Content-Length: ten"]),
+    "an invalid length": rawRequest(`POST ${WEBHOOKS} HTTP/1.1`, [HOST, "Content-Length: ten"]),
     "two lengths": rawRequest(
       `POST ${WEBHOOKS} HTTP/1.1`,
       [HOST, "Content-Length: 2", "Content-Length: 3"],
@@ -213,7 +213,7 @@ test("an unknown Expect header is ignored", async (t) => {
   assert.equal((await sendRaw(base, rawRequest(`GET ${ME} HTTP/1.1`, head))).status, 200);
 });
 
-test("every response has a request id: the client's own if it is safe", async (t) => {
+test("every response has a request id, which is the client's own if it is safe", async (t) => {
   const api = startPartnerApi(t, db);
   const own = ["a", "A-b_9", "x".repeat(64)];
   const refused = ["", "x".repeat(65), "a b", "a.b", "ä", "a\tb", "<script>", "a, b"];

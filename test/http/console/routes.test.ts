@@ -63,7 +63,7 @@ test("only the files that the console's page loads are served", async (t) => {
   assert.deepEqual(["/console", ...loaded].sort(), paths.sort());
 });
 
-test("the operators' listener has the console, and no page of the partners' documentation", async (t) => {
+test("the operators' listener has the console and no pages of the partners' documentation", async (t) => {
   const { ask } = startOperatorApi(t, deps, { pages });
   for (const url of [
     "/docs",

@@ -101,7 +101,7 @@ test("browsers cache no page", async (t) => {
   }
 });
 
-test("samples and links carry the address at which the service is reached", async (t) => {
+test("samples and links contain the address of the service", async (t) => {
   const body = async (baseUrl: string, url: string) => {
     const api = startWithDocs(t, { options: { baseUrl: () => baseUrl } });
     return (await api.inject({ url })).body;
@@ -177,7 +177,7 @@ test("the root leads browsers to the documentation, below the address of the ser
   assert.deepEqual([program.statusCode, program.json<{ code: string }>().code], [404, "not_found"]);
 });
 
-test("pages are served as Markdown, with the address at which the service is reached", async (t) => {
+test("pages are served as Markdown, with the address of the service", async (t) => {
   const api = startWithDocs(t);
   const { headers, body } = await api.inject({ url: "/docs/quickstart.md" });
   assert.equal(headers["content-type"], "text/markdown; charset=utf-8");
@@ -186,7 +186,7 @@ test("pages are served as Markdown, with the address at which the service is rea
   assert.ok(list.body.includes(`](${BASE_URL}/docs/quickstart.md)`));
 });
 
-test("the documentation shows contact and egress addresses if the operator has named them, and nothing otherwise", async (t) => {
+test("the documentation shows contact and egress addresses only if the operator has configured them", async (t) => {
   const silent = startWithDocs(t);
   const plain = (await silent.inject({ url: "/docs/deliveries" })).body;
   assert.doesNotMatch(plain, /Contact:|Deliveries come from|<!--/);

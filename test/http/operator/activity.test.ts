@@ -27,8 +27,8 @@ const subscription = await aSubscription(deps, organization.id);
 const another = await aSubscription(deps, organization.id);
 const PASSED = { passed: true, limit: 600, remaining: 1, resetSeconds: 1 };
 
-// Two events in the first minute, of which each is delivered to one subscription and refused by the other; nothing in the
-// second; in the third the retries are delivered.
+// Two events in the first minute: of each, one subscription accepts its delivery and the other refuses it.
+// Nothing happens in the second minute. In the third the retries are delivered.
 await publish(deps, organization.id, 2);
 for (let i = 0; i < 2; i++) {
   deps.activity.notePublished(organization.id, [subscription.id, another.id]);
@@ -72,7 +72,7 @@ test("a subscription's activity has a point for each step, even without activity
   const { items } = body as { items: ActivityView[] };
   const [, , third] = items;
   const { p50 } = third?.end_to_end_ms ?? {};
-  assert.ok(p50 && Math.abs(p50 - 120_000) / 120_000 < 0.08, "two minutes passed to the delivery");
+  assert.ok(p50 && Math.abs(p50 - 120_000) / 120_000 < 0.08, "the delivery took two minutes");
   assert.deepEqual(items, [
     {
       ...NOTHING,
@@ -144,7 +144,7 @@ test("a thousand points are returned, and one more is refused", async (t) => {
   );
 });
 
-test("every fault of the query is named at once, and unknown objects are not found", async (t) => {
+test("all faults of the query are named at once, and unknown objects are not found", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const wrong = "activity?organization=acme&subscription=wh_1&since=x&until=y&step=2m";
   const { status, body } = await ask({ url: wrong });

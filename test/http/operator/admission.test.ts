@@ -21,7 +21,7 @@ test("no route accepts a missing or wrong token, and every route accepts a valid
         method: method as NonNullable<Request["method"]>,
         url: url.replace(":id", `wh_${randomUUID()}`).replace(":key_id", "0".repeat(20)),
         authorization,
-        // From elsewhere each time, so that no limit gets in the way.
+        // Each from another address, so that no limit applies.
         remoteAddress: `192.0.2.${index}`,
       });
     const where = `${String(method)} ${url}`;
@@ -88,7 +88,7 @@ test("the eleventh wrong token within a minute gets 429, only from that address"
   assert.equal((await attempt("198.51.100.1")).status, 429);
   assert.equal((await attempt("198.51.100.2")).status, 401);
 
-  // A right token passes all the same, and a missing one was never a guess.
+  // A right token still passes, and a missing token does not count.
   assert.equal((await attempt("198.51.100.1", `Bearer ${OPERATORS[1]?.token ?? ""}`)).status, 200);
   assert.equal((await attempt("198.51.100.1", null)).status, 401);
 

@@ -109,7 +109,7 @@ test("data has at most 256 KiB as JSON, not counting white space", async (t) => 
   assert.equal((await post(fits)).status, 202);
 });
 
-test("a body has at most 4 MiB, and 64 KiB stay the limit elsewhere", async (t) => {
+test("a body has at most 4 MiB here, and 64 KiB elsewhere", async (t) => {
   const { postText, order, post, ask } = await aPublisherApi(t, db);
   const text = JSON.stringify({ events: [order] });
   const send = async (bytes: number) => {
@@ -143,7 +143,7 @@ const LOST: [what: string, data: string, pointer: string][] = [
 ];
 
 for (const [what, data, pointer] of LOST) {
-  test(`what would be lost of data on its way is refused: ${what}`, async (t) => {
+  test(`data that would change on its way is refused: ${what}`, async (t) => {
     const { postText, slug, countEvents } = await aPublisherApi(t, db);
     const event = `{"organization":"${slug}","type":"note.added","data":${data}}`;
     for (const [body, at] of [

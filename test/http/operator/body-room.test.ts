@@ -10,10 +10,10 @@ import { aPublisherApi } from "../../support/publisher-api.ts";
 
 const db = await createDatabase();
 
-test("bodies of publishers that are read at once are bounded, and a small one finds room again", async (t) => {
+test("the bodies that are read at once are bounded, and a small one finds room again", async (t) => {
   const { app, ask, post, order } = await aPublisherApi(t, db);
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
-  /** A publisher that announces 4 MiB, is told to go on, and sends none of it. */
+  /** A publisher that announces 4 MiB, gets 100, and sends nothing. */
   const announce = async () => {
     const socket = connect(Number(new URL(address).port), "127.0.0.1");
     socket.write(
@@ -39,14 +39,14 @@ test("bodies of publishers that are read at once are bounded, and a small one fi
   first.socket.destroy();
   let { status } = await post(order);
   while (status === 503) {
-    await new Promise(setImmediate); // Until its end has arrived.
+    await new Promise(setImmediate); // Until the end of its body has arrived.
     ({ status } = await post(order));
   }
   assert.equal(status, 202);
-  for (const { socket } of waiting) socket.destroy(); // The listener's end would wait for them.
+  for (const { socket } of waiting) socket.destroy(); // The listener would wait for them at its end.
 });
 
-test("a body keeps its room until its handler ends, even if the client has gone", async (t) => {
+test("a body keeps its room until its handler ends, even if the client has disconnected", async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   app.decorateRequest("operator", "publisher");

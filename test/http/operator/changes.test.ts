@@ -50,7 +50,7 @@ test("each change is recorded with operator, time and address", async (t) => {
   assert.match(change.id, /^chg_/);
 });
 
-test("a change is recorded with its address although the client has gone", async (t) => {
+test("a change is recorded with its address even if the client has disconnected", async (t) => {
   const api = startOperatorApi(t, deps);
   const { port } = new URL(await api.app.listen({ host: "127.0.0.1", port: 0 }));
   const accepted = once(api.app.server, "connection") as Promise<[Socket]>;
@@ -76,7 +76,7 @@ test("a change is recorded with its address although the client has gone", async
   assert.deepEqual(failures(), []);
 });
 
-test("the console and the command line are told apart", async (t) => {
+test("a change shows whether the console or the command line made it", async (t) => {
   const api = startOperatorApi(t, deps);
   const headers = await signIn(api, OPERATORS[0]?.token ?? "");
   const create = { method: "POST", url: "organizations" } as const;
@@ -96,7 +96,7 @@ test("refused and reading requests are not recorded", async (t) => {
   assert.deepEqual(await changesOf(api), before);
 });
 
-test("reading a payload is recorded, and leaving it out is not", async (t) => {
+test("reading a payload is recorded, and a request without the payload is not", async (t) => {
   const api = startOperatorApi(t, deps);
   const [event = ""] = await publish(deps, await anOrganization(deps));
   const id = publicId("evt", event);
@@ -113,7 +113,7 @@ test("reading a payload is recorded, and leaving it out is not", async (t) => {
   assert.deepEqual([read?.operator, read?.action, read?.via], ["rita", "read_payload", "console"]);
 });
 
-test("a payload whose reading cannot be recorded is not shown", async (t) => {
+test("a payload is not shown if its reading cannot be recorded", async (t) => {
   const [event = ""] = await publish(deps, await anOrganization(deps));
   const { db } = deps;
   const refusing = Object.assign((...args: Parameters<typeof db>) => {
@@ -127,7 +127,7 @@ test("a payload whose reading cannot be recorded is not shown", async (t) => {
   assert.equal(status, 500);
   assert.equal(text.includes("message"), false);
 
-  // A change that is made already is answered as made, and the log is its record.
+  // A change that was made before the failure is reported as made. Only the log records it.
   const api = startOperatorApi(t, { ...deps, db: refusing });
   const made = await api.ask({ method: "POST", url: "organizations", body: { slug: "unaudited" } });
   assert.equal(made.status, 201);
@@ -164,7 +164,7 @@ test("changes are found by operator, action, subject and time, page by page", as
 test("changes are kept for the retention period and cannot be dropped earlier", async () => {
   const kept = await deps.db`select from operator_changes`;
   assert.ok(kept.length > 5);
-  // By the database's own clock nothing of January 2026 is left after the retention; a later moment changes nothing.
+  // By the database's clock, all of January 2026 is older than the retention. A later moment changes nothing.
   await deleteExpiredChanges(deps.db, new Date("2020-01-01"));
   assert.equal((await deps.db`select from operator_changes`).length, kept.length);
   await assert.rejects(async () => deps.db`delete from operator_changes`, /permission denied/);
@@ -172,7 +172,7 @@ test("changes are kept for the retention period and cannot be dropped earlier", 
   assert.equal((await deps.db`select from operator_changes`).length, 0);
 });
 
-test("what an operator publishes is on record once for each request, and what a service publishes is not", async (t) => {
+test("an operator's publishing is recorded once for each request, and a service's is not", async (t) => {
   const api = startOperatorApi(t, { ...deps, eventTypes: aPlatformsTypes() });
   const organization = publicId("org", await anOrganization(deps));
   const event = (key: string) => ({

@@ -20,7 +20,7 @@ async function anEngine() {
   return { ...engine, deps: open };
 }
 
-/** An organization with keys, a working subscription, a disabled one, a queue and a history. */
+/** An organization with keys, a working and a disabled subscription, a queue and a history. */
 async function anOrganizationInUse({ deps, deliverDue }: Awaited<ReturnType<typeof anEngine>>) {
   const { id, slug } = await createOrganization(deps, { slug: `closing-${++organizations}` });
   const token = (await createApiKey(deps, { organization: slug })).token;
@@ -159,7 +159,7 @@ for (const [what, begin] of Object.entries({
     organization: { id: string; slug: string },
   ) => Promise<unknown>
 >)) {
-  test(`a ${what} that is made while its organization is closed is not made`, async () => {
+  test(`a ${what} is not created while its organization is being closed`, async () => {
     const engine = await anEngine();
     const organization = await anOrganizationInUse(engine);
     let made: Promise<unknown> | undefined;

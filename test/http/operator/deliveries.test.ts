@@ -29,7 +29,7 @@ interface Problem {
   errors: { pointer: string; detail: string }[];
 }
 
-/** A subscription with one event, and the id of the delivery of it. */
+/** A subscription with one event, and the id of its delivery. */
 async function aDelivery(organizationId?: string) {
   const subscription = await aSubscription(deps, organizationId);
   const [event = ""] = await publish(deps, subscription.organization_id);
@@ -48,7 +48,7 @@ async function aDeadLetter(organizationId?: string) {
   return delivery;
 }
 
-/** The same database, where `work` is done right after the first statement that reads deliveries. */
+/** The same database, which runs `work` after the first statement that reads deliveries. */
 function interleaved(db: Database, work: () => Promise<unknown>): Database {
   let isDone = false;
   const watch = <Sql extends Queryable>(sql: Sql): Sql =>
@@ -84,7 +84,7 @@ test("a delivery that ends while it is read is shown consistently with its attem
   assert.deepEqual(summary(after), ["delivered", 2]);
 });
 
-test("a delivery is shown with its attempts, failed and successful", async (t) => {
+test("a delivery is shown with its failed and successful attempts", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { id, event, subscription } = await aDelivery();
   await deliverDue(() => refused);
@@ -119,7 +119,7 @@ test("a delivery is shown with its attempts, failed and successful", async (t) =
   }
 });
 
-test("the filter by organization holds for waiting and finished deliveries and beside other filters", async (t) => {
+test("the filter by organization applies to waiting and finished deliveries, also with other filters", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const idsOf = async (query: string) =>
     ((await ask({ url: `deliveries?${query}` })).body as Page<DeliveryView>).items.map(
@@ -169,7 +169,7 @@ test("a dead letter is redelivered as a new delivery of the same event, and the 
   assert.equal((JSON.parse(bodies[0] ?? "") as { id: string }).id, event);
 });
 
-test("a redelivery can go to another subscription of the same organization only", async (t) => {
+test("a redelivery can go only to a subscription of the same organization", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const organizationId = await anOrganization(deps);
   const { id, subscription } = await aDeadLetter(organizationId);
@@ -230,7 +230,7 @@ test("an invalid query is 422 with every fault, without its values", async (t) =
     ["9999-12-31T23:59:59.999Z", 200],
     ["9999-12-31T23:59:59-00:01", 422],
     ["2028-02-29T00:00:00Z", 200],
-    ["2026-01-31 23:59:59Z", 200], // As the console and the command line write it.
+    ["2026-01-31 23:59:59Z", 200], // As written by the console and the command line.
     ["2026-02-29T00:00:00Z", 422],
     ["2026-04-31T00:00:00Z", 422],
     ["2026-01-01T25:00:00Z", 422],

@@ -64,7 +64,7 @@ test("an organization is named by id or slug, and an event without subscribers i
   assert.equal(await countEvents(), 2);
 });
 
-test("the response to a batch keeps its order, and a duplicate in it has the first one's id", async (t) => {
+test("the response to a batch keeps its order, and a duplicate in it has the first event's id", async (t) => {
   const { post, order, subscribe } = await aPublisherApi(t, db);
   await subscribe(["order.created"]);
   const once = { ...order, dedupe_key: "once" };
@@ -117,7 +117,7 @@ test("an event is shown with its deliveries in every state and for every role", 
   }
 });
 
-test("event types are listed with how they are used", async (t) => {
+test("event types are listed with their use", async (t) => {
   const { ask, post, order, subscribe, clock } = await aPublisherApi(t, db);
   await db`update subscriptions set auto_disabled_at = ${clock()}`;
   await subscribe(["note.added", "order.created"]);

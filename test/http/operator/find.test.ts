@@ -94,7 +94,7 @@ test("at most twenty are found, and an empty or a very long text is refused", as
   assert.equal((await ask({ url: "find" })).status, 422);
 });
 
-test("a host with any number of subscriptions hides no other one", async (t) => {
+test("many subscriptions of a host do not hide other results", async (t) => {
   const { id } = await aSubscription(deps, organizationId, "https://aa.crowd.example/");
   await aSubscription(deps, organizationId, "https://ab.crowd.example/");
   await deps.db`

@@ -34,7 +34,8 @@ const attempt = async (answers: (typeof acknowledged)[]) => {
   await writeActivity(db, deps.activity, processId);
 };
 
-// One is delivered, the next fails, is delivered at its retry, and two more wait: one for a retry, one for its first attempt.
+// The first is delivered, the second fails and is delivered at its retry. Two more wait, for a retry and for
+// a first attempt.
 await publish(deps, organization.id, 2);
 const first = clock();
 await attempt([acknowledged, refused]);
@@ -71,7 +72,7 @@ function requireHealth(health: HealthView): void {
   });
 }
 
-test("a subscription is shown with all of the list's members, and its health", async (t) => {
+test("a subscription is shown with its health and all members of the list", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { items } = (await ask({ url: "subscriptions" })).body as { items: { id: string }[] };
   const id = publicId("wh", subscription.id);
@@ -85,7 +86,7 @@ test("a subscription is shown with all of the list's members, and its health", a
   requireHealth(health);
 });
 
-test("an organization is shown by its slug and by its id, with the health of its subscriptions together", async (t) => {
+test("an organization is shown by its slug and by its id, with the combined health of its subscriptions", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const { items } = (await ask({ url: "organizations" })).body as { items: object[] };
   const { body } = await ask({ url: "organizations/acme" });
@@ -108,7 +109,7 @@ test("without attempts the health figures are null", async (t) => {
   });
 });
 
-test("no more than the last 100 attempts are shown, oldest first", async (t) => {
+test("at most the last 100 attempts are shown, oldest first", async (t) => {
   const busy = await aSubscription(deps);
   await publish(deps, busy.organization_id, 130);
   await attempt([]);

@@ -47,7 +47,7 @@ async function aListener(t: Parameters<typeof startOperatorApi>[0], allowedHosts
   };
 }
 
-test("the operators' listener answers to loopback, to addresses and to the names that are configured", async (t) => {
+test("the operators' listener answers to loopback, addresses and configured names", async (t) => {
   const ask = await aListener(t, KNOWN);
   for (const host of OWN) assert.equal((await ask(host)).status, 200, host);
 });
@@ -71,7 +71,7 @@ test("a request that names another host is misdirected on every path", async (t)
   assert.deepEqual(await ask("elsewhere.example", undefined, ...forwarded), misdirected);
 });
 
-test("a request without a host is misdirected, too", async (t) => {
+test("a request without a host is misdirected", async (t) => {
   const { app } = startOperatorApi(t, deps, { allowedHosts: KNOWN });
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   const asOf1996 = (path: string) => sendRaw(base, rawRequest(`GET ${path} HTTP/1.0`, []));

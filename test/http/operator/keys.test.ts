@@ -82,7 +82,7 @@ test("an unknown organization is 404, but only if the rest is valid", async (t) 
   assert.equal((await ask(create({ organization: "nobody", scopes: ["x"] }))).status, 422);
 });
 
-/** What turns the text behind it round, as Unicode lists it. */
+/** Unicode's characters that reverse the text after them. */
 const BIDI_CONTROLS = ["\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d"].concat(
   ["\u202e", "\u2066", "\u2067", "\u2068", "\u2069"],
 );
@@ -128,12 +128,12 @@ test("a revoked key is refused at once; revoking again succeeds, and an unknown 
   }
 });
 
-test("keys are listed newest first, of one organization, without revoked ones unless asked", async (t) => {
+test("keys of one organization are listed newest first, with revoked ones only on request", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   await ask({ method: "POST", url: "organizations", body: { slug: "globex" } });
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) {
-    // Two of a kind at the same moment, so that the page ends within a moment.
+    // Two of each kind with the same time, so that a page ends between them.
     if (i % 2 === 0) clock.advance(1000);
     ids.unshift(((await ask(create({ organization: "globex" }))).body as IssuedKeyView).key_id);
   }
@@ -169,7 +169,7 @@ test("keys are listed newest first, of one organization, without revoked ones un
   assert.equal((body as { errors: unknown[] }).errors.length, 3);
 });
 
-test("a list with two organizations or an empty one in its query is refused", async (t) => {
+test("a list query with two organizations or an empty one is refused", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (const list of ["keys", "subscriptions", "deliveries"]) {
     for (const query of ["organization=acme&organization=globex", "organization="]) {

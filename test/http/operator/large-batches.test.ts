@@ -6,7 +6,7 @@ import { aPublisherApi } from "../../support/publisher-api.ts";
 
 const db = await createDatabase();
 
-test("while a batch of 1,000 events is checked, others go on", async (t) => {
+test("while a batch of 1,000 events is checked, other requests are served", async (t) => {
   const { deps, order } = await aPublisherApi(t, db);
   const seen: string[] = [];
   let another = setImmediate(goOn);
@@ -24,7 +24,7 @@ test("while a batch of 1,000 events is checked, others go on", async (t) => {
   assert.ok(seen.indexOf("checked") >= 10, "the events are read in many steps");
 });
 
-test("the text of a large body is checked in as many steps", async (t) => {
+test("the text of a large body is checked in many steps", async (t) => {
   const { app, postText } = await aPublisherApi(t, db);
   let turns = 0;
   let another: NodeJS.Immediate | undefined;

@@ -7,12 +7,12 @@ import { ownerOf } from "../../support/database.ts";
 import { acknowledged, publish } from "../../support/engine.ts";
 import { createRedeliveries, org } from "../../support/redeliveries.ts";
 
-/** More than one search names. */
+/** More than one search can name. */
 const MANY = 1_001;
 
 const { deps, deliverDue, deadLetters, runAll, client } = await createRedeliveries();
 
-/** A partner creates so many subscriptions and deletes them. */
+/** A partner that creates and deletes this number of subscriptions. */
 async function churn({ id }: { id: string }): Promise<void> {
   await deps.db`
     insert into subscriptions (id, organization_id, url, host, events, created_at, deleted_at)

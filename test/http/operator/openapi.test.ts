@@ -47,7 +47,7 @@ const operationsOf = ({ paths }: Document) =>
     })),
   );
 
-test("the document needs no token, and describes every route that does", async (t) => {
+test("the document needs no token and describes every route that does", async (t) => {
   const api = startOperatorApi(t, deps);
   const document = await documentOf(api);
   assert.equal(document.openapi, "3.1.0");
@@ -127,7 +127,7 @@ test("responses match the document and contain nothing else", async (t) => {
   const operations = operationsOf(document).sort((a, b) => rankOf(a) - rankOf(b));
   for (const { operationId, method, path, responses } of operations) {
     const kind = path.split("/")[4] ?? "";
-    if (operationId === "streamOverview") continue; // It has no end: overview-streams.test.ts reads it.
+    if (operationId === "streamOverview") continue; // The stream has no end: overview-streams.test.ts reads it.
     const query = operationId === "find" ? "?q=acme" : "";
     const url = (path + query).replace("{key_id}", keyId).replace("{id}", ids[kind] ?? "");
     const { status, body, text } = await api.ask({ method, url, body: bodies[operationId] });
@@ -142,7 +142,7 @@ test("responses match the document and contain nothing else", async (t) => {
   }
 });
 
-/** What deletes comes last, and an organization after all that it has. */
+/** Deletions come last, and an organization after everything that it has. */
 function rankOf({ method, operationId }: { method: string; operationId: string }): number {
   return operationId === "closeOrganization" ? 2 : Number(method === "DELETE");
 }
@@ -154,7 +154,7 @@ function validator({ components }: Document) {
   return { compile: (schema: object) => ajv.compile({ components, ...schema }) };
 }
 
-/** The same schema, but with no room for members that it does not list. */
+/** The same schema without additional members. */
 function closed(schema: object): object {
   const text = JSON.stringify(schema);
   return JSON.parse(

@@ -6,7 +6,7 @@ import { createDatabase } from "../../support/database.ts";
 import { createEngine } from "../../support/engine.ts";
 import { OPERATORS, READER, startOperatorApi } from "../../support/operator-api.ts";
 
-/** Requests that end when the test says so. */
+/** Requests that end when the test calls them. */
 function held() {
   const turns = new OperatorTurns();
   const begun: string[] = [];
@@ -21,7 +21,7 @@ function held() {
 
 const inAMoment = () => new Promise((resolve) => setImmediate(resolve));
 
-test("three requests run at a time, and no more than two of one operator", async () => {
+test("at most three requests run at a time, and two of one operator", async () => {
   const { request, begun, endFirst } = held();
   const all = ["a", "a", "a", "b", "b"].map(request);
   assert.deepEqual(begun, ["a", "a", "b"]);
@@ -36,7 +36,7 @@ test("three requests run at a time, and no more than two of one operator", async
   assert.deepEqual(begun, ["a", "a", "b", "a", "b"]);
 });
 
-test("of one operator a bounded number waits, and others are served", async () => {
+test("a bounded number of one operator's requests waits, and others are served", async () => {
   const { request, begun } = held();
   for (let i = 0; i < 52; i++) void request("a");
   await assert.rejects(request("a"), PartnerError);

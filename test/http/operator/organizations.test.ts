@@ -97,7 +97,7 @@ test("a body of another shape is 422, and every fault in it is named", async (t)
   }
 });
 
-test("the list is read page by page, in order of slug, to its end", async (t) => {
+test("the list is read page by page to its end, in order of slug", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   for (let i = 0; i < 5; i++) await ask(create({ slug: `page-${i}` }));
 

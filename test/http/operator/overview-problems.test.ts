@@ -28,7 +28,7 @@ test("a delivery that is overdue for a minute is a problem", async (t) => {
   assert.equal(problems[0]?.since, new Date(due + 60_000).toISOString());
 });
 
-test("a process that is silent for 15 s is a problem until another starts in its place", async (t) => {
+test("a process that is silent for 15 s is a problem until its successor starts", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   const start = clock();
   await recordProcess(db, { ...identity, started_at: start }, REPORT, start);
@@ -55,7 +55,7 @@ test("a process that is silent for 15 s is a problem until another starts in its
   assert.deepEqual(
     items.map(({ role }) => role),
     ["all", "api"],
-    "the one that is gone for a day has left the list",
+    "the process that ended a day ago has left the list",
   );
 });
 
@@ -101,7 +101,7 @@ test("internal faults of all processes are shown with their hosts, and failed ch
   ]);
 });
 
-test("processes that know different event types are a problem until they know the same", async (t) => {
+test("processes with different event types are a problem until they have the same", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
   const node = (names: string[]) => db`

@@ -18,7 +18,7 @@ const always = () => Promise.resolve(true);
 const anOverview = (status: Overview["status"]) => ({ status }) as Overview;
 const forThatTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Streams of an overview that is set by hand, turn by turn. */
+/** Streams of an overview that the test sets, turn by turn. */
 function aBroadcast(max?: number) {
   const now = { status: "ok" as Overview["status"], reads: 0 };
   const streams = new OverviewStreams(
@@ -34,7 +34,7 @@ function aBroadcast(max?: number) {
   return { now, streams };
 }
 
-/** What arrives on a stream, event by event. */
+/** The events of a stream, as they arrive. */
 function reading(streams: OverviewStreams, isAdmittedStill = always) {
   const stream = streams.open(isAdmittedStill);
   assert.ok(stream);
@@ -77,7 +77,7 @@ test("one computation serves all streams", async () => {
   }
 });
 
-test("the number of streams is bounded, and a closed one frees its place", async () => {
+test("the number of streams is bounded, and a closed stream frees its place", async () => {
   const { streams } = aBroadcast(2);
   const open = (operator: string) => streams.open(always, { operator });
   const [first, second] = [open("alice"), open("rita")];
@@ -91,7 +91,7 @@ test("the number of streams is bounded, and a closed one frees its place", async
   assert.equal(open("alice"), null, "nothing is opened while the process stops");
 });
 
-test("a stream ends within five turns of its session, and others go on", async () => {
+test("a stream ends within five turns after its session, and others continue", async () => {
   const { streams } = aBroadcast();
   const session = { isOver: false };
   const ending = reading(streams, () => Promise.resolve(!session.isOver));
@@ -118,7 +118,7 @@ test("a client that does not read gets no more events and is then disconnected",
   assert.ok(stream.destroyed);
 });
 
-test("over HTTP: events of the same shape as the overview, until the process stops", async (t) => {
+test("over HTTP a stream sends events in the overview's shape until the process stops", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
   const { app, ask } = startOperatorApi(t, deps);
@@ -175,7 +175,7 @@ test("while a shard is away, the last complete trends stay", async () => {
   assert.deepEqual((await reader.read()).last_24h, complete);
 });
 
-test("a session that was signed out, or is over, ends its stream", async (t) => {
+test("a session that is signed out or expired ends its stream", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   await recordProcess(db, { ...identity, id: randomUUID(), started_at: clock() }, REPORT, clock());
   const { app, ask } = startOperatorApi(t, deps);

@@ -175,7 +175,7 @@ test("a deleted subscription's queue goes to another one of the organization", a
   assert.deepEqual(new Set(urls), new Set([wh(other)]));
 });
 
-test("a bad request is refused with every fault at once", async (t) => {
+test("a bad request is refused with all faults at once", async (t) => {
   const { post } = client(t);
   const { status, body } = await post({
     filter: { state: "waiting", since: "yesterday", reason: "bad luck" },

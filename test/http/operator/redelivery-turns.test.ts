@@ -31,7 +31,7 @@ test("a job keeps to its rate", async (t) => {
   await runAll();
 });
 
-test("a job pauses, goes on, and is cancelled; a finished one stays as it is", async (t) => {
+test("a job pauses, resumes and is cancelled, and a finished job does not change", async (t) => {
   const { begin, get, set } = client(t);
   const subscription = await deadLetters(10);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
@@ -77,7 +77,7 @@ test("one job runs at a time for each subscription", async (t) => {
     Promise.all([first, second, apart, whole].map(async ({ id }) => (await get(id)).state));
   assert.deepEqual(await states(), ["running", "queued", "running", "queued"]);
 
-  // One that resumes waits for the one that runs.
+  // A resumed job waits for the running one.
   await set(first.id, "paused");
   while (await takeRedeliveryTurn(deps));
   assert.deepEqual(await states(), ["paused", "running", "running", "queued"]);
@@ -163,7 +163,7 @@ test("a job waits for an outcome that was being recorded when it was created", a
     await untilBlocked(deps.db);
     clock.advance(1_000);
     job = await begin({ filter: { subscription: wh(subscription) } });
-    assert.equal(await takeRedeliveryTurn(deps), false, "it does not pass by");
+    assert.equal(await takeRedeliveryTurn(deps), false, "it does not overtake");
   });
   await recording;
   await runAll();

@@ -14,7 +14,7 @@ import {
 
 const { deps } = await createEngine(await createDatabase());
 
-/** All that a service that publishes events may do. */
+/** Everything that a publishing service may do. */
 const FOR_PUBLISHERS = new Set([
   "POST /api/v1/admin/events",
   "GET /api/v1/admin/events/:id",

@@ -90,7 +90,7 @@ test("a session ends after twelve hours, to the millisecond", async (t) => {
   assert.equal((await api.ask(get)).status, 401);
 });
 
-test("sign-out ends the session on every process, and only that one", async (t) => {
+test("sign-out ends only that session, on every process", async (t) => {
   const [api, other] = [startOperatorApi(t, deps), startOperatorApi(t, deps)];
   const [first, second] = [
     cookieOf(await signIn(api, alice.token)),
@@ -104,7 +104,7 @@ test("sign-out ends the session on every process, and only that one", async (t) 
   assert.equal((await other.ask(as(second, { url: "organizations" }))).status, 200);
 });
 
-test("an ended session is remembered until it would have ended by itself, and then forgotten", async (t) => {
+test("an ended session is remembered until it would have expired", async (t) => {
   const api = startOperatorApi(t, deps);
   const cookie = cookieOf(await signIn(api, alice.token));
   const headers = { "x-requested-with": "console" };
@@ -147,7 +147,7 @@ test("a forged cookie is refused", async (t) => {
   assert.equal((await api.ask(as(`a=b; ${genuine}`, { url: "organizations" }))).status, 200);
 });
 
-test("another site's request changes nothing with the cookie", async (t) => {
+test("a request from another site changes nothing with the cookie", async (t) => {
   const api = startOperatorApi(t, deps);
   const cookie = cookieOf(await signIn(api, alice.token));
   const create = (slug: string, headers: Headers) =>
@@ -196,7 +196,7 @@ test("a session has the role of its token", async (t) => {
   assert.equal(out.status, 204);
 });
 
-test("a token with the role publish cannot sign in, nor keep an older session", async (t) => {
+test("a token with the role publish can neither sign in nor use an older session", async (t) => {
   const api = startOperatorApi(t, deps);
   const refused = await signIn(api, PUBLISHER.token);
   assert.equal(refused.status, 403);
@@ -221,7 +221,7 @@ test("failed sign-ins and wrong tokens share one limit, and the right token pass
   assert.equal((await signIn(api, alice.token)).status, 204);
 });
 
-test("while the database is away a session shows who is signed in, and no stored data", async (t) => {
+test("while the database is away a session shows its operator and no stored data", async (t) => {
   const cookie = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
   const away = () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }));
   const db = Object.assign(away, { begin: away, within: () => db }) as unknown as Database;
@@ -240,7 +240,7 @@ test("neither logs nor responses contain a cookie or the token", async (t) => {
   assert.equal(log.includes(cookie.split("=")[1] ?? "?"), false);
 });
 
-test("while the database cannot tell ended sessions, a session sees no stored data in the overview", async (t) => {
+test("while ended sessions are unknown, a session sees no stored data in the overview", async (t) => {
   const signedIn = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
   const { db } = deps;
   const overloaded = Object.assign((...args: Parameters<typeof db>) => {

@@ -47,7 +47,7 @@ test("subscriptions of all organizations are listed and deleted, without their s
   );
 });
 
-test("subscriptions are read page by page and cut down by every filter", async (t) => {
+test("subscriptions are read page by page and limited by every filter", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const organizationId = await anOrganization(deps);
   const organization = publicId("org", organizationId);
@@ -115,7 +115,7 @@ test("an operator sets, changes and removes a ceiling on a subscription's attemp
   }
 });
 
-test("the failures audit of any subscription is read page by page, as its partner reads it", async (t) => {
+test("operators read the failures audit of any subscription page by page, as its partner does", async (t) => {
   const { deps, deliverDue } = await createEngine(await createDatabase());
   const { ask } = startOperatorApi(t, deps);
   const { id, organization_id: organization } = await aSubscription(deps);
