@@ -192,7 +192,7 @@ for (const [value, seconds] of [
   ["xtimeout=5", null],
   ["max=1,timeout=1234567", 1234567],
 ] as const) {
-  test(`Keep-Alive: ${value} means ${seconds ?? "no number"} of seconds`, () => {
+  test(`the timeout of Keep-Alive: ${value} is ${seconds ?? "not set"}`, () => {
     const answer = new Answer();
     answer.take(Buffer.from(`${OK}keep-alive: ${value}\r\ncontent-length: 0\r\n\r\n`));
     assert.equal(answer.head?.idleSeconds, seconds);
