@@ -134,8 +134,8 @@ test("the number of remembered due subscriptions is bounded, and none is lost", 
 
 test("known subscriptions are claimed during a slow scan, and those that it finds follow", async (t) => {
   let answer: (ids: string[]) => void = () => undefined;
-  const looking = new Promise<string[]>((resolve) => (answer = resolve));
-  const d = aDispatcher(t, { found: 1 }, { look: () => looking });
+  const scanning = new Promise<string[]>((resolve) => (answer = resolve));
+  const d = aDispatcher(t, { found: 1 }, { scan: () => scanning });
   d.dispatcher.start();
   d.add("nudged", 1);
   d.dispatcher.nudge(dueOf("nudged"));
@@ -150,7 +150,7 @@ test("a failed scan does not stop claims of known subscriptions", async (t) => {
   const d = aDispatcher(
     t,
     { nudged: 1 },
-    { look: () => Promise.reject(away), onError: (error) => failures.push(error) },
+    { scan: () => Promise.reject(away), onError: (error) => failures.push(error) },
   );
   d.dispatcher.nudge(dueOf("nudged"));
   d.dispatcher.start();

@@ -9,13 +9,13 @@ interface Settings {
   concurrency?: number;
   subscriptionConcurrency?: number;
   pollIntervalMs?: number;
-  /** A subscription that is not active any more: what is taken of it is cancelled. */
+  /** A subscription that is not active. Its claimed deliveries are cancelled. */
   inactive?: string;
-  /** What looks come to, in place of what is in the queue. */
-  look?: () => Promise<string[]>;
+  /** Returns the due subscriptions instead of the queue. */
+  scan?: () => Promise<string[]>;
   /** Resolves when the outcome of an attempt is durable. Default: at once. */
   recorded?: Promise<void>;
-  /** Where all subscriptions are. Default: each at a host of its own. */
+  /** The host of all subscriptions. Default: a host for each. */
   host?: string;
   signal?: Signal;
   /** The ceilings that a claim finds used up. Default: none. */
@@ -25,7 +25,7 @@ interface Settings {
   onError?: (error: unknown) => void;
 }
 
-/** A queue in memory, and attempts that end when the test says so. */
+/** A queue in memory. The test ends its attempts. */
 export function aDispatcher(
   t: TestContext,
   queue: Record<string, number>,
@@ -48,7 +48,7 @@ export function aDispatcher(
 
   const dispatcher = new Dispatcher({
     listDue: async (page) =>
-      but.look ? { due: dueOf(...(await but.look())), upTo: null } : whatIsDue(page),
+      but.scan ? { due: dueOf(...(await but.scan())), upTo: null } : whatIsDue(page),
     claim: ({ shares, limit }) => {
       let left = limit;
       const subscriptionIds = shares.flatMap(({ subscription_id, share }) => {
@@ -96,7 +96,7 @@ export function aDispatcher(
     inFlight,
     deferred,
     add: (id: string, count: number) => waiting.set(id, (waiting.get(id) ?? 0) + count),
-    /** Resolves once `count` attempts are under way. */
+    /** Resolves when `count` attempts are in flight. */
     reaches: async (count: number) => {
       while (inFlight.length < count) await new Promise<void>((resolve) => (begun = resolve));
     },
