@@ -40,7 +40,7 @@ test("a start that fails at its last step closes everything", async (t) => {
   assert.equal(sessions?.["count"], 0);
 });
 
-test("a listener responds while the other is not open yet", async (t) => {
+test("a listener responds before the other one is open", async (t) => {
   const config = await aConfig();
   const { operatorHost, operatorPort } = config;
   let type: unknown;
@@ -53,7 +53,7 @@ test("a listener responds while the other is not open yet", async (t) => {
   assert.equal(type, `http://127.0.0.1:${config.port}/docs/errors#not_found`);
 });
 
-/** The intervals that the service sets from now on and has not cleared. */
+/** The intervals that the service sets from now on and does not clear. */
 function runningTimers(t: TestContext): ReadonlySet<unknown> {
   const running = new Set<unknown>();
   const { setInterval: set, clearInterval: clear } = globalThis;
@@ -71,7 +71,7 @@ function runningTimers(t: TestContext): ReadonlySet<unknown> {
   return running;
 }
 
-/** Does something before anybody listens on the port. */
+/** Runs work before anything listens on the port. */
 function onListen(t: TestContext, port: number, before: () => Promise<unknown>): void {
   type Listen = (this: Server, options: ListenOptions) => Server;
   const listen = Reflect.get(Server.prototype, "listen") as Listen;

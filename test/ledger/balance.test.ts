@@ -113,13 +113,13 @@ for (const [what, changes] of flaws) {
   });
 }
 
-test("a completely stored event without a response is counted, but not a fault", () => {
+test("a completely stored event without a response is counted and is not a fault", () => {
   const found = balance(evidence({ accepted: [] }));
   assert.equal(found.unanswered, 1);
   assert.deepEqual(faultsOf(found), []);
 });
 
-test("only the kill of the process that made the attempt explains a duplicate", () => {
+test("a duplicate is explained only by a kill of the process that made the attempt", () => {
   const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const explained = balance(evidence({ arrivals, harms: [kill("a", 550)] }));
   assert.deepEqual(faultsOf(explained), []);
@@ -167,7 +167,7 @@ test("an outage of another shard's server explains nothing", () => {
   assert.equal(faults({ arrivals, harms: of("01", "03") }).length, 1);
 });
 
-test("a request that arrives twice within one attempt, after a reset, is a repeat, not a duplicate", () => {
+test("a request that arrives twice within one attempt after a reset is a repeat, not a duplicate", () => {
   const arrivals = [arrival(1010, "refuse"), arrival(2010, "reset"), arrival(2010, "accept")];
   const found = balance(evidence({ arrivals }));
   assert.deepEqual([found.repeats, found.duplicates.length, faultsOf(found).length], [1, 0, 0]);

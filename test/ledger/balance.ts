@@ -26,7 +26,7 @@ export interface Balance {
   ends: Map<string, number>;
   /** Attempts whose request arrived twice because a kept connection was reset during the first. */
   repeats: number;
-  /** Attempts that receivers saw and nobody recorded. */
+  /** Attempts that receivers saw and that are not recorded. */
   duplicates: Duplicate[];
 }
 
@@ -37,7 +37,7 @@ export interface Duplicate {
   known: object;
 }
 
-/** Compares the service's records with what callers were told and receivers saw. */
+/** Compares the service's records with the responses to callers and the requests at receivers. */
 export function balance({ accepted, arrivals, books, harms }: Evidence): Balance {
   const stored = new Set(books.events);
   const ended = new Set(books.ended);
@@ -88,7 +88,10 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
   }
 }
 
-/** Returns whether a fault can explain what happened to a delivery: an outage reaches the shards of one server. */
+/**
+ * Returns true if the fault reaches the shard of the delivery. An outage reaches only the shards of one
+ * server.
+ */
 function reaches({ shards }: Harm, { shard }: DeliveryEntry): boolean {
   return shards === undefined || shards.includes(shard);
 }

@@ -13,10 +13,10 @@ export interface LedgerShard {
   db: Database;
 }
 
-/** A PostgreSQL that survives harm: a server that is restarted when it is found dead, or a cluster. */
+/** A PostgreSQL that survives faults: a server that is restarted when it is found dead, or a cluster. */
 export interface DatabaseServer {
   shards: LedgerShard[];
-  /** The names of those that no harm reaches. Default: none. */
+  /** The names of the shards that no fault reaches. Default: none. */
   spared?: string[];
   /** Makes it unusable for a while, and resolves when it is usable again. */
   harm: () => Promise<Outage>;
@@ -30,7 +30,7 @@ export interface Outage {
   shards?: readonly string[];
 }
 
-/** One server with one shard. Its harm ends it like `pg_ctl stop -m immediate`. */
+/** One server with one shard. Its fault ends it like `pg_ctl stop -m immediate`. */
 export async function openDatabaseServer(
   afterwards: Afterwards,
   folder: string,
@@ -39,7 +39,7 @@ export async function openDatabaseServer(
   return { shards: [openShard(afterwards, "00", url)], harm: () => end("SIGQUIT") };
 }
 
-/** A server in a folder of its own. `end` signals its main process and resolves when there is a new one that is ready. */
+/** A server in its own folder. `end` signals its main process and resolves when the next one is ready. */
 export async function startServer(afterwards: Afterwards, dataDir: string) {
   afterwards.after(() => removeEmbedded(dataDir));
   const embedded = await startEmbedded({ dataDir, log: () => undefined });

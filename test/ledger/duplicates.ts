@@ -9,8 +9,8 @@ import type { Sighting } from "./sightings.ts";
 export const RECORDING_MS = 500;
 
 /**
- * Returns what kept an attempt from being recorded, or null. Either its own process was killed or
- * slept past the lease, or PostgreSQL was down when it should have been recorded.
+ * Returns the reason why an attempt was not recorded, or null. Either its own process was killed or slept
+ * past the lease, or PostgreSQL was down at the time of recording.
  */
 export function explain({ slot, sentAt }: Sighting, harms: readonly Harm[]): Harm | null {
   const outages = harms.filter(({ kind }) => kind === "database");
@@ -18,7 +18,7 @@ export function explain({ slot, sentAt }: Sighting, harms: readonly Harm[]): Har
     .filter(({ kind, slot: harmed, from, until }) => {
       if (harmed !== null && harmed !== slot) return false;
       const wasAway = outages.some((outage) => outage.from <= from && outage.until >= sentAt);
-      // A process that slept sends what it had claimed, and can record none of it.
+      // A process that slept sends its claimed deliveries, and can record none of them.
       const last = kind === "pause" ? until + ATTEMPT_TIMEOUT_MS : until;
       return sentAt >= from - unrecordedMs(kind, wasAway) && sentAt <= last;
     })

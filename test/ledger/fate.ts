@@ -7,7 +7,7 @@ export interface Case {
   delivery: DeliveryEntry;
   /** The audit, ordered by attempt. */
   attempts: AttemptEntry[];
-  /** Those of the attempts that receivers saw too. */
+  /** The attempts that receivers saw too. */
   seen: Map<AttemptEntry, Sighting>;
   hasEnded: boolean;
 }
@@ -27,7 +27,7 @@ export function lossOf({ delivery, attempts, seen, hasEnded }: Case): string | n
   }
 }
 
-/** Returns what is wrong with a delivery's audit, or null. */
+/** Returns the fault of a delivery's audit, or null. */
 export function flawOf({ delivery, attempts, seen }: Case): string | null {
   const last = attempts.at(-1);
   if (attempts.length !== delivery.attempts) return "its attempts are not all in the audit";

@@ -7,7 +7,7 @@ import type { Harm, Service } from "./services.ts";
 /** How much longer than the lease a pause lasts. */
 const OVERSLEPT_MS = { least: 500, most: 2_000 };
 
-/** Kills and pauses processes as planned, at random moments. Returns what was done when. */
+/** Kills and pauses processes as planned, at random moments. Returns all faults with their times. */
 export async function doHarm(
   { kills, pauses, databaseKills, overMs }: Plan,
   random: Random,

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** The two services. Each has its own name server, so that receivers know which one calls. */
+/** The two services. Each has its own name server, so that receivers can tell them apart. */
 export const SLOTS = ["a", "b"] as const;
 export type Slot = (typeof SLOTS)[number];
 

@@ -15,7 +15,7 @@ test("no accepted event is lost, and each key has one event, while publishers, s
   assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
 });
 
-test("no accepted event of four shards is lost while one of their two servers is killed, and the other's organizations notice nothing", async (t) => {
+test("while one of two servers is killed, no event of four shards is lost, and the other server's organizations notice nothing", async (t) => {
   const plan = { ...SHORT_SHARDS, seed: Math.floor(Math.random() * 2 ** 31) };
   const run = await runLedger(plan, t.signal, (afterwards, folder) =>
     openShardServers(afterwards, folder, { count: 4, victim: plan.seed % 2 }),

@@ -31,7 +31,7 @@ export interface Run {
   publisherKills: number;
   /** Errors in the services' logs that the outages do not explain. */
   errors: string[];
-  /** Contradictions between what publishers were told and what is stored. */
+  /** Contradictions between the responses to publishers and the stored events. */
   misPublished: string[];
   neighbours: Neighbours;
 }
@@ -48,9 +48,9 @@ export function faultsOfRun({ balance, misPublished, errors, neighbours }: Run):
 type OpenDatabase = (afterwards: Afterwards, folder: string) => Promise<DatabaseServer>;
 
 /**
- * Accepts events at two services with the same shards, publishes others through all ways, kills everything at random moments, waits until
- * the queue is empty, and checks the fate of each event. Stops everything at the end and when
- * `stop` aborts.
+ * Accepts events at two services with the same shards, publishes others in all ways, and kills everything at
+ * random moments. Then waits until the queue is empty, and checks the fate of each event. Stops everything at
+ * the end and when `stop` aborts.
  */
 export async function runLedger(
   plan: Plan,

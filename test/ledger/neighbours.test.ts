@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { neighboursOf, percentile } from "./neighbours.ts";
 
-test("the organizations of shards that no harm reaches are timed, and their refusals counted", () => {
+test("organizations of shards without a fault are timed, and their refusals are counted", () => {
   const of = (shard: string) => ({ organization: `ledger-${shard}`, shard });
   const { refusals, receivedMs } = neighboursOf({
     spared: ["01"],

@@ -4,11 +4,11 @@ import type { Arrival } from "./journal.ts";
 import type { Partner } from "./partner.ts";
 import { organizationOf, type Publications } from "./publications.ts";
 
-/** What the organizations noticed whose shards no outage reaches. */
+/** The experience of organizations in shards that no outage reaches. */
 export interface Neighbours {
   /** The number of their requests that were answered with 503. */
   refusals: number;
-  /** From the first request to publish an event of theirs until a receiver had it, ascending. */
+  /** The times from the first request for an event to its arrival at a receiver, ascending. */
   receivedMs: number[];
 }
 

@@ -17,7 +17,7 @@ export interface Partner {
   organization: string;
   shard: string;
   subscriptions: Subscription[];
-  /** One of them, which is deleted during the run. The receiver of published events is not among them. */
+  /** A subscription that is deleted during the run. It does not get published events. */
   unwanted: Subscription;
 }
 
@@ -58,7 +58,7 @@ async function made(url: string, token: string, body: object): Promise<Record<st
   return answer.body;
 }
 
-/** Deletes a subscription, with as many tries as necessary. */
+/** Deletes a subscription, with as many attempts as necessary. */
 export async function unsubscribe(
   programOf: () => Promise<Program>,
   { unwanted: { id, token } }: Partner,
@@ -70,7 +70,7 @@ export async function unsubscribe(
     const url = `${partnerUrl}/api/v1/partner/webhooks/${id}`;
     status = await call(url, { method: "DELETE", token }).then(
       (answer) => answer.status,
-      () => 0, // The service was just being killed.
+      () => 0, // The service was being killed.
     );
     if (status === 503) await sleep(AFTER_FAILURE_MS);
   }

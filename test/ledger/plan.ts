@@ -10,10 +10,10 @@ export interface Plan {
   pauses: number;
   databaseKills: number;
   subscriptions: number;
-  /** The number of events to publish through all ways, and of SIGKILLs of their publishers. Default: 0. */
+  /** The numbers of events to publish in all ways, and of SIGKILLs of their publishers. Default: 0. */
   published?: number;
   publisherKills?: number;
-  /** Whether more events than planned are sent until the last fault is over. */
+  /** True to send events until the last fault is over, even beyond the planned number. */
   callsThroughHarm?: boolean;
   /** A longer run has failed. */
   limitMs: number;
@@ -44,7 +44,10 @@ export const SHORT: Omit<Plan, "seed"> = {
   limitMs: 90_000,
 };
 
-/** One of two servers of shards is killed. Nothing else is, so that the organizations of the other server must notice nothing. */
+/**
+ * One of two servers of shards is killed, and nothing else. The organizations of the other server must notice
+ * nothing.
+ */
 export const FULL_SHARDS: Omit<Plan, "seed"> = {
   events: 3_000,
   overMs: 60_000,

@@ -21,8 +21,13 @@ test("one event for each key is no fault", () => {
 
 const CONTRADICTIONS: [string, ReturnType<typeof told>, Ledgered, RegExp][] = [
   ["a key without an answer", told(["k", "e"], ["l"]), GOOD, /^l: it has no answer/],
-  ["two events that were told for a key", told(["k", "e", "f"]), GOOD, /^k: .* of 2 events/],
-  ["another event than was told", told(["k", "f"]), GOOD, /^k: .* of another event/],
+  [
+    "two answers with different events for a key",
+    told(["k", "e", "f"]),
+    GOOD,
+    /^k: .* of 2 events/,
+  ],
+  ["another event than in the answer", told(["k", "f"]), GOOD, /^k: .* of another event/],
   [
     "a key that is not stored",
     told(["k", "e"]),
@@ -35,7 +40,7 @@ const CONTRADICTIONS: [string, ReturnType<typeof told>, Ledgered, RegExp][] = [
     { ...GOOD, events: [] },
     /^k: its event is missing/,
   ],
-  ["a second event", told(["k", "e"]), { ...GOOD, events: ["e", "f"] }, /^f: no key stands for it/],
+  ["a second event", told(["k", "e"]), { ...GOOD, events: ["e", "f"] }, /^f: it has no key/],
   [
     "an order whose event was not published",
     told(["k", "e"]),

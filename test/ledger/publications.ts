@@ -1,27 +1,29 @@
 import { existsSync, readFileSync, writeSync } from "node:fs";
 
-/** The ways to publish, each with its own path to the database. */
+/** The ways to publish. Each uses the database differently. */
 export const WAYS = ["http", "sql", "typescript"] as const;
 export type Way = (typeof WAYS)[number];
 
-/** A line of the publishers' journal: what they are about to publish, or what they were told. */
+/** A line of the publishers' journal: the events before a request, or the answer to it. */
 export type Line =
   | { begins: string[]; way: Way; at: number }
-  /** Keys that the service could not take. */
+  /** The keys of a request that the service could not accept. */
   | { refused: string[] }
-  /** The id of each key's event. `duplicates`: how many of them were there already. */
+  /** The event id for each key. `duplicates` counts the events that existed already. */
   | { answers: Record<string, string>; duplicates: number; way: Way };
 
-/** What the publishers wrote down, in all their lives. */
+/** The publishers' journal over all restarts. */
 export interface Publications {
   /** How often each key was sent. */
   sent: Map<string, number>;
-  /** The ids of the events that publishers were told for a key. */
+  /** The event ids in the answers for a key. */
   answers: Map<string, Set<string>>;
-  /** How often a publisher was told that its key was there already: an answer was lost. */
+  /** The number of answers that named an existing event: an earlier answer was lost. */
   duplicates: number;
   byWay: Map<Way, number>;
-  /** When each key was first sent in a request for one organization. Others wait for several shards. */
+  /**
+   * When each key was first sent in a request for one organization. Other requests wait for several shards.
+   */
   began: Map<string, number>;
   /** The number of requests for one organization that were answered with 5xx, by organization. */
   refusals: Map<string, number>;
@@ -73,7 +75,7 @@ export function readPublications(path: string): Publications {
   return found;
 }
 
-/** What the database holds of what was published. Ids are bare UUIDs. */
+/** The published events in the database. Ids are bare UUIDs. */
 export interface Ledgered {
   keys: { key: string; event: string }[];
   /** Events of the published type. */
@@ -82,7 +84,7 @@ export interface Ledgered {
   orders: { key: string; event: string }[];
 }
 
-/** Returns what contradicts the promise: one event for each key that was answered, and none that no key stands for. */
+/** Returns the contradictions of the promise: each answered key has one event, and every event has a key. */
 export function faultsOfPublishing(
   { sent, answers }: Pick<Publications, "sent" | "answers">,
   { keys, events, orders }: Ledgered,
@@ -93,13 +95,13 @@ export function faultsOfPublishing(
   for (const key of sent.keys()) if (!answers.has(key)) faults.push(`${key}: it has no answer`);
   for (const [key, told] of answers) {
     const event = eventOf.get(key);
-    if (told.size > 1) faults.push(`${key}: its publishers were told of ${told.size} events`);
+    if (told.size > 1) faults.push(`${key}: its publishers got the ids of ${told.size} events`);
     if (event === undefined) faults.push(`${key}: it is not stored`);
-    else if (!told.has(event)) faults.push(`${key}: its publisher was told of another event`);
+    else if (!told.has(event)) faults.push(`${key}: its publisher got the id of another event`);
     if (event !== undefined && !stored.has(event)) faults.push(`${key}: its event is missing`);
   }
   const known = new Set(eventOf.values());
-  for (const event of stored) if (!known.has(event)) faults.push(`${event}: no key stands for it`);
+  for (const event of stored) if (!known.has(event)) faults.push(`${event}: it has no key`);
   for (const { key, event } of orders) {
     if (eventOf.get(key) !== event) faults.push(`${key}: its order has another event`);
   }

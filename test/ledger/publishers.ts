@@ -15,10 +15,10 @@ const PROGRAM = fileURLToPath(new URL("processes/publishers.js", import.meta.url
 
 export const PUBLISHED_TYPE = "order.created";
 
-/** The messages to the process and from it. */
+/** The messages between the process and its parent. */
 export interface PublisherOptions {
   journalFile: string;
-  /** Null: over HTTP alone, which reaches all shards. */
+  /** Null: only over HTTP, which reaches all shards. */
   databaseUrl: string | null;
   organizations: string[];
   seed: number;
@@ -39,8 +39,8 @@ export async function writeEventTypes(folder: string): Promise<string> {
 }
 
 /**
- * Lets a process publish through all ways, kills it at random moments and starts it again, until each of the planned events has
- * an answer. Returns its journal, and how often it was killed.
+ * Lets a process publish in all ways, kills it at random moments and restarts it, until each planned event
+ * has an answer. Returns its journal and the number of kills.
  */
 export async function letPublish(
   { afterwards, folder, random }: { afterwards: Afterwards; folder: string; random: Random },
@@ -84,7 +84,7 @@ export async function letPublish(
     if (killAfterMs !== null) {
       void sleep(killAfterMs, undefined, { signal: death.signal })
         .then(() => child.kill("SIGKILL"))
-        .catch(() => undefined); // It was done before.
+        .catch(() => undefined); // The work was done before the kill.
     }
     const [status, signal] = await exited;
     death.abort();
@@ -93,7 +93,7 @@ export async function letPublish(
   }
 }
 
-/** Reads what the shards hold. A publisher over HTTP alone writes no orders. */
+/** Reads the events of the shards. A publisher over HTTP writes no orders. */
 export async function readLedgered(
   shards: readonly LedgerShard[],
   { published = 0 }: Plan,

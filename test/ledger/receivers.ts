@@ -53,7 +53,7 @@ export async function openReceivers(
     throw new Error("the receivers' process ended");
   });
   const [opened] = (await Promise.race([once(child, "message"), failed])) as [Opened];
-  failed.catch(() => undefined); // After this, only we end it.
+  failed.catch(() => undefined); // From here on only we end the process.
 
   const caFile = join(folder, "ca.pem");
   await writeFile(caFile, opened.ca);

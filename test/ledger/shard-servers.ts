@@ -10,8 +10,8 @@ import {
 const SERVERS = 2;
 
 /**
- * Shards in turn on two servers, those of one server in schemas of one database. The harm is a SIGKILL of the main process of
- * one server, always the same.
+ * Shards on two servers in turn. The shards of a server are schemas of one database. The fault is a SIGKILL
+ * of the main process, always of the same server.
  */
 export async function openShardServers(
   afterwards: Afterwards,

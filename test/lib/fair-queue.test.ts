@@ -14,7 +14,7 @@ test("holders take turns, and the items of one holder keep their order", () => {
   assert.deepEqual(taken, ["a1", "b1", "c1", "a2", "b2", "a3", undefined]);
 });
 
-test("a holder that may not take keeps its turn", () => {
+test("a holder whose item cannot be taken keeps its turn", () => {
   const queue = aQueueOf("a1", "a2", "b1");
   assert.equal(
     queue.take((holder) => holder === "b"),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inSteps } from "../../src/lib/in-steps.ts";
 
-test("others go on between two steps", async () => {
+test("other work runs between two steps", async () => {
   const order: string[] = [];
   function* work(): Generator<undefined, string> {
     order.push("first step");
@@ -15,7 +15,7 @@ test("others go on between two steps", async () => {
   assert.deepEqual(order, ["first step", "another", "second step"]);
 });
 
-test("an error of a step is the error of all", async () => {
+test("an error of a step fails all steps", async () => {
   // eslint-disable-next-line require-yield -- It fails in its first step.
   function* work(): Generator<undefined, never> {
     throw new Error("broken");

@@ -56,7 +56,7 @@ test("control characters of a delivery do not reach the terminal", () => {
   }
 });
 
-test("a forwarded delivery shows whose status it is, or why there is none", () => {
+test("a forwarded delivery shows the program's status, or why there is none", () => {
   const forwardedTo = "http://localhost:3000/hooks";
   const reply = { status: 201, delayMs: 0 };
   const text = (changes: Partial<Arrival>) =>

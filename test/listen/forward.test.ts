@@ -10,7 +10,7 @@ interface Got {
   body: Buffer;
 }
 
-/** A program that answers with a status, and what it got. */
+/** A program that answers with a status, and the requests that it got. */
 async function aProgram(t: TestContext, status: number) {
   const got: Got[] = [];
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const SENT = [
   ...["x-twice", "a", "X-Twice", "b", "Content-Length", String(BODY.length)],
 ];
 
-test("a program gets the same bytes and headers, and its status is what counts", async (t) => {
+test("a program gets the same bytes and headers, and its status is the answer", async (t) => {
   for (const status of [204, 301, 500]) {
     const { got, url } = await aProgram(t, status);
     const forward = createForward(url, RUNNING);
@@ -50,7 +50,7 @@ test("a program gets the same bytes and headers, and its status is what counts",
   }
 });
 
-test("a program that does not answer is told of by the error's code", async (t) => {
+test("a program that does not answer is reported by the error's code", async (t) => {
   const { url } = await aProgram(t, 204);
   const nobody = new URL(url);
   nobody.port = "1";

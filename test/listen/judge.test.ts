@@ -53,7 +53,7 @@ test("with the platform's types, invalid data is shown with its pointer", async 
   ]);
 });
 
-test("any of the secrets may have signed, another one is forged, and without secrets nothing is verified", async () => {
+test("any of the secrets may have signed, other signatures are forged, and without secrets nothing is verified", async () => {
   for (const [secrets, verdict] of [
     [[SECRET], "valid"],
     [["whsec_old", SECRET], "valid"],
@@ -64,7 +64,7 @@ test("any of the secrets may have signed, another one is forged, and without sec
   }
 });
 
-test("a secret that is learned verifies from then on, and the newest hundred are kept", async () => {
+test("a learned secret verifies from then on, and the newest hundred are kept", async () => {
   const judge = new Judge([], ALWAYS_204);
   const verdict = async () => (await judge.judge(aDelivery(), new Date())).verdict;
   assert.equal(await verdict(), "unverified");
@@ -77,7 +77,7 @@ test("a secret that is learned verifies from then on, and the newest hundred are
   assert.equal(await verdict(), "forged");
 });
 
-test("an attempt has the number that the sender gives it, also when the first ones were missed", async () => {
+test("an attempt has the sender's number, even if the first ones were missed", async () => {
   const judge = judgeWith([], { status: 500, delayMs: 0, attempts: 2 });
   const arrive = async (said: string) => {
     const delivery = aDelivery();
@@ -87,7 +87,7 @@ test("an attempt has the number that the sender gives it, also when the first on
   };
   assert.deepEqual(await arrive("2"), [2, 500]);
   assert.deepEqual(await arrive("3"), [3, 204]);
-  assert.deepEqual(await arrive("1"), [1, 500]); // A redelivery begins again.
+  assert.deepEqual(await arrive("1"), [1, 500]); // The numbers of a redelivery begin again.
   for (const nonsense of ["0", "-1", "1.5", "", "99999", "two"]) {
     assert.ok(Number((await arrive(nonsense))[0]) > 3, "counted");
   }
@@ -116,7 +116,7 @@ test("the first attempts of each event fail and the rest are accepted", async ()
   }
 });
 
-test("a body that is not an event is shown too", async () => {
+test("a body that is not an event is shown, too", async () => {
   const judge = judgeWith([SECRET]);
   for (const body of ["", "null", "[]", '"text"', "{", '{"event":1}', "\u{1f600}"]) {
     const { verdict, eventType, eventId } = await judge(received(Buffer.from(body)));

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { learnSecrets } from "../../src/listen/learn-secrets.ts";
 
-test("an input that fails ends the learning, and nothing else", async () => {
+test("a failed input ends only the learning", async () => {
   const input = new PassThrough();
   const told: (string | null)[] = [];
   const learned = new Promise<void>((resolve) => {

@@ -27,7 +27,7 @@ function anArrival(): Arrival {
   return { ...sent, at: new Date(0) } as Arrival;
 }
 
-test("a recording gives back bytes and headers, also of a second run, and only its owner can read it", async (t) => {
+test("a recording returns bytes and headers, also of a second run, and only its owner can read it", async (t) => {
   const file = await aFile(t);
   for (let run = 0; run < 2; run++) {
     const recording = openRecording(file);
@@ -51,7 +51,7 @@ test("a recording ends at 64 MiB, and a longer one is refused", async (t) => {
   await assert.rejects(readRecording(file), /more than 64 MiB/);
 });
 
-test("a line that is no delivery is skipped and named by its number", async (t) => {
+test("a line that is not a delivery is skipped and reported by its number", async (t) => {
   const file = await aFile(t);
   const recording = openRecording(file);
   recording.add(anArrival());
@@ -66,7 +66,7 @@ test("a line that is no delivery is skipped and named by its number", async (t) 
   }
 });
 
-test("a recording that everybody could read becomes its owner's, and a part of a line costs no further delivery", async (t) => {
+test("a recording that everybody could read becomes private, and a partial line costs no delivery after it", async (t) => {
   const file = await aFile(t);
   await writeFile(file, '{"method":');
   await chmod(file, 0o644);
@@ -79,7 +79,7 @@ test("a recording that everybody could read becomes its owner's, and a part of a
   assert.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-test("an error of the disk ends the recording, which is told once", async (t) => {
+test("a disk error ends the recording and is reported once", async (t) => {
   const recording = openRecording(await aFile(t));
   recording.close();
   assert.deepEqual([recording.add(anArrival()), recording.add(anArrival())], ["EBADF", null]);
@@ -110,7 +110,7 @@ async function replayOf(
   return { sent, told, end };
 }
 
-test("a replay sends what was recorded, unchanged, and fails if anything is refused", async (t) => {
+test("a replay sends the recorded deliveries unchanged, and fails if any is refused", async (t) => {
   const { sent, told, end } = await replayOf(t, undefined, [204, 500, "ECONNREFUSED"]);
   await assert.rejects(end, /2 of 3 deliveries were not accepted/);
   assert.deepEqual(sent[0], { method: "POST", rawHeaders: HEADERS, body: BODY });
@@ -120,13 +120,13 @@ test("a replay sends what was recorded, unchanged, and fails if anything is refu
   );
 });
 
-test("a replay that is stopped sends nothing more, and says how far it came", async (t) => {
+test("a stopped replay sends nothing more, and reports its progress", async (t) => {
   const { sent, told, end } = await replayOf(t, undefined, [204, "ABORT_ERR", 204]);
   await assert.rejects(end, /stopped: 1 of 3 deliveries were answered/);
   assert.deepEqual([sent.length, told.length], [2, 1]);
 });
 
-test("with a secret a replay is signed anew, so that a receiver accepts it", async (t) => {
+test("with a secret a replay signs anew, so that a receiver accepts it", async (t) => {
   const { sent, end } = await replayOf(t, SECRET, [204]);
   await end;
   const [{ rawHeaders, body } = assert.fail()] = sent;

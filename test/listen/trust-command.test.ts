@@ -21,7 +21,7 @@ test("each system has one command, which names the file", () => {
   assert.doesNotMatch(linux, /\n/);
 });
 
-test("curl and OpenSSL accept the certificate, for a server, once the authority is trusted", async (t) => {
+test("curl and OpenSSL accept the server's certificate when the authority is trusted", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
   if (!(await requireProgram(t, "openssl", ["version"]))) return;
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
@@ -42,7 +42,7 @@ test("curl and OpenSSL accept the certificate, for a server, once the authority 
   }
   const forServer = ["verify", "-purpose", "sslserver", "-CAfile", ca, cert];
   assert.match((await execute("openssl", forServer)).stdout, /: OK/);
-  // Apple's systems refuse a certificate that does not say what it is for.
+  // Apple's systems refuse a certificate without a purpose.
   const { stdout } = await execute("openssl", ["x509", "-noout", "-text", "-in", cert]);
   assert.match(stdout, /Extended Key Usage:\s+TLS Web Server Authentication/);
 });

@@ -8,7 +8,7 @@ const NONE = { kind: "none" } as const;
 const NO_RESOLVER = { kind: "no-resolver" } as const;
 const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
 
-/** Long enough to be of no account where answers come, short where a test has to wait for silence. */
+/** A timeout that has no effect if answers arrive, and a short one for tests that wait for silence. */
 const PATIENT_MS = 10_000;
 const SHORT_MS = 600;
 
@@ -31,7 +31,7 @@ test("a name resolves to its addresses of both families", async (t) => {
 });
 
 for (const records of [{ A: ["192.0.2.1"] }, { AAAA: ["2001:db8::1"] }]) {
-  test(`a name with nothing but ${Object.keys(records).join()} records resolves`, async (t) => {
+  test(`a name with only ${Object.keys(records).join()} records resolves`, async (t) => {
     const dns = await startDnsServer(t);
     dns.set("a.test", records);
     const found = await startLookup(t, [dns.address]).lookup("a.test");
@@ -39,7 +39,7 @@ for (const records of [{ A: ["192.0.2.1"] }, { AAAA: ["2001:db8::1"] }]) {
   });
 }
 
-test("a name resolves to what its alias resolves to", async (t) => {
+test("a name with an alias resolves to the alias's addresses", async (t) => {
   const dns = await startDnsServer(t);
   dns.set("a.test", { CNAME: "b.test" });
   dns.set("b.test", { CNAME: "internal.test" });
@@ -48,7 +48,7 @@ test("a name resolves to what its alias resolves to", async (t) => {
   assert.deepEqual(found, { kind: "addresses", addresses: ["10.0.0.1"] });
 });
 
-test("an answer too long for UDP is fetched whole", async (t) => {
+test("an answer that is too long for UDP is fetched over TCP", async (t) => {
   const dns = await startDnsServer(t);
   const addresses = Array.from({ length: 100 }, (_, i) => `192.0.2.${i}`);
   dns.set("a.test", { A: addresses });
@@ -69,7 +69,7 @@ test("a name that does not exist, or has no address, is the name's fault", async
   const { lookup } = startLookup(t, [dns.address]);
   assert.deepEqual(await lookup("gone.test"), NONE);
   assert.deepEqual(await lookup("empty.test"), NONE);
-  assert.equal(dns.queries.length, 4); // An answer is an answer: nothing else had to be asked.
+  assert.equal(dns.queries.length, 4); // The resolver answered, so no other question was needed.
 });
 
 for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
@@ -93,7 +93,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
     assert.deepEqual(await lookup("a.test"), NONE);
   });
 
-  test(`${failure} for one family leaves the addresses of the other`, async (t) => {
+  test(`${failure} for one family keeps the addresses of the other`, async (t) => {
     const dns = await startDnsServer(t);
     dns.set("a.test", { A: failure, AAAA: ["2001:db8::1"] });
     dns.set("b.test", { A: ["192.0.2.1"], AAAA: failure });
@@ -102,7 +102,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
     assert.deepEqual(await lookup("b.test"), { kind: "addresses", addresses: ["192.0.2.1"] });
   });
 
-  test(`${failure} for one family and nothing in the other is the name's fault`, async (t) => {
+  test(`${failure} for one family without addresses in the other is the name's fault`, async (t) => {
     const dns = await startDnsServer(t);
     dns.set("a.test", { A: [], AAAA: failure });
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
@@ -178,7 +178,7 @@ test("a look-up above the maximum is refused without a fault", async (t) => {
   assert.equal(dns.queries.filter((query) => query === "A a.test").length, 1);
 });
 
-/** A name that resolves, and many whose servers keep silent. */
+/** A name that resolves, and many names with silent servers. */
 async function startSilentLookups(t: TestContext, lookUpsMax: number) {
   const dns = await startDnsServer(t);
   dns.set("a.test", { A: ["192.0.2.1"] });

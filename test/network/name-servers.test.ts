@@ -25,7 +25,7 @@ test("answers that arrived during a pause of the process are in time", async (t)
   );
 });
 
-/** A question whose limit is an hour, on a clock moved by hand, and what it has come to. */
+/** A question with a limit of an hour, on a clock that the test moves, and its result. */
 async function ask(t: TestContext, records: Records | Failure) {
   const dns = await startDnsServer(t);
   dns.set("a.test", records);
@@ -73,7 +73,7 @@ test("after a pause beyond the limit, repeated questions get 30 % of it", async 
   assert.deepEqual(await answersAfter(1), []);
 });
 
-test("if the name servers changed, the new ones are asked after the old ones fail", async (t) => {
+test("if the name servers change, the new ones are asked after the old ones fail", async (t) => {
   const [old, today] = [await startDnsServer(t), await startDnsServer(t)];
   old.setEverything("REFUSED");
   today.set("a.test", { A: ADDRESS, AAAA: [] });

@@ -18,12 +18,12 @@ import { PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
 import { pick, randomFrom } from "../random.ts";
 
 /**
- * Services of a platform, in a process that may be killed at any moment. It writes down what it is about to publish, and what
- * it was told. After a restart it repeats with the same keys what has no answer. It ends with its parent.
+ * Services of a platform, in a process that may be killed at any moment. It writes each key before it sends
+ * it, and each answer. After a restart it sends the keys without an answer again. It ends with its parent.
  */
 process.on("disconnect", () => process.exit());
 process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
-process.setMaxListeners(0); // Each request waits for a message.
+process.setMaxListeners(0); // Each request waits for an answer from the parent.
 
 const WORKERS = 8;
 const PATIENCE_MS = 3_000;

@@ -12,8 +12,8 @@ import { between, randomFrom } from "../random.ts";
 import { ADDRESSES, DOOMED_PATH, HOST, type Opened, type Options } from "../receivers.ts";
 
 /**
- * The receivers, in a process that is never killed. It writes down every request before it
- * responds. It ends with its parent.
+ * The receivers, in a process that is never killed. It writes down every request before it responds. It ends
+ * with its parent.
  */
 process.on("disconnect", () => process.exit());
 process.on("SIGINT", () => undefined); // Ctrl-C reaches this process too, but only the parent ends it.
