@@ -8,7 +8,7 @@ test("an array of any texts reaches the database unchanged", async () => {
   const texts = ["plain", "", "NULL", 'a "quote"', "a \\ backslash", "{a,b}", "naïve €", null];
   const time = new Date("2026-01-02T03:04:05.678Z");
 
-  // As JSON, since the driver reads no null in an array.
+  // As JSON, because the driver reads no null in an array.
   const [row] = await db`
     select to_json(${arrayText(texts)}::text::text[]) as texts,
            to_json(${arrayText([1, -2, null])}::text::int[]) as numbers,

@@ -66,7 +66,7 @@ test("after a lost connection the rest of its transaction is not executed", asyn
   const gate = await aGate(t, db, { max: 1 });
   let rest = Promise.resolve("not begun");
   const torn = gate.db.begin(async (tx) => {
-    const next = gate.db`select 1`.catch(() => undefined); // For which the driver dials again.
+    const next = gate.db`select 1`.catch(() => undefined); // For this statement the driver connects again.
     await tx`select pg_terminate_backend(pg_backend_pid())`.catch(() => undefined);
     const goOn = async () => {
       await next;
@@ -98,7 +98,7 @@ test("a process that pauses in a transaction blocks others only briefly, and the
 test("no state of a lost connection reaches its replacement", async (t) => {
   const gate = await aGate(t, db, { max: 1 });
   for (let round = 0; round < 3; round++) {
-    await gate.db`select pg_sleep(1.1)`; // A younger one counts for one that never was of use.
+    await gate.db`select pg_sleep(1.1)`; // A connection younger than a second counts as one that never worked.
     const came = [gate.db`select pg_terminate_backend(pg_backend_pid())`.catch(requireAway)];
     for (let turn = 0; turn < 20; turn++) {
       await new Promise(setImmediate);
@@ -145,7 +145,7 @@ test("broken connections under load are outages, not internal errors", async (t)
   let isOver = false;
   const ask = async () => {
     while (!isOver) {
-      // Large enough for a packet of its own, as batches are.
+      // Large enough for its own packet, as batches are.
       await gate.db`select ${"x".repeat(700)}::text`.catch((error: unknown) => {
         if (!isUnavailable(error)) unlike.push(error);
       });

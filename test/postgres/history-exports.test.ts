@@ -24,7 +24,7 @@ const lease = () => ({ now: daysAgo(0), leasedUntil: daysAgo(-1) });
 
 const countEvents = async (id: string) => (await db`select from events where id = ${id}`).length;
 
-test("what has expired is detached whole and can be read by the service, and what is younger stays", async () => {
+test("expired partitions are detached with all rows and stay readable, and younger ones are not detached", async () => {
   const old = await anEventOf(db, 40);
   const young = await anEventOf(db, 20);
   await detachExpiredPartitions(db, new Date(now.getTime() + 3650 * DAY_MS)); // A wrong clock changes nothing.
@@ -47,7 +47,7 @@ test("what has expired is detached whole and can be read by the service, and wha
   assert.equal(await isThere(db, claimed.partition), false);
 });
 
-test("the service's role can neither drop a detached partition, nor name another table as one", async () => {
+test("the service's role can neither drop a detached partition nor register another table as one", async () => {
   const partition = await aDetachedDay(db, 41);
   await assert.rejects(db`drop table ${db(partition)}`, isForbidden);
   await assert.rejects(
@@ -63,7 +63,7 @@ test("the service's role can neither drop a detached partition, nor name another
   await assert.rejects(db`select from ${db(partition)}`, isForbidden, "not before its export");
 });
 
-test("a detached partition is dropped under the lease of its export alone", async () => {
+test("only the lease of its export allows dropping a detached partition", async () => {
   const partition = await aDetachedDay(db, 42);
   await anEventOf(db, 45);
   await detachExpiredPartitions(db, now);
@@ -72,7 +72,7 @@ test("a detached partition is dropped under the lease of its export alone", asyn
   assert.equal(
     await claimExport(db, lease()),
     null,
-    "one process at a time, though another one waits",
+    "one process at a time, even if another one waits",
   );
   assert.equal(await dropExported(db, { ...claimed, lease_id: randomUUID() }, now), false);
   assert.equal(await isThere(db, claimed.partition), true);
@@ -80,7 +80,7 @@ test("a detached partition is dropped under the lease of its export alone", asyn
   assert.equal((await claimExport(db, lease()))?.partition, partition);
 });
 
-test("a detached partition that the owner has dropped by hand holds up no other one", async () => {
+test("a detached partition that the owner has dropped does not block others", async () => {
   const partition = await aDetachedDay(db, 46);
   await anEventOf(db, 44);
   await detachExpiredPartitions(db, daysAgo(0));
@@ -91,11 +91,11 @@ test("a detached partition that the owner has dropped by hand holds up no other 
   assert.equal(await dropExported(db, claimed, now), true);
 });
 
-test("what the owner now keeps longer is neither exported nor dropped", async () => {
+test("a partition that the owner now keeps longer is neither exported nor dropped", async () => {
   const partition = await aDetachedDay(db, 43);
   const claimed = (await claimExport(db, lease())) ?? assert.fail();
   await writeRetention(owner, 60 * DAY_MS);
-  const later = new Date(now.getTime() + 3650 * DAY_MS); // The database's own clock decides.
+  const later = new Date(now.getTime() + 3650 * DAY_MS); // Only the database's clock counts.
   assert.equal(await dropExported(db, claimed, later), false);
   await owner`update history_exports set lease_id = null, next_at = ${now}`;
   assert.equal(await claimExport(db, lease()), null);
@@ -103,7 +103,7 @@ test("what the owner now keeps longer is neither exported nor dropped", async ()
   await writeRetention(owner, 30 * DAY_MS);
 });
 
-test("a stray of a time whose partition is detached gets one of its own, which is detached after that", async () => {
+test("a stray whose partition is detached gets its own partition, which is detached next", async () => {
   const partition = await aDetachedDay(db, 44);
   const at = daysAgo(44);
   const stray = timeOrderedId(at);

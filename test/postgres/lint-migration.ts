@@ -3,9 +3,9 @@ import { parse } from "libpg-query";
 type Node = Record<string, unknown>;
 
 interface Context {
-  /** Tables that this file creates: nobody uses them yet. */
+  /** Tables that this file creates. No process uses them yet. */
   created: Set<string>;
-  /** The release since which nothing uses what the statement drops, as a comment before it says. */
+  /** The release since which nothing uses the dropped object, from the comment before the statement. */
   unusedSince: string | undefined;
   /** Every kind of statement in the file. */
   kinds: Set<string>;
@@ -20,8 +20,9 @@ const SETS_PATHS =
   /^\s*begin\s+(execute format\('alter function \w+ set search_path = %I, pg_temp', current_schema\(\)\);\s*)+end\s*$/;
 
 /**
- * Returns what a migration may not do while the release before runs under load: rewrite or read a large table under a lock, or
- * take away what that release uses. A statement that is not on the list is a fault, too.
+ * Returns the parts of a migration that are not allowed while the previous release runs under load. It must
+ * not rewrite a large table or read it under a lock, and must not remove things that the release uses. A
+ * statement that is not on the list is a fault, too.
  */
 export async function lintMigration(sql: string, releases: readonly string[]): Promise<string[]> {
   const source = Buffer.from(sql);
@@ -81,7 +82,7 @@ const JUDGES: Record<string, (node: Node, context: Context) => string[]> = {
   CommentStmt: () => [],
 };
 
-/** Changes of a table that exists. The rest is refused. */
+/** Judges changes of an existing table. All others are refused. */
 function judgeChange(change: Node, context: Context): string[] {
   const subtype = String(change["subtype"]);
   switch (subtype) {

@@ -9,7 +9,7 @@ import { aGate } from "../support/database-gate.ts";
 const db = await createDatabase();
 const CHANNEL = "a channel";
 
-/** A listener behind a gate, and what it has heard. */
+/** A listener behind a gate, and the words that it has received. */
 async function aListener(t: TestContext, options: Partial<ListenerOptions> = {}) {
   const gate = await aGate(t, db);
   const heard = new Arrivals<string>();
@@ -25,7 +25,7 @@ async function aListener(t: TestContext, options: Partial<ListenerOptions> = {})
   return { gate, heard };
 }
 
-/** Sends until it is heard: while the connection is made anew, nothing is. */
+/** Sends until the word is received, because a listener without a connection receives nothing. */
 async function untilHeard(heard: Arrivals<string>, word: string): Promise<void> {
   while (!heard.all.includes(word)) await db`select pg_notify(${CHANNEL}, ${word})`;
 }
@@ -52,7 +52,7 @@ test("a listener whose server falls silent connects again", async (t) => {
   await untilHeard(heard, "after the silence");
 });
 
-test("a listener leaves a server that has become a standby", async (t) => {
+test("a listener leaves a server that became a standby", async (t) => {
   const { gate, heard } = await aListener(t);
   gate.demote();
   await gate.close();

@@ -15,7 +15,7 @@ import { untilBlocked } from "../support/until-blocked.ts";
 const db = await createDatabase();
 const { deps } = await createEngine(db);
 
-/** So many that hardly any other order than that of ids locks the same rows on its way to the middle. */
+/** Enough rows that hardly any other order than that of ids locks the same rows before the middle. */
 const ROWS = 9;
 const MIDDLE = 4;
 const NOT_LOCKED_YET = [4, 5, 6, 7, 8];
@@ -27,9 +27,9 @@ function descendingIds(): string[] {
 }
 
 /**
- * Holds the row in the middle until `work` waits for it, or is over. Answers, as places in the order of ids, which rows
- * `work` had not locked by then. Its plans bring rows in no order of their own accord: those that do, the planner takes
- * or leaves by how many rows there are.
+ * Holds the row in the middle until `work` waits for it or ends. Returns the rows that `work` had not locked
+ * by then, as places in the order of ids. Plans that return ordered rows by chance are disabled, because the
+ * planner chooses them by the number of rows.
  */
 async function notLockedAtTheMiddle(
   { table, key, ids }: { table: string; key: string; ids: string[] },
@@ -56,7 +56,7 @@ async function notLockedAtTheMiddle(
   return free.map(({ id }) => ordered.indexOf(id)).sort();
 }
 
-/** All of one subscription and under one lease. */
+/** Deliveries of one subscription under one lease. */
 async function leasedDeliveries() {
   const ids = descendingIds();
   const leaseId = randomUUID();

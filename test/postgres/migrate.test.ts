@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const now = new Date();
 const environment = environmentOf(await createDatabase());
 
-/** A schema as the first two migrations made it, with the partitions of a day, on one connection. */
+/** A schema after the first two migrations, with the partitions of a day, on one connection. */
 async function anEarlierSchema(name: string): Promise<Database> {
   const url = environment["MIGRATION_DATABASE_URL"] ?? "";
   const db = connect(url, { max: 1, name: "test earlier schema" });
@@ -29,14 +29,14 @@ async function anEarlierSchema(name: string): Promise<Database> {
   return db;
 }
 
-/** What a process of the version before asks for, which goes on with the new schema. */
+/** The calls of a process of the previous version on the new schema. */
 async function turnAsBefore(db: Database, table: string): Promise<void> {
   await db`select create_partitions(${table}, ${now})`;
   await db`select drop_expired_partitions(${table}, ${now})`;
   await db`select delete_expired_rows(${now})`;
 }
 
-/** An event and its delivery, which waits. */
+/** An event and its waiting delivery. */
 async function anEvent(db: Database, at: Date): Promise<string> {
   const id = timeOrderedId(at);
   await db`insert into events (id, organization_id, type, occurred_at, data)
@@ -89,7 +89,7 @@ test("schemas of one database do not wait for each other's maintenance or migrat
   });
 });
 
-test("a migration whose tables are in use lets others pass, says so once, and is applied when they are free", async () => {
+test("a migration with tables in use lets others pass, reports this once, and is applied when they are free", async () => {
   const db = await anEarlierSchema("in_use");
   const { MIGRATION_DATABASE_URL: url = "" } = environment;
   const others = connect(`${url}?search_path=in_use`, { max: 2, name: "test" });
@@ -107,13 +107,13 @@ test("a migration whose tables are in use lets others pass, says so once, and is
     });
     migrating = migrate(db, { onWait, lockMs: 20, pauseMs: 20, tries: 10_000 });
     await waits;
-    await anEvent(others, now); // It queues behind no migration for long.
+    await anEvent(others, now); // It does not wait long for the migration.
   });
   assert.equal((await migrating)?.[0], "0003_retention.sql");
   assert.equal(waited.length, 1);
 });
 
-test("a migration whose tables stay in use fails with one line, and those before it stay applied", async () => {
+test("a migration whose tables stay in use fails with one line, and earlier migrations stay applied", async () => {
   const db = await anEarlierSchema("held");
   const { MIGRATION_DATABASE_URL: url = "" } = environment;
   const other = connect(`${url}?search_path=held`, { max: 1, name: "test" });

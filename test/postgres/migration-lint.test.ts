@@ -6,7 +6,7 @@ import { ROOT } from "../support/root.ts";
 import { lintMigration } from "./lint-migration.ts";
 
 const FOLDER = join(ROOT, "src/postgres/migrations");
-/** Up to here nobody had data of an earlier release. */
+/** Up to here no installation had data of an earlier release. */
 const BEFORE_RULES = 75;
 const RELEASES = ["1.0.0"];
 
@@ -46,7 +46,7 @@ for (const [statement, why] of REFUSED) {
   });
 }
 
-test("a migration may create what is new, and change what needs no long lock", async () => {
+test("a migration may create new tables, and make changes that need no long lock", async () => {
   const allowed = `
     create table reports (id uuid primary key, at timestamptz not null, note text);
     create index reports_by_time on reports (at);
@@ -84,7 +84,7 @@ test("a fault names its line", async () => {
   );
 });
 
-test("no migration since the rules locks or rewrites a large table, or takes away what the release before uses", async () => {
+test("no migration since the rules locks or rewrites a large table, or removes things that the previous release uses", async () => {
   const { releases } = JSON.parse(await readFile(join(ROOT, "releases.json"), "utf8")) as {
     releases: { version: string }[];
   };
@@ -99,7 +99,7 @@ test("no migration since the rules locks or rewrites a large table, or takes awa
   }
 });
 
-test("the linter reads the migrations as they are: an earlier one breaks its rules", async () => {
+test("the linter reads the real migrations, and an early one breaks its rules", async () => {
   const sql = await readFile(join(FOLDER, "0021_operators.sql"), "utf8");
   assert.match((await lintMigration(sql, RELEASES)).join("\n"), /in batches/);
 });

@@ -8,17 +8,17 @@ import { createPartitions, dropExpiredPartitions } from "../../src/postgres/part
 import { createDatabase, ownerOf } from "../support/database.ts";
 
 const DAY_MS = 86_400_000;
-/** Tables of history. */
+/** The number of history tables. */
 const TABLES = 5;
 const db = await createDatabase();
 const owner = ownerOf(db);
 const today = new Date();
-await dropExpiredPartitions(db, today); // What the tests' own era left.
+await dropExpiredPartitions(db, today); // Drops the partitions of the tests' own era.
 await createPartitions(db, today);
 
 const daysAgo = (days: number) => new Date(today.getTime() - days * DAY_MS);
 
-/** Partitions of every history table for one day in the past, as they were made on that day. */
+/** Creates the partitions of every history table for one day in the past, as of that day. */
 async function aDay(daysBack: number): Promise<void> {
   const since = new Date(Math.floor(daysAgo(daysBack).getTime() / DAY_MS) * DAY_MS);
   const until = new Date(since.getTime() + DAY_MS);
@@ -46,7 +46,7 @@ async function anEvent(daysBack: number, state: "delivered" | "waiting"): Promis
   return id;
 }
 
-/** A delivery of this event that was made today and waits. */
+/** A delivery of this event that was created today and waits. */
 async function aRedelivery(tx: Queryable, eventId: string) {
   const row = {
     id: timeOrderedId(today),
@@ -66,7 +66,7 @@ async function untilSomebodyWaits(): Promise<void> {
   }
 }
 
-/** The partitions but those of minutes, which also go when hours have been made of them. */
+/** All partitions except those of minutes, which are also dropped after merging into hours. */
 async function names(): Promise<string[]> {
   const rows = await owner<{ name: string }[]>`
     select partition::text as name from history_partitions
@@ -103,7 +103,7 @@ for (const [first, ...rest] of [
   ["attempts", "waiting_deliveries", "finished_deliveries", "events"],
   ["finished_deliveries", "waiting_deliveries", "attempts", "events"],
 ] as const) {
-  test(`a statement that writes ${first} first does not meet the dropping halfway, nor the making`, async () => {
+  test(`a statement that writes ${first} first deadlocks neither with dropping partitions nor with creating them`, async () => {
     await aDay(41);
     later.setTime(later.getTime() + 3 * DAY_MS);
     for (const turn of [
@@ -129,7 +129,7 @@ test("while nothing has expired, writers do not wait", async () => {
   });
 });
 
-test("a waiting delivery keeps the events of its day only", async () => {
+test("a waiting delivery keeps only the events of its day", async () => {
   for (const day of [43, 44, 45, 46]) await aDay(day);
   const awaited = await anEvent(45, "waiting");
   const others = [await anEvent(44, "delivered"), await anEvent(46, "delivered")];
@@ -145,7 +145,7 @@ test("a waiting delivery keeps the events of its day only", async () => {
   assert.equal(await exists(awaited), false);
 });
 
-test("a redelivery keeps the events of its event's day only, waiting and finished", async () => {
+test("a waiting or finished redelivery keeps only the events of its event's day", async () => {
   await aDay(45);
   const eventId = await anEvent(45, "delivered");
   const keeps = async () => {
@@ -180,7 +180,7 @@ test("an expired event that a running transaction redelivers is kept", async () 
   await dropExpiredPartitions(db, today);
 });
 
-test("the check if a day's events may be dropped does not read a long queue", async () => {
+test("the check before dropping a day's events does not read a long queue", async () => {
   await aDay(45);
   await owner`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
@@ -228,7 +228,7 @@ test("partitions are created ahead, once, and without a gap after the retention 
   assert.equal(gaps.length, 0);
 });
 
-test("a process whose clock ran ahead leaves no gap behind for the others", async () => {
+test("a process whose clock ran ahead causes no gap for the others", async () => {
   const ahead = new Date(today.getTime() + 400 * DAY_MS);
   await createPartitions(db, ahead);
   const present = new Date(today.getTime() + 20 * DAY_MS);

@@ -10,7 +10,7 @@ import { aPartner, aRig } from "../support/rig.ts";
 
 const db = await createDatabase();
 
-/** Fewer connections to the server than we make, so that they go from hand to hand. */
+/** Fewer server connections than we open, so that they change their users. */
 const FEW = { default_pool_size: "2" };
 
 for (const mode of ["session", "transaction"] as const) {
@@ -59,7 +59,7 @@ for (const mode of ["session", "transaction"] as const) {
     assert.equal(await program.end("SIGTERM"), 0);
   });
 
-  test(`in ${mode} mode several statements can read one moment`, async (t) => {
+  test(`in ${mode} mode several statements can read one snapshot`, async (t) => {
     if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
     const { service } = await startPgBouncer(t, db, { pool_mode: mode, ...sizes });
     const pool = connect(`${service}?pool_mode=${mode}`, { max: 1, name: "test" });

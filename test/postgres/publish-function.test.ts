@@ -13,7 +13,7 @@ import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
-// Before the database goes, with the connections that this needs.
+// Runs before the database is dropped, because it needs the connections.
 const cleanUp: (() => Promise<void>)[] = [];
 after(async () => {
   for (const step of cleanUp) await step();
@@ -26,7 +26,7 @@ await owner`insert into event_types (name, added_at) values ('order.created', ${
 await owner`insert into event_types (name, added_at, retired_at) values ('order.retired', ${new Date()}, ${new Date()})`;
 const { MIGRATION_DATABASE_URL = "" } = environmentOf(db);
 
-/** A service of the platform: a role that may publish, and nothing else. */
+/** A service of the platform, whose role may only publish. */
 async function aPublisher() {
   const name = `publisher_${randomUUID().replaceAll("-", "")}`;
   const password = randomUUID();
@@ -197,7 +197,7 @@ test("an invalid event is refused with an explanation", async () => {
   assert.deepEqual(await counts(), [2, 2]);
 });
 
-test("the role can publish and nothing else, and the service's role cannot even that", async () => {
+test("the publishing role can only publish, and the service's role cannot call the function", async () => {
   const { slug } = await anOrganization();
   for (const statement of [
     "select from events",

@@ -26,7 +26,7 @@ interface Subscription {
   organization_id: OrganizationId;
 }
 
-/** Deliveries of as many events, one in each millisecond from the given one on. */
+/** Deliveries of as many events, one in each millisecond from `from` on. */
 async function fill({ id, organization_id }: Subscription, count: number, from: number) {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
@@ -46,7 +46,7 @@ async function readPage(filter: DeliveryFilter, after: string | null) {
   });
 }
 
-/** How many rows of the queue and of the history this connection has read. */
+/** The number of rows of the queue and the history that this connection has read. */
 async function rowsRead(tx: Queryable): Promise<number> {
   const [row] = await tx<{ read: number }[]>`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
@@ -55,7 +55,7 @@ async function rowsRead(tx: Queryable): Promise<number> {
   return row.read;
 }
 
-/** Every delivery that matches, and the most rows that one page of them cost. */
+/** Returns all matching deliveries, and the maximum of rows that one page read. */
 async function allPages(filter: DeliveryFilter, pagesMax = 5) {
   const found: DeliveryRow[] = [];
   let most = 0;
@@ -104,7 +104,7 @@ for (const [what, filter, count, readMax] of CASES) {
   });
 }
 
-test("a redelivery is found by its event, which is older", async () => {
+test("a redelivery is found by its older event", async () => {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organization_id}, '2026-02-01', '2026-02-01'`;
@@ -116,7 +116,7 @@ test("a redelivery is found by its event, which is older", async () => {
 const HISTORY = 20_000;
 const RARE = 40;
 
-/** Finished deliveries, one in each millisecond of February; every so many of them failed before it was over. */
+/** Finished deliveries, one in each millisecond of February. Every n-th had failed attempts. */
 async function finish(
   { id, organization_id }: Subscription,
   state: "delivered" | "dead_lettered",
@@ -161,7 +161,7 @@ test("in a long history a search reads a bounded number of rows for each page, a
   }
 });
 
-test("the count of a redelivery reads a bounded number of rows, and tells if there are more", async () => {
+test("the count of a redelivery reads a bounded number of rows, and reports if there are more", async () => {
   const { id, organization_id } = await aSubscription(deps);
   await finish({ id, organization_id }, "dead_lettered", { count: 120_000, reason: "timeout" });
   await ownerOf(db)`analyze finished_deliveries`;

@@ -11,11 +11,11 @@ const db = await createDatabase();
 const owner = ownerOf(db);
 const now = new Date();
 await createPartitions(db, now);
-await dropExpiredPartitions(db, now); // What the tests' own era left.
+await dropExpiredPartitions(db, now); // Drops the partitions of the tests' own era.
 
 const FORBIDDEN = "42501";
 
-/** Another role, gone after the test. */
+/** Another role, which is dropped after the test. */
 async function aRole(t: TestContext): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await owner`create role ${owner(name)}`;
@@ -47,7 +47,7 @@ async function tablesWith(right: string): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Statistics, and what processes say of themselves: neither is a record of what happened. */
+/** Statistics, and the reports of processes. Neither is a record of past events. */
 const NO_RECORD = ["activity_hours", "activity_minutes", "processes"];
 
 test("the service can neither rewrite nor erase history, nor truncate a table", async () => {
@@ -182,7 +182,7 @@ for (const statement of [
   });
 }
 
-test("a table of the caller cannot make the owner's functions drop young history", async () => {
+test("a caller's table cannot make the owner's functions drop young history", async () => {
   const before = await countPartitions();
   await db.begin(async (tx) => {
     await tx`create temporary table settings as select 'retention' as name, '-100 days' as value`;
@@ -220,7 +220,7 @@ test("additional rights of the service's role are revoked", async (t) => {
   );
 });
 
-test("each right that a role lacks is named, and none once it is granted", async (t) => {
+test("each missing right of a role is named, and none once it is granted", async (t) => {
   const role = await aRole(t);
   const all = await findMissing(owner, role);
   for (const right of [
@@ -272,7 +272,7 @@ test("foreign objects in the schema are ignored", async (t) => {
   await owner`drop function theirs`;
 });
 
-test("processes that start at once may all grant the service its rights", async (t) => {
+test("processes that start at once can all grant the service its rights", async (t) => {
   const role = await aRole(t);
   await Promise.all(Array.from({ length: 8 }, () => grantService(owner, role)));
 });

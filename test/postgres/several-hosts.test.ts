@@ -9,7 +9,7 @@ import { freePort } from "../support/free-port.ts";
 
 const db = await createDatabase({ max: 1 });
 
-/** A pool whose first host comes before those of `url`. */
+/** A pool with another host before those of `url`. */
 function withFirst(port: number, url: string) {
   const { host } = new URL(url);
   return connect(url.replace(host, `127.0.0.1:${port},${host}`), { max: 2, name: "test" });
@@ -61,7 +61,7 @@ test("after a failover all statements go to the new primary, and no connection s
   next.promote();
   await old.open();
   await ask().catch(() => undefined);
-  old.freeze(); // Who still asks it waits for ever.
+  old.freeze(); // A statement on the old server would wait for ever.
   for (let n = 0; n < 5; n++) await ask();
   await pool.begin((tx) => tx`select 1`);
 });
@@ -96,7 +96,7 @@ test("a host that fails late does not displace a working one", async (t) => {
   const connected = new Promise<void>((resolve) => (tell = resolve));
   const first = pool.begin(() => {
     tell();
-    return late; // Until then nobody else gets this connection.
+    return late; // Until then no other statement gets this connection.
   });
   const late = pool`select 1`.execute();
   while (held.length < 2) await new Promise(setImmediate);
@@ -108,7 +108,7 @@ test("a host that fails late does not displace a working one", async (t) => {
 });
 
 for (const mode of ["session", "transaction"]) {
-  test(`a start behind a pooler in ${mode} mode passes over a standby`, async (t) => {
+  test(`a start behind a pooler in ${mode} mode skips a standby`, async (t) => {
     const [standby, primary] = [await aGate(t, db), await aGate(t, db)];
     standby.demote();
     const pool = withFirst(Number(new URL(standby.url).port), `${primary.url}?pool_mode=${mode}`);
@@ -120,7 +120,7 @@ for (const mode of ["session", "transaction"]) {
   });
 }
 
-test("a pooler that leads to a standby after a failover is left at the next transaction, reads included", async (t) => {
+test("after a failover, a pooler that leads to a standby is left at the next transaction, even to read", async (t) => {
   const [old, next] = [await aGate(t, db), await aGate(t, db)];
   const pool = withFirst(Number(new URL(old.url).port), `${next.url}?pool_mode=transaction`);
   t.after(() => pool.end({ timeout: 0 }));

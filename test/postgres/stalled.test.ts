@@ -8,7 +8,7 @@ import { stall } from "../support/stalled-transaction.ts";
 
 const db = await createDatabase();
 
-test("a process that stops while the server prepares its next statement is ended when its time is up", async (t) => {
+test("a process that stops while the server prepares its next statement is ended at its limit", async (t) => {
   const stalled = await stall(await aGate(t, db, { name: "test" }), db);
   assert.equal(await endStalled(db, 60_000), 0);
   assert.equal(await endStalled(db, 0), 1);

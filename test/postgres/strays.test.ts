@@ -9,7 +9,7 @@ import { untilBlocked } from "../support/until-blocked.ts";
 
 const DAY_MS = 86_400_000;
 const TABLES = ["events", "attempts", "finished_deliveries"];
-const db = await createDatabase(); // It has partitions for the tests' own era alone.
+const db = await createDatabase(); // It has only the partitions of the tests' own era.
 const owner = ownerOf(db);
 const today = new Date();
 const inDays = (days: number) => new Date(today.getTime() + days * DAY_MS);
@@ -27,7 +27,7 @@ async function aRowOfEach(at: Date): Promise<string> {
   return id;
 }
 
-/** Deliveries that finished at this moment, and one more each millisecond where there are several. */
+/** Deliveries that finished at this moment. Several finish at intervals of `stepMs`. */
 async function insertFinished(tx: Queryable, at: Date, { count = 1, stepMs = 1 } = {}) {
   await tx`
     insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts)
@@ -49,7 +49,7 @@ async function moveStrays(tx: Queryable): Promise<boolean> {
   return moved;
 }
 
-/** How many tables have a partition for this moment. */
+/** The number of tables with a partition for this moment. */
 async function countCovering(at: Date): Promise<number> {
   const covering = await owner`
     select from history_partitions
@@ -57,7 +57,7 @@ async function countCovering(at: Date): Promise<number> {
   return covering.length;
 }
 
-test("rows without a partition move into one, and their period has no gap", async () => {
+test("rows without a partition move into a new one, which leaves no gap", async () => {
   const id = await aRowOfEach(today);
   assert.equal(await countStrays(), 3);
 
@@ -70,7 +70,7 @@ test("rows without a partition move into one, and their period has no gap", asyn
     assert.equal(await countCovering(inDays(hours / 24)), 3);
 });
 
-test("rows of a clock that was years wrong move, too, and are dropped when they are old enough", async () => {
+test("rows with a clock that was years wrong move, too, and are dropped when they are old enough", async () => {
   const past = await aRowOfEach(inDays(-800));
   const future = await aRowOfEach(inDays(800));
   await createPartitions(db, today);
@@ -81,7 +81,7 @@ test("rows of a clock that was years wrong move, too, and are dropped when they 
   assert.equal((await db`select from events where id = ${future}`).length, 1);
 });
 
-test("a transaction moves some of many strays, and their partitions have no gap", async () => {
+test("one transaction moves only some of many strays, and their partitions have no gap", async () => {
   const at = inDays(-5);
   await insertFinished(db, at, { count: 25_000 });
   assert.equal(await moveStrays(db), true);
@@ -101,7 +101,7 @@ test("a transaction moves some of many strays, and their partitions have no gap"
   }
 });
 
-test("more strays than a transaction moves go together where they share one millisecond", async () => {
+test("strays of one millisecond move together, even above the limit of a transaction", async () => {
   const at = inDays(-7);
   await insertFinished(db, at, { count: 5_001, stepMs: 0 });
   await insertFinished(db, new Date(at.getTime() + 1), { count: 5_001, stepMs: 0 });
@@ -113,7 +113,7 @@ test("more strays than a transaction moves go together where they share one mill
   assert.equal(await moveStrays(db), false);
 });
 
-test("a simultaneous insert waits for the move, and finds the new partition", async () => {
+test("a simultaneous insert waits for the move and uses the new partition", async () => {
   const at = inDays(-9);
   await insertFinished(db, at);
   let written: Promise<void> | undefined;

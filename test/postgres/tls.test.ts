@@ -15,7 +15,7 @@ const folder = await mkdtemp(join(tmpdir(), "tls-"));
 const [dataDir, authorityFile, strangerFile] = ["data", "ca.pem", "stranger.pem"].map((name) =>
   join(folder, name),
 ) as [string, string, string];
-/** Of loopback, and this file's own: the built-in server has one port only. */
+/** Uses loopback and its own port, because the built-in server has only one port. */
 const listening = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(2, 255)}`;
 
 /** PostgreSQL with TLS on loopback. Its certificate is for `localhost`, and not for 127.0.0.1. */
@@ -53,7 +53,7 @@ async function settingsOfTls(): Promise<Record<string, string>> {
   await writeFile(strangerFile, stranger.cert);
   if (process.getuid?.() === 0) {
     await chown(keyFile, 0, Number(execFileSync("id", ["-g", "postgres"]).toString()));
-    await chmod(keyFile, 0o640); // PostgreSQL takes a key that is root's if its own group may read it.
+    await chmod(keyFile, 0o640); // PostgreSQL accepts a key of root only if its own group may read it.
   }
   return {
     listen_addresses: listening,
@@ -90,9 +90,9 @@ for (const [host, query, encrypted] of [
   [`127.0.0.1:1,${name}`, `?sslmode=verify-full&${rootcert}`, true],
   [`${address},${name}`, `?sslmode=verify-full&${rootcert}`, true],
 ] as const) {
-  const what = query.replace(authorityFile, "…") || "nothing said";
+  const what = query.replace(authorityFile, "…") || "no parameters";
   const hosts = host.replaceAll(`${port}`, "…");
-  test(`${hosts} with ${what} is ${encrypted ? "encrypted" : "in the clear"}`, async () => {
+  test(`${hosts} with ${what} is ${encrypted ? "encrypted" : "not encrypted"}`, async () => {
     assert.equal(await isEncrypted(host, query), encrypted);
   });
 }
@@ -127,12 +127,12 @@ for (const [title, host, query, words] of [
     await assert.rejects(isEncrypted(host, query), (error: Error) => {
       assert.match(error.message, words);
       assert.doesNotMatch(error.message, /\n/);
-      return !isUnavailable(error); // Nobody waits for a certificate to get better.
+      return !isUnavailable(error); // A wrong certificate does not go away by itself, so it is not an outage.
     });
   });
 }
 
-test("a server without TLS is refused by require, and taken by prefer", async () => {
+test("require refuses a server without TLS, and prefer accepts it", async () => {
   const admin = connect(server.url, { max: 1, name: "test" });
   const reload = async (ssl: string) => {
     await admin.unsafe(`alter system set ssl = ${ssl}`);

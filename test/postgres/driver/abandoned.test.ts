@@ -5,7 +5,7 @@ import { createDatabase, ownerOf } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 
 const PATIENCE_MS = 200;
-/** Where a limit does not hold a test would wait for ever: it fails by name instead. */
+/** If a limit does not hold, the test fails by name instead of waiting for ever. */
 const HANGS = { timeout: 60_000 };
 const db = await createDatabase({ max: 1 });
 const owner = ownerOf(db);
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  "a pool with a patience abandons what takes longer, and `within` may allow more",
+  "a pool with a time limit abandons slower statements, and `within` may allow more time",
   HANGS,
   async (t) => {
     const { db: pool } = await aGate(t, db, { max: 1, name: "patient", patienceMs: PATIENCE_MS });
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  "a transaction has one limit for all its statements, and what it held is free again",
+  "a transaction has one limit for all its statements, and its locks are released at the limit",
   HANGS,
   async (t) => {
     const { db: pool } = await aGate(t, db, { max: 1, name: "overdue in parts" });

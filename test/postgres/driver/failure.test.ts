@@ -7,7 +7,7 @@ import { createDatabase } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 import { freePort } from "../../support/free-port.ts";
 
-/** What a start that cannot reach its database says. */
+/** The error of a start that cannot reach its database. */
 async function saidBy(t: TestContext, hosts: string, query = ""): Promise<string> {
   const pool = connect(`postgres://somebody@${hosts}/none${query}`, { max: 1, name: "test" });
   t.after(() => pool.end({ timeout: 1 }));
@@ -55,7 +55,7 @@ test("an error names a folder without a socket", async (t) => {
   assert.match(await saidBy(t, "%2Fnowhere:5432"), /^\/nowhere: connect ENOENT /);
 });
 
-test("an error lists each host with its reason, and that none is the primary", async (t) => {
+test("an error lists each host with its reason, and states that none is the primary", async (t) => {
   const [nobody, starting] = [
     `127.0.0.1:${await freePort()}`,
     await aServer(t, errorMessage("57P03", "the database system is starting up")),

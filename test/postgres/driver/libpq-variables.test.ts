@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { libpqVariables } from "../../../src/postgres/driver/libpq-variables.ts";
 
-const CA = "/etc/hostname"; // It is read, so it must be there.
+const CA = "/etc/hostname"; // The file is read, so it must exist.
 
 for (const [query, mode, authority] of [
   ["", undefined, undefined],
@@ -18,13 +18,13 @@ for (const [query, mode, authority] of [
   ["?ssl=true", "verify-full", "system"],
   [`?sslcert=${CA}`, "verify-full", "system"],
 ] as const) {
-  test(`with ${query || "nothing said"} libpq verifies as the service does`, () => {
+  test(`with ${query || "no parameters"} libpq verifies as the service does`, () => {
     const { PGSSLMODE, PGSSLROOTCERT } = libpqVariables(`postgres://u@h/d${query}`);
     assert.deepEqual([PGSSLMODE, PGSSLROOTCERT], [mode, authority]);
   });
 }
 
-test("the operator's file of authorities takes the place of the system's, and never of the URL's", () => {
+test("the operator's file of authorities replaces the system's, and never the URL's", () => {
   const authorityOf = (query: string) =>
     libpqVariables(`postgres://u@h/d${query}`, "/srv/ca.pem")["PGSSLROOTCERT"];
   assert.equal(authorityOf("?ssl=true"), "/srv/ca.pem");

@@ -25,7 +25,7 @@ function isTerminated(error: unknown): boolean {
   return isUnavailable(error) && (error as Error).message.includes("terminating connection");
 }
 
-test("a statement whose connection is ended fails in the server's words, and the next one works", async () => {
+test("a statement whose connection is ended fails with the server's message, and the next one works", async () => {
   const [{ pid }] = await db<Pid>`select pg_backend_pid() as pid`;
   const asked = assert.rejects(db`select pg_sleep(60)`.execute(), isTerminated);
   await untilActive(pid);
@@ -54,7 +54,7 @@ test("a connection lost between two statements of a transaction rolls it back", 
     await tx`insert into rate_windows (organization_id, opened_at, used) values (gen_random_uuid(), 'now', 1)`;
     const [{ pid }] = await tx<Pid>`select pg_backend_pid() as pid`;
     await terminate(pid);
-    await new Promise((noticed) => setTimeout(noticed, 50)); // Nobody asks meanwhile.
+    await new Promise((noticed) => setTimeout(noticed, 50)); // No statement runs in the meantime.
     await assert.rejects(tx`select 1`, isTerminated);
     return "went on as if nothing had happened";
   });
@@ -86,7 +86,7 @@ test("after an error in the middle of a result the next statement reads its own 
   }
 });
 
-test("a plan that a changed table made stale is prepared again", async (t) => {
+test("a plan that a table change made stale is prepared again", async (t) => {
   const pool = connect(url, { max: 1, name: "test" });
   t.after(() => pool.end({ timeout: 1 }));
   await owner`create table changing as select 1 as one`;

@@ -6,7 +6,7 @@ import { readUrl } from "../../../src/postgres/driver/url.ts";
 import { createDatabase, environmentOf, ownerOf } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 
-/** A database whose service's role may have so many connections. */
+/** A database whose service role may have this number of connections. */
 async function aDatabaseFor(connections: number): Promise<Database> {
   const db = await createDatabase({ max: 1 });
   const owner = ownerOf(db);
@@ -26,7 +26,7 @@ function aPool(
   return pool;
 }
 
-test("a role with fewer connections than the pool reduces throughput and nothing else", async (t) => {
+test("a role with fewer connections than the pool reduces only throughput", async (t) => {
   const db = await aDatabaseFor(6);
   const gate = await aGate(t, db, { max: 10 });
   const ask = async () => {
@@ -95,7 +95,7 @@ test("a statement that waits too long for a connection is refused, and takes no 
   await pool.run({ text: "select 1" });
 });
 
-test("a connection whose transaction could not be ended is not reused", async (t) => {
+test("a connection whose transaction cannot be ended is not reused", async (t) => {
   const pool = aPool(t, await createDatabase());
   await pool.run({ text: "begin; create temporary table left_over ()" });
   await assert.rejects(pool.run({ text: "select from left_over" }), { code: "42P01" });
@@ -177,7 +177,7 @@ test(
   },
 );
 
-test("a server that has no connection free for a probe has answered it", async (t) => {
+test("a server without a free connection for a probe counts as answering", async (t) => {
   const { db } = await aGate(t, await aDatabaseFor(1), { max: 1 });
   await db.begin(async (tx) => {
     await tx`select 1`;

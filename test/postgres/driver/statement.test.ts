@@ -6,7 +6,7 @@ import { createDatabase } from "../../support/database.ts";
 
 const db = await createDatabase({ max: 1 });
 
-/** A tag whose statements go nowhere but into a list. */
+/** A tag that records its statements in a list. */
 function aTag() {
   const sent: Prepared[] = [];
   const sql = createSql((statement) => {
@@ -62,7 +62,7 @@ test("a statement is composed of parts, names and rows", () => {
   );
 });
 
-test("a statement runs once, however often it is awaited, and a part never", async () => {
+test("a statement runs once even if it is awaited several times, and a part never runs", async () => {
   const { sql, sent } = aTag();
   const statement = sql`select 1`;
   void sql`never`;
@@ -70,7 +70,7 @@ test("a statement runs once, however often it is awaited, and a part never", asy
   assert.equal(sent.length, 1);
 });
 
-test("a statement's name belongs to one text in every process", () => {
+test("a statement's name stands for one text in every process", () => {
   const [one, other] = [aTag(), aTag()];
   const ask = ({ sql }: typeof one, part: string) =>
     void sql`select ${sql(part)} ${sql`where a = ${1}`}`.execute();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { summarize } from "../../../src/postgres/driver/traced.ts";
 
-test("a statement is named by what it writes, else by what it reads, and by no value", () => {
+test("a statement is named by the tables that it writes, or else reads, and by no value", () => {
   const names: [statement: string, name: string][] = [
     ["insert into events (id) values ($1)", "INSERT events"],
     [

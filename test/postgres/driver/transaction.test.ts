@@ -61,7 +61,7 @@ test("a statement after the end of its transaction is refused", async () => {
   assert.equal((await windows()).count, before);
 });
 
-/** A connection that keeps what it is asked, and fails at one statement. */
+/** A connection that records its statements and fails at one of them. */
 function aConnection(failsAt: string) {
   const asked: string[] = [];
   const ask: Run = ({ text }: Prepared) => {
@@ -78,7 +78,7 @@ for (const [failsAt, sent] of [
   ["commit", ["begin", "one", "two", "commit", "rollback"]],
   ["nothing", ["begin", "one", "two", "commit"]],
 ] as const) {
-  test(`of a transaction in which ${failsAt} fails, ${sent.join(", ")} is sent`, async () => {
+  test(`a transaction in which ${failsAt} fails sends ${sent.join(", ")}`, async () => {
     const { ask, asked } = aConnection(failsAt);
     const done = transact(ask, async (run) => {
       const both = [run({ text: "one" }), run({ text: "two" })];

@@ -45,12 +45,12 @@ for (const [url, places] of [
   });
 }
 
-test("a role, a password and a database are read as they were before they were encoded", () => {
+test("a role, a password and a database are decoded from the URL", () => {
   const { user, password, database } = readUrl("postgres://a%40b:p%3A%2F@h/d%20e");
   assert.deepEqual([user, password, database], ["a@b", "p:/", "d e"]);
 });
 
-test("unknown parameters are passed on to the server", () => {
+test("unknown parameters are passed to the server", () => {
   const url =
     "postgres://u@h/d?search_path=s1&application_name=x&sslmode=disable&connect_timeout=3";
   assert.deepEqual(readUrl(url).settings, { search_path: "s1", application_name: "x" });
@@ -61,7 +61,7 @@ for (const [query, mode] of [
   ["?pool_mode=session", "session"],
   ["?pool_mode=transaction", "transaction"],
 ] as const) {
-  test(`with ${query || "nothing said"} the pool mode is ${mode}`, () => {
+  test(`with ${query || "no parameters"} the pool mode is ${mode}`, () => {
     const { poolMode, settings } = readUrl(`postgres://u@h/d${query}`);
     assert.deepEqual([poolMode, settings], [mode, {}]);
   });
@@ -81,7 +81,7 @@ for (const [query, ways] of [
   ["?ssl=true", [{}]],
   ["?ssl=false", [false]],
 ] as const) {
-  test(`with ${query || "nothing said"} a host is tried ${JSON.stringify(ways)}`, () => {
+  test(`with ${query || "no parameters"} a host is tried ${JSON.stringify(ways)}`, () => {
     const tried = (host: string) => readUrl(`postgres://u@${host}/d${query}`).addresses;
     assert.deepEqual(
       tried("h").map(({ ssl }) => ssl),
@@ -103,7 +103,7 @@ for (const [query, words] of [
   ["?sslmode=yes", /unknown sslmode/],
   ["?ssl=require", /use sslmode in place of ssl/],
 ] as const) {
-  test(`${query} is a fault of the URL, and no outage`, () => {
+  test(`${query} is a fault of the URL, not an outage`, () => {
     const read = () => readUrl(`postgres://u:secret@h/d${query}`);
     assert.throws(read, (error: Error) => {
       assert.match(error.message, /^the database's URL: /);
