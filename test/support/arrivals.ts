@@ -1,4 +1,4 @@
-/** A list that grows while a test waits for something to be in it. */
+/** A list that grows while a test waits for an item. */
 export class Arrivals<T> {
   readonly all: T[] = [];
   #waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export class Arrivals<T> {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** Resolves to what `find` finds, as soon as it finds something. */
+  /** Resolves to the first result of `find`. */
   async until<Found>(find: (all: readonly T[]) => Found | undefined): Promise<Found> {
     for (;;) {
       const found = find(this.all);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 
-/** Sends half of what it promises to a server on this machine, and is over when the server has noticed. */
+/** Sends half of a request to a server on this machine. Resolves when the server has noticed the abort. */
 export async function breakOff(port: number): Promise<void> {
   const socket = connect(port, "127.0.0.1");
   socket.resume();

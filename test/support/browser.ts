@@ -10,10 +10,10 @@ import { aBuiltSite } from "./built-site.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Where a browser is that the tests can drive; undefined if this machine has none. */
+/** The path of a browser for the tests. Undefined if this machine has none. */
 export const CHROMIUM = [process.env["CHROMIUM"] ?? "", ...PLACES].find((path) => existsSync(path));
 
-/** For the options of tests that need a browser. The gate has one, or fails. */
+/** For the options of tests that need a browser. Without one the gate fails. */
 export const skip =
   CHROMIUM === undefined && !process.env["CI"] && "this machine has no Chromium: set CHROMIUM";
 
@@ -22,7 +22,7 @@ export type View = NonNullable<Parameters<Browser["newContext"]>[0]>;
 export const DESKTOP: View = { viewport: { width: 1280, height: 900 } };
 export const PHONE: View = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
-/** The documentation, served for browsers; all of it goes when the tests of the file have ended. */
+/** The documentation, served for browsers. It is removed when the tests of the file have ended. */
 export async function aServedSite() {
   const docs = await aBuiltSite();
   let base = "";
@@ -37,9 +37,9 @@ export async function aServedSite() {
   return aBrowserAt(base);
 }
 
-/** A browser for what is served at `base`. */
+/** A browser for the pages at `base`. */
 export async function aBrowserAt(base: string) {
-  // As root, as in containers, Chromium runs only without its sandbox; it sees our own pages alone.
+  // For root, as in containers, Chromium runs only without its sandbox. It opens only our own pages.
   const args = ["--no-sandbox", "--disable-dev-shm-usage"];
   const browser = await chromium.launch({ executablePath: CHROMIUM ?? "", args });
   after(() => browser.close());

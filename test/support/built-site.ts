@@ -5,7 +5,7 @@ import { after } from "node:test";
 import { pathToFileURL } from "node:url";
 import { buildSite } from "../../site/build.ts";
 
-/** The documentation as a build makes it, in a folder that goes when the tests of the file have ended. */
+/** The documentation of a build, in a folder that is removed when the tests of the file have ended. */
 export async function aBuiltSite(): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   after(() => rm(folder, { recursive: true, force: true }));

@@ -38,7 +38,7 @@ export async function startGuardedReceiver(
   }
 }
 
-/** Opens them on one port that happens to be free, and answers it. */
+/** Opens them on one free port and returns it. */
 async function listenTogether(canaries: Server[]): Promise<number> {
   let port = 0;
   for (const [index, canary] of canaries.entries()) {

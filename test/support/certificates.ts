@@ -1,6 +1,6 @@
 import { generate } from "selfsigned";
 
-/** What a receiver shows in the handshake, PEM. */
+/** The certificate and key of a receiver, PEM. */
 export interface Certificate {
   key: string;
   cert: string;
@@ -30,7 +30,7 @@ export async function testAuthority(): Promise<Certificate> {
   return authority;
 }
 
-/** A certificate for these names and addresses; asked again, the same one. */
+/** A certificate for these names and addresses. Repeated calls return the same one. */
 export async function certificate(options: CertificateOptions): Promise<Certificate> {
   const name = JSON.stringify(options);
   const made = issued.get(name) ?? issue(options);

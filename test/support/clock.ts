@@ -1,9 +1,9 @@
 import type { Clock } from "../../src/domain/clock.ts";
 
-/** The time in which tests live, unless they say otherwise. */
+/** The time of tests, unless they set another. */
 export const ERA = new Date("2026-01-01T00:00:00.000Z");
 
-/** A clock that stands still until it is moved by hand. */
+/** A clock that only the test moves. */
 export type TestClock = Clock & { advance: (ms: number) => void };
 
 export function createClock(start: Date = ERA): TestClock {

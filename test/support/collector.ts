@@ -49,7 +49,7 @@ export async function startCollector(t: TestContext) {
       spans.all
         .filter((span) => span.name === name)
         .toSorted((a, b) => Number(a.startNs - b.startNs)),
-    /** All that was sent, as text. */
+    /** All sent data, as text. */
     text: () => requests.map(({ body }) => body.toString("latin1")).join(),
   };
 

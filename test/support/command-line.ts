@@ -31,7 +31,7 @@ function createCommandLineInProcess(deps: Dependencies, overrides: Partial<Comma
         isTerminal: false,
         serve: nothing,
         migrate: nothing,
-        moveShard: () => Promise.reject(new Error("there is one database")),
+        moveShard: () => Promise.reject(new Error("there is only one database")),
         doctor: () => Promise.resolve(true),
         checkEventTypes: () => Promise.resolve({ types: 0 }),
         generateLibrary: () => Promise.resolve(""),
@@ -56,12 +56,17 @@ type CommandLine = ReturnType<typeof createCommandLineInProcess>;
 
 let way: typeof createCommandLine = createCommandLineInProcess;
 
-/** From now on, command lines go through a running service in place of the database. For the tests of `commands/over-http/`. */
+/**
+ * From now on, command lines use a running service instead of the database. For the tests of
+ * `commands/over-http/`.
+ */
 export function goThroughService(): void {
   way = createCommandLineOverHttp;
 }
 
-/** The command line on the given dependencies, with what it says caught. Commands reach the operator API in either way. */
+/**
+ * The command line on these dependencies, with its output recorded. It uses the database or the operator API.
+ */
 export function createCommandLine(
   deps: Dependencies,
   overrides?: Partial<CommandContext>,
@@ -69,13 +74,13 @@ export function createCommandLine(
   return way(deps, overrides);
 }
 
-/** An error is shown with the id of its request, which is taken off here. */
+/** An error is shown with the id of its request, which is removed here. */
 function createCommandLineOverHttp(deps: Dependencies): CommandLine {
   const { app } = startOperatorApi({ after }, deps);
   const [{ token } = { token: "" }] = OPERATORS;
   let listening: Promise<string> | undefined;
   const { run, json } = createCommandLineInProcess(deps, {
-    withShards: () => Promise.reject(new Error("this way leads to no database")),
+    withShards: () => Promise.reject(new Error("these dependencies have no database")),
     withOperatorApi: async (use) => {
       const url = await (listening ??= app.listen({ host: "127.0.0.1", port: 0 }));
       return use(new OperatorApi(operatorApiOverHttp({ url, token })));

@@ -2,7 +2,7 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import type { TestContext } from "node:test";
 
-/** The lengths of all that is compared in constant time from now on. */
+/** The lengths of all values that are compared in constant time from now on. */
 export function comparesOf(t: TestContext): [number, number][] {
   const compared: [number, number][] = [];
   const { timingSafeEqual } = crypto;

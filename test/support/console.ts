@@ -9,11 +9,11 @@ import { createDatabase } from "./database.ts";
 import { acknowledged, aSubscription, createEngine, publish, refused } from "./engine.ts";
 import { OPERATORS, startOperatorApi } from "./operator-api.ts";
 
-/** What a partner may write into a URL, and an operator into a label. */
+/** Text that a partner may put into a URL, and an operator into a label. */
 export const HOSTILE = "<img/src=x/onerror=alert(1)>";
 export const TOKEN = OPERATORS[0]?.token ?? "";
 
-/** The operators' listener and a browser before it. It is in real time, because the browser is. */
+/** The operators' listener and a browser. Both use the real time, because the browser does. */
 export async function aServedConsole() {
   const db = await createDatabase();
   const rules = { retryDelaysMs: [], autoDisableAfter: 20, maxSubscriptions: 100, leaseMs: 30_000 };
@@ -55,6 +55,6 @@ export async function visit(page: Page, place: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
 }
 
-/** Complaints of a browser, but not that it was not signed in: the console has to ask. */
+/** Removes the browser's complaints about missing sign-ins, because the console has to ask. */
 export const apartFromSignIn = (complaints: string[]): string[] =>
   complaints.filter((one) => !one.includes("401 (Unauthorized)"));

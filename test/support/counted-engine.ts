@@ -4,7 +4,7 @@ import type { Database } from "../../src/postgres/database.ts";
 import { writeActivity } from "../../src/wiring/activity-writer.ts";
 import { attemptAll, claimAll, createEngine } from "./engine.ts";
 
-/** An engine whose activity is counted and written, as one process would. */
+/** An engine whose activity is counted and written, as by one process. */
 export async function aCountedEngine(
   db: Database,
   overrides: Parameters<typeof createEngine>[1] = {},
@@ -23,7 +23,7 @@ export async function aCountedEngine(
   };
 }
 
-/** A process as it reports itself. */
+/** A process in its own report. */
 export const identity = {
   id: randomUUID(),
   role: "all",

@@ -2,27 +2,30 @@ import { connect as dial, createServer, type Socket } from "node:net";
 import { Transform } from "node:stream";
 import { connect, type Database, type DatabaseOptions } from "../../src/postgres/database.ts";
 
-/** A way to a database that can be closed and opened again, or left open without letting anything through. */
+/**
+ * A gate in front of a database, which can be closed and opened. It can also stay open without passing
+ * anything.
+ */
 export interface Gate {
-  /** Of the database as it is behind the gate. */
+  /** The database behind the gate. */
   url: string;
   db: Database;
   /** Connections break off and new ones are refused. */
   close: () => Promise<void>;
   open: () => Promise<void>;
-  /** Nothing moves any more, in either direction, and nobody is told. */
+  /** Nothing passes any more in either direction, and no connection is closed. */
   freeze: () => void;
-  /** The same, once one more message of ours has reached the server. */
+  /** Freezes after one more message of ours has reached the server. */
   freezeAfterNext: () => void;
   thaw: () => void;
-  /** From now on, the server says that it is a standby. */
+  /** From now on, the server reports that it is a standby. */
   demote: () => void;
   promote: () => void;
-  /** How often somebody has connected. */
+  /** The number of connections so far. */
   dialled: () => number;
 }
 
-/** Puts a gate in front of a database, and shuts both down when the test is over. */
+/** Puts a gate in front of a database. Closes both at the end of the test. */
 export async function aGate(
   t: { after: (work: () => Promise<void>) => void },
   { options }: Database,
@@ -97,13 +100,16 @@ export async function aGate(
   }
 }
 
-/** What the server says when somebody connects, and what `show` answers. The messages' lengths stand before their texts. */
+/**
+ * The server's messages at a connection, and the answer to `show`. Each message has its length before its
+ * text.
+ */
 const STANDBYS_WORDS = [
   ["\x17in_hot_standby\0off\0", "\x16in_hot_standby\0on\0"],
   ["D\0\0\0\x0d\0\x01\0\0\0\x03off", "D\0\0\0\x0c\0\x01\0\0\0\x02on"],
 ] as const;
 
-/** Passes on what the server says, but for its being the primary. */
+/** Passes on the server's messages, except that it is the primary. */
 function asStandby(isStandby: () => boolean): Transform {
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {

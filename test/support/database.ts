@@ -13,8 +13,8 @@ const RETENTION_MS = 30 * 86_400_000;
 const OBJECT_IN_USE = "55006";
 
 /**
- * A database of one's own with an empty schema, as the service's role sees it: rows, and no right to alter, drop or
- * rewrite history. Dropped when the test or the file that asked for it is over.
+ * A database with an empty schema, for the service's role. It has rights to rows, and none to alter, drop or
+ * rewrite history. The database is dropped at the end of the test or file that created it.
  */
 export async function createDatabase({ max = 10, server = serverUrl() } = {}): Promise<Database> {
   const name = `partner_api_test_${randomUUID().replaceAll("-", "")}`;
@@ -23,7 +23,7 @@ export async function createDatabase({ max = 10, server = serverUrl() } = {}): P
     const template = await makeTemplate(admin, server);
     await clone(admin, name, template);
     await admin.unsafe(`create role ${name} login password '${password}'`);
-    await admin`grant ${admin(name)} to current_user`; // Who is no superuser may then end its connections.
+    await admin`grant ${admin(name)} to current_user`; // Without superuser rights, this allows ending its connections.
   });
 
   await withAdmin(urlOf(server, name), (admin) => grantService(admin, name));
@@ -50,12 +50,12 @@ interface Known {
 
 const databases = new WeakMap<Database, Known>();
 
-/** The same database as its schema's owner sees it, for what the service must not do. */
+/** The same database for its schema's owner. For operations that the service must not do. */
 export function ownerOf(db: Database): Database {
   return known(db).owner;
 }
 
-/** How a process of its own reaches a test's database: as the service and as the schema's owner. */
+/** The URLs of a test's database for another process: for the service and for the schema's owner. */
 export function environmentOf(db: Database): Record<string, string> {
   const { url, ownersUrl } = known(db);
   return { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownersUrl };
@@ -95,7 +95,7 @@ async function withAdmin<Result>(
   }
 }
 
-/** The migrated database of which all others are copies: made once for a server and a schema. */
+/** The migrated database from which all others are copied. Created once for a server and a schema. */
 async function makeTemplate(admin: Database, server: string): Promise<string> {
   const name = `partner_api_template_${await schemaVersion()}`;
   await admin`select pg_advisory_lock(hashtext('test template'))`;
@@ -105,7 +105,7 @@ async function makeTemplate(admin: Database, server: string): Promise<string> {
     await admin`drop database if exists ${admin(name)}`;
     await admin`create database ${admin(name)}`;
     await fill(urlOf(server, name));
-    await admin`alter database ${admin(name)} is_template true`; // Says that it is complete.
+    await admin`alter database ${admin(name)} is_template true`; // The mark of a complete template.
   }
   await admin`select pg_advisory_unlock(hashtext('test template'))`;
   return name;
@@ -127,7 +127,9 @@ async function schemaVersion(): Promise<string> {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** A server refuses to copy a database while anyone is in it, such as its own vacuum or a process on its way out. */
+/**
+ * A server refuses to copy a database with connections, such as its own vacuum or those of an ending process.
+ */
 async function clone(admin: Database, name: string, template: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

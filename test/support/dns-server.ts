@@ -5,13 +5,13 @@ import type { TestContext } from "node:test";
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, TRUNCATED_RESPONSE } from "dns-packet";
 import { Arrivals } from "./arrivals.ts";
 
-/** What a name resolves to, family by family; what is left out has no records of that family. */
+/** The records of a name by family. A missing family has no records. */
 export interface Records {
   A?: string[] | Failure;
   AAAA?: string[] | Failure;
   /** Another name of the same server, whose records go into the answer too. */
   CNAME?: string;
-  /** Seconds for which others may remember it; default 0. */
+  /** The time to live in seconds. Default: 0. */
   ttl?: number;
 }
 
@@ -21,10 +21,7 @@ export type Failure = "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "silence" | "endless
 const RCODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 const UDP_BYTES_MAX = 512;
 
-/**
- * A name server that says what a test tells it, over UDP and TCP on loopback. What it has not been
- * told about does not exist.
- */
+/** A name server with the test's records, over UDP and TCP on loopback. Every other name does not exist. */
 export async function startDnsServer(t: TestContext | undefined) {
   const zone = new Map<string, (Records | Failure)[]>();
   let everything: Failure | undefined;
@@ -47,17 +44,17 @@ export async function startDnsServer(t: TestContext | undefined) {
 
   return { address: `127.0.0.1:${port}`, queries: queries.all, set, setEverything, queried, close };
 
-  /** Each look-up (A and AAAA together) gets the next answer; the last one stays. */
+  /** Each look-up (A and AAAA together) gets the next answer. The last answer is repeated. */
   function set(name: string, ...answers: [Records | Failure, ...(Records | Failure)[]]): void {
     zone.set(name, answers);
   }
 
-  /** From now on every name fails like this, as with a resolver that has lost its own network. */
+  /** From now on every name fails like this, as with a resolver without a network. */
   function setEverything(failure: Failure | undefined): void {
     everything = failure;
   }
 
-  /** Resolves once this question ("A name") has been asked. */
+  /** Resolves when this question ("A name") has been asked. */
   async function queried(question: string): Promise<void> {
     await queries.until((all) => all.find((one) => one === question));
   }
@@ -108,7 +105,7 @@ export async function startDnsServer(t: TestContext | undefined) {
   function find(name: string, type: "A" | "AAAA"): Answer[] | Failure {
     if (everything !== undefined) return everything;
     const answers = zone.get(name) ?? ["NXDOMAIN"];
-    // A comes first of the two questions, so the turn ends with AAAA.
+    // The question for A comes first, so the turn ends with AAAA.
     const current = answers.length > 1 && type === "AAAA" ? answers.shift() : answers[0];
     if (typeof current === "string" || current === undefined) return current ?? "NXDOMAIN";
 
@@ -132,7 +129,7 @@ export async function startDnsServer(t: TestContext | undefined) {
   }
 }
 
-/** As many bytes as an answer can say that it has, one at a time. */
+/** The maximum length of an answer, sent one byte at a time. */
 function dripForEver(socket: net.Socket): void {
   socket.write(Buffer.from([0xff, 0xff]));
   const timer = setInterval(() => socket.write(Buffer.alloc(1)), 10);

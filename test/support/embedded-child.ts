@@ -6,7 +6,10 @@ import type { TestContext } from "node:test";
 const MODULE = new URL("../../src/embedded-postgres/index.js", import.meta.url).href;
 const PATIENCE_MS = 30_000;
 
-/** What attaches to the database of a DATA_DIR, says so, and detaches once its standard input ends. */
+/**
+ * A program that attaches to the database of a DATA_DIR, reports this, and detaches when its standard input
+ * ends.
+ */
 function scriptFor(dataDir: string): string {
   return `
     import { startEmbedded } from ${JSON.stringify(MODULE)};
@@ -22,8 +25,8 @@ function scriptFor(dataDir: string): string {
 }
 
 /**
- * Attaches to the database of a DATA_DIR and detaches again, in a process of its own that may hang. Returns all that
- * it said, and whether it was in time. `through` is a command that the process is run by.
+ * Attaches to the database of a DATA_DIR and detaches again, in a process that may hang. Returns all its
+ * output, and whether it ended in time. `through` is a command that runs the process.
  */
 export async function visit(
   dataDir: string,
@@ -39,7 +42,7 @@ export async function visit(
   return { said, inTime: killer === null };
 }
 
-/** Attaches to the database of a DATA_DIR in a process of its own. Its `stop` detaches and ends it. */
+/** Attaches to the database of a DATA_DIR in another process. Its `stop` detaches and ends it. */
 export async function attachFrom(
   t: TestContext,
   dataDir: string,

@@ -23,9 +23,9 @@ export type Answer = (post: Post) => Outcome | Promise<Outcome>;
 export const acknowledged: Outcome = { kind: "acknowledged", httpStatus: 200 };
 export const refused: Outcome = { kind: "refused", httpStatus: 503 };
 
-/** The real engine and the real database on a clock that is moved by hand; what the network would say is scripted. */
+/** The real engine and database, with a clock that the test moves. The network's answers are scripted. */
 export async function createEngine(db: Database, overrides: Partial<Parts> = {}) {
-  await db`delete from waiting_deliveries`; // What an earlier test left is none of this one's business.
+  await db`delete from waiting_deliveries`; // Removes the deliveries of earlier tests.
   const clock = createClock();
   const deps = createDependencies({
     db,
@@ -44,7 +44,7 @@ export async function createEngine(db: Database, overrides: Partial<Parts> = {})
   });
   return { deps, clock, claim: () => claimAll(deps), deliverDue };
 
-  /** Delivers until nothing is due, a round of claims at a time. Answers how many attempts that were. */
+  /** Delivers until nothing is due, a round of claims at a time. Returns the number of attempts. */
   async function deliverDue(answer: Answer): Promise<number> {
     for (let attempts = 0; ;) {
       const claims = await claimAll(deps);
@@ -93,7 +93,7 @@ export async function anOrganization(deps: Dependencies): Promise<string> {
   return (await createOrganization(deps, { slug: `org-${++organizations}` })).id;
 }
 
-/** An active subscription, as the partner made it. */
+/** An active subscription, as its partner created it. */
 export async function aSubscription(
   deps: Dependencies,
   organizationId?: string,
@@ -119,7 +119,7 @@ export const ANYWHERE: Vetted = {
   addresses: ["192.0.2.1"],
 };
 
-/** Publishes `count` events of the organization, each in a transaction of its own. */
+/** Publishes `count` events of the organization, each in its own transaction. */
 export async function publish(deps: Dependencies, organizationId: string, count = 1) {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {

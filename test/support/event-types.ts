@@ -35,7 +35,7 @@ export const CUSTOMER = typeFile(
   { summary: "A customer changed" },
 );
 
-/** A folder with these files; what is not text is written as JSON. */
+/** A folder with these files. Content that is not text is written as JSON. */
 export async function aFolder(
   t: Pick<TestContext, "after">,
   files: Record<string, string | object>,

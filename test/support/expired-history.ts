@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 export const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
 
-/** A partition of events of one day in the past, with one event. Returns the event's id. */
+/** Creates the partition of events for one day in the past, with one event. Returns the event's id. */
 export async function anEventOf(db: Database, days: number): Promise<string> {
   const at = daysAgo(days);
   const since = new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);

@@ -9,16 +9,16 @@ export function guideText(): Promise<string> {
   return readFile(join(ROOT, "docs/operations.md"), "utf8");
 }
 
-/** The commands of docs/operations.md, as they stand there: indented lines that begin with a program. */
+/** The commands of docs/operations.md: indented lines that begin with a program. */
 export async function guideCommands(): Promise<string[]> {
   return (await guideText())
     .split("\n")
     .filter((line) => /^ {4}/.test(line))
-    .map((line) => line.trim().replace(/ {3,}.*$/, "")) // What follows wide space explains.
+    .map((line) => line.trim().replace(/ {3,}.*$/, "")) // Text after a wide space is an explanation.
     .filter((line) => PROGRAMS.test(line));
 }
 
-/** The one command of the guide that this matches. */
+/** The one command of the guide that matches. */
 export async function guideCommand(pattern: RegExp): Promise<string> {
   const found = (await guideCommands()).filter((line) => pattern.test(line));
   const [command] = found;

@@ -8,13 +8,13 @@ import { freePort } from "./free-port.ts";
 
 export interface Balancer {
   url: string;
-  /** Resolves once the balancer sends requests to the node on this port. */
+  /** Resolves when the balancer sends requests to the node on this port. */
   uses: (port: number) => Promise<void>;
 }
 
 /**
- * Runs haproxy on loopback in front of nodes, with the checks that docs/operations.md recommends. It tries no request
- * twice: one that meets a node which has gone fails.
+ * Runs haproxy on loopback in front of nodes, with the checks that docs/operations.md recommends. It repeats
+ * no request, so a request to a stopped node fails.
  */
 export async function startHaproxy(t: TestContext, ports: number[]): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), "haproxy-"));

@@ -3,12 +3,12 @@ import type { Outcome } from "../../src/domain/outcome.ts";
 import type { ReceiverOptions, Script } from "./receiver.ts";
 import * as scripts from "./receiver-scripts.ts";
 
-/** A receiver that does what none should, and what an attempt at it has to come to. */
+/** A hostile receiver, and the expected outcome of an attempt. */
 export interface Hostile {
   script?: Script;
   receiver?: ReceiverOptions;
   outcome: Outcome;
-  /** Whether it takes the whole of an attempt's time. The others must come to their end long before. */
+  /** True if it uses the whole attempt timeout. Attempts at the others must end long before. */
   lasts?: true;
 }
 
@@ -101,11 +101,11 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
     outcome: DELIVERED,
   },
 
-  // HTTP that is none
+  // HTTP that is invalid
   "answers in HTTP/0.9": { script: scripts.rawAndEnd("<html>hello</html>"), outcome: NO_HTTP },
-  "answers in HTTP/2 that nobody agreed on": nonsense("\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x64"),
+  "answers in HTTP/2 without agreement": nonsense("\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x64"),
   "answers with a request": nonsense("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n"),
-  "names a version that there is not": nonsense(`HTTP/3.7 200 OK\r\n${NO_BODY}`),
+  "names an unknown version": nonsense(`HTTP/3.7 200 OK\r\n${NO_BODY}`),
   "sends a malformed status line": nonsense("HTTP/1.1 abc OK\r\n\r\n"),
   "sends a status of two digits": nonsense(`HTTP/1.1 20 OK\r\n${NO_BODY}`),
   "sends a status of four digits": nonsense(`HTTP/1.1 2000 OK\r\n${NO_BODY}`),
@@ -113,29 +113,29 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
   "sends NUL in a header": nonsense(`${OK}x: a\0b\r\n${NO_BODY}`),
   "sends a header without a name": nonsense(`${OK}: y\r\n${NO_BODY}`),
   "sends white space before a colon": nonsense(`${OK}x : y\r\n${NO_BODY}`),
-  "ends lines with line feeds alone": nonsense("HTTP/1.1 200 OK\nconnection: close\n\n"),
+  "ends lines with only line feeds": nonsense("HTTP/1.1 200 OK\nconnection: close\n\n"),
   "names two lengths": nonsense(`${OK}content-length: 5\r\ncontent-length: 6\r\n\r\nhello`),
   "names a length and chunks": {
     script: scripts.raw(`${OK}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`),
     outcome: DELIVERED,
   },
   "names a negative length": nonsense(`${OK}content-length: -5\r\n\r\nhello`),
-  "names a length beyond all numbers": nonsense(`${OK}content-length: ${"9".repeat(30)}\r\n\r\n`),
+  "names a length beyond 64 bits": nonsense(`${OK}content-length: ${"9".repeat(30)}\r\n\r\n`),
   "sends a malformed body": { script: scripts.raw(`${CHUNKED}nonsense`), outcome: DELIVERED },
   "sends 204 with a body": {
     script: scripts.raw("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello"),
     outcome: answered(204),
   },
-  "sends a second answer that nobody asked for": {
+  "sends a second answer without a request": {
     script: scripts.raw(`${OK}content-length: 0\r\n\r\n${OK}content-length: 0\r\n\r\n`),
     outcome: DELIVERED,
   },
-  "sends a status that nobody knows": {
+  "sends an unknown status": {
     script: scripts.raw(`HTTP/1.1 999 Denied\r\n${NO_BODY}`),
     outcome: { kind: "refused", httpStatus: 999 },
   },
 
-  // Leading us elsewhere
+  // Redirection
   "switches protocols unasked": {
     script: scripts.raw(
       "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
@@ -169,14 +169,17 @@ export const HOSTILE_RECEIVERS: Record<string, Hostile> = {
     outcome: NO_TLS,
   },
   "shows a self-signed certificate": { receiver: { certificate: "self-signed" }, outcome: NO_TLS },
-  "shows another's certificate": { receiver: { certifiedHosts: ["127.0.0.3"] }, outcome: NO_TLS },
-  "wants a certificate of ours": { receiver: { wantsCertificate: true }, outcome: NO_TLS },
+  "shows a certificate for another host": {
+    receiver: { certifiedHosts: ["127.0.0.3"] },
+    outcome: NO_TLS,
+  },
+  "demands a certificate of the sender": { receiver: { wantsCertificate: true }, outcome: NO_TLS },
   "speaks no TLS": {
     receiver: { accept: (socket) => socket.resume().end("HTTP/1.1 400 Bad Request\r\n\r\n") },
     outcome: NO_TLS,
   },
   "speaks an old TLS": { receiver: { tlsVersion: "TLSv1.1" }, outcome: NO_TLS },
-  "wants to exchange keys over numbers of 8,192 bits": {
+  "exchanges keys over numbers of 8,192 bits": {
     receiver: { tlsVersion: "TLSv1.3", ecdhCurve: "ffdhe8192" },
     outcome: NO_TLS,
   },
@@ -215,7 +218,7 @@ function nonsense(bytes: string): Hostile {
   return { script: scripts.raw(bytes), outcome: NO_HTTP };
 }
 
-/** Every header by which a client is ever led anywhere, and the canaries' port in all of them. */
+/** Every header that could lead a client to another address. All contain the canaries' port. */
 function toLoopback(status: number): Script {
   return (exchange) => {
     const there = `https://127.0.0.1:${exchange.received.connection.localPort ?? 0}/`;

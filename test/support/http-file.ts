@@ -7,7 +7,7 @@ export interface HttpFileRequest {
   body: string | undefined;
 }
 
-/** The requests of an `.http` file, in their order, with `values` in place of its variables. */
+/** The requests of an `.http` file, in order, with `values` for its variables. */
 export function parseHttpFile(text: string, values: Record<string, string>): HttpFileRequest[] {
   const [head = "", ...requests] = text.split(/^### */m);
   const variables = new Map(

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /**
- * A program: opens connections to a port and lets them lie, a third without a word, a third within a request's head, a
- * third after an answer. Tells its parent `open` when all are, and `closed` when the first two thirds are closed again.
+ * A program that opens connections to a port and does not use them. A third is silent, a third stops in a
+ * request's head, and a third is idle after an answer. Sends its parent `open` when all are open, and
+ * `closed` when the first two thirds are closed.
  */
 const [port = 0, count = 0] = process.argv.slice(2).map(Number);
 const AT_ONCE = 200;

@@ -11,13 +11,13 @@ const { findNpm } = (await import(new URL("scripts/packages.js", `file://${ROOT}
 };
 
 export interface InstalledPackage {
-  /** An empty project, but for the package. */
+  /** A project with only the package. */
   folder: string;
   /** Every file of the tarball. */
   files: string[];
   node: (...args: string[]) => Promise<string>;
   npx: (...args: string[]) => Promise<string>;
-  /** Runs a script as it would be typed into a terminal. */
+  /** Runs a script as if it were typed into a terminal. */
   bash: (script: string) => Promise<string>;
 }
 
@@ -66,7 +66,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   };
 }
 
-/** Puts there what the package depends on, as npm would have fetched it: what is there already, it does not fetch. */
+/** Adds the package's dependencies as npm would download them. npm does not download existing ones. */
 async function provideDependencies(folder: string): Promise<void> {
   const lock = await readFile(join(ROOT, "package-lock.json"), "utf8");
   const { packages } = JSON.parse(lock) as {

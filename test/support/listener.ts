@@ -13,7 +13,7 @@ export interface Line {
   answer: { status: number | null; delay_ms: number };
 }
 
-/** Runs `listen --json` as a process of its own and resolves once it receives. */
+/** Runs `listen --json` as a process and resolves when it receives. */
 export async function startListener(t: TestContext, args: string[], env: Record<string, string>) {
   const child = run(["listen", "--json", ...args], env, "pipe", { hasInput: true });
   t.after(() => child.kill("SIGKILL"));
@@ -28,7 +28,7 @@ export async function startListener(t: TestContext, args: string[], env: Record<
     port: new URL(url).port,
     lines,
     type: (text: string) => child.stdin?.write(`${text}\n`),
-    /** What came of the event, as soon as there are so many attempts of it. */
+    /** Resolves to the lines of the event's attempts when there are `count` of them. */
     attemptsOf: (eventId: unknown, count: number) =>
       lines.until((all) => {
         const found = all.filter(

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { createLogger } from "../../src/wiring/logger.ts";
 
-/** A process that logs as many lines of a kilobyte as it is told, says so, and ends at once. */
+/** A process that logs a number of lines of a kilobyte, reports this, and exits at once. */
 const [count = "0"] = process.argv.slice(2);
 const log = createLogger("info");
 for (let line = 1; line <= Number(count); line++) {

@@ -6,7 +6,7 @@ export interface Dialled {
   port?: number;
 }
 
-/** Lets a test be the network: what it does is done instead of connecting. */
+/** Replaces connecting with a function of the test. */
 export function onConnect(
   t: TestContext,
   instead: (socket: Socket, options: Dialled, connect: (options: object) => Socket) => Socket,

@@ -12,7 +12,7 @@ export const OPERATORS: OperatorToken[] = [
   { name: "bob", role: "operate", token: "bobs-token-of-more-than-thirty-two-letters" },
 ];
 
-/** Those whose tokens permit less than everything. */
+/** The operators whose tokens permit less than everything. */
 export const READER: OperatorToken = {
   name: "rita",
   role: "read",
@@ -28,22 +28,22 @@ export interface Answer {
   status: number;
   headers: Record<string, unknown>;
   text: string;
-  /** What JSON the text is; null if it is none. */
+  /** The text as JSON. Null if it is not JSON. */
   body: unknown;
 }
 
-/** A request as these tests make it; signed in as alice unless they say otherwise (null: without a token). */
+/** A request of these tests. Default: signed in as alice. Null: without a token. */
 export interface Request {
   method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   url: string;
   authorization?: string | null;
-  /** Further headers. */
+  /** Additional headers. */
   headers?: Record<string, string>;
   body?: unknown;
   remoteAddress?: string;
 }
 
-/** The operators' listener, on the given dependencies. */
+/** The operators' listener on these dependencies. */
 export function startOperatorApi(
   t: { after: (end: () => Promise<unknown>) => void },
   deps: Dependencies | Shards,
@@ -69,7 +69,7 @@ export function startOperatorApi(
     app,
     logged,
     ask,
-    /** Every route that takes a token. */
+    /** Every route that needs a token. */
     guardedRoutes: async () => {
       await app.ready();
       return app.routeTable.filter(
@@ -97,7 +97,7 @@ export function startOperatorApi(
   }
 }
 
-/** A stream of events has no end: its head is all that these tests ask for. */
+/** A stream of events has no end, so these tests read only its head. */
 function isEndless(headers: Record<string, unknown>): boolean {
   return headers["content-type"] === "text/event-stream";
 }

@@ -26,28 +26,31 @@ export const EVENTS = ["vc.test.ping"];
 const TEST_RING: KeyRing = [{ id: "test", key: randomBytes(32) }];
 
 export interface TestKey extends IssuedKey {
-  /** As the header has it. */
+  /** The value of the Authorization header. */
   authorization: string;
 }
 
 export interface PartnerApi {
   app: App;
   deps: Dependencies;
-  /** Whose work the dispatcher was told of. */
+  /** The subscriptions for which the dispatcher was nudged. */
   nudged: string[];
   inject: (request: InjectOptions) => Promise<LightMyRequestResponse>;
-  /** Opens a port on the loopback interface and answers its base URL. */
+  /** Opens a port on the loopback interface and returns its base URL. */
   listen: () => Promise<string>;
   /** Every route that was registered. */
   routes: () => Promise<RouteOptions[]>;
   anOrganization: (options?: { rateLimitPerMinute?: number }) => Promise<OrganizationRow>;
   aKeyOf: (organization: { id: string }, ...scopes: string[]) => Promise<TestKey>;
-  /** A key of an organization of its own. */
+  /** A key of a new organization. */
   aKeyWith: (...scopes: string[]) => Promise<TestKey>;
   aSubscriptionOf: (key: TestKey) => Promise<{ id: string; secret: string }>;
 }
 
-/** The partners' listener on a database, with a clock moved by hand; any URL whose text is acceptable is deliverable. */
+/**
+ * The partners' listener on a database, with a clock that the test moves. Every URL with valid text is
+ * deliverable.
+ */
 export function startPartnerApi(
   t: Pick<TestContext, "after">,
   db: Database,

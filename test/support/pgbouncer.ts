@@ -10,7 +10,7 @@ import { connect, type Database } from "../../src/postgres/database.ts";
 import { freePort } from "./free-port.ts";
 import { environmentOf } from "./database.ts";
 
-/** Runs PgBouncer on loopback in front of a test's database. Returns the ways through it, without a `pool_mode`. */
+/** Runs PgBouncer on loopback in front of a test's database. Returns its URLs, without a `pool_mode`. */
 export async function startPgBouncer(
   t: TestContext,
   db: Database,

@@ -1,8 +1,8 @@
 import { createDatabase, environmentOf, ownerOf } from "./database.ts";
 
 /**
- * With TEST_SHARD the services of the tests have four shards on two servers, and this one gets every organization. Without it
- * they have one database.
+ * With TEST_SHARD, the services of the tests have four shards on two servers, and this shard gets every
+ * organization. Without it they have one database.
  */
 export const PLACEMENT = process.env["TEST_SHARD"];
 
@@ -57,7 +57,7 @@ export async function environmentOfShards(placement: string): Promise<Record<str
   };
 }
 
-/** An organization is created where its slug is reserved. */
+/** An organization is created in the shard that reserves its slug. */
 async function placeAll(home: Parameters<typeof ownerOf>[0], placement: string): Promise<void> {
   const owner = ownerOf(home);
   await owner.unsafe(`

@@ -12,7 +12,7 @@ export const ORDER_CREATED: EventType = {
       : [{ pointer: "/amount", detail: "must be a number" }],
 };
 
-/** One that refuses nothing. */
+/** A type that accepts all data. */
 export const NOTE_ADDED: EventType = {
   name: "note.added",
   summary: "A note was added",

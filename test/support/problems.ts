@@ -7,14 +7,14 @@ import { BASE_URL, type PartnerApi } from "./partner-api.ts";
 
 const MEMBERS = ["code", "detail", "request_id", "status", "title", "type"];
 
-/** An answer, however it was fetched. */
+/** An answer of any client. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** What checks everything that we promise of an error, against the schema that we publish among others. */
+/** A function that checks everything that we promise about errors, including the published schema. */
 export async function problemCheck(
   api: PartnerApi,
 ): Promise<(answer: Answer, code: ErrorCode) => Problem> {
@@ -42,7 +42,7 @@ export async function problemCheck(
   };
 }
 
-/** Asks over HTTP. A body that is not text is sent as JSON. */
+/** Requests over HTTP. A body that is not text is sent as JSON. */
 export async function ask(
   url: string,
   {

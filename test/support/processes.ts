@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 
-/** The pids of the keepers that work in the home of a built-in PostgreSQL. */
+/** The pids of the keepers that run in the home of a built-in PostgreSQL. */
 export async function keepersIn(home: string): Promise<number[]> {
   const found: number[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
@@ -10,13 +10,15 @@ export async function keepersIn(home: string): Promise<number[]> {
   return found;
 }
 
-/** Whether a process lives. */
+/** Returns true if the process is alive. */
 export async function lives(pid: number): Promise<boolean> {
   const stat = await read(`${pid}/stat`);
   return stat !== "" && !/\) [ZX] /.test(stat);
 }
 
-/** The rights that a process has: its ids (real, effective, saved and of the file system), groups and capabilities. */
+/**
+ * The rights of a process: its ids (real, effective, saved and of the file system), groups and capabilities.
+ */
 export async function rightsOf(pid: number) {
   const status = await read(`${pid}/status`);
   const field = (name: string) =>
@@ -29,7 +31,7 @@ export async function rightsOf(pid: number) {
   };
 }
 
-/** What a process was given: its environment, and the paths of what it has open. */
+/** The environment of a process, and the paths of its open files. */
 export async function belongingsOf(pid: number) {
   const descriptors = await readdir(`/proc/${pid}/fd`);
   const paths = descriptors.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => ""));

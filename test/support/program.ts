@@ -11,15 +11,15 @@ export interface Program {
   partnerUrl: string;
   operatorUrl: string;
   process: ChildProcess;
-  /** Everything that it has logged so far. */
+  /** All its log lines so far. */
   log: Record<string, unknown>[];
-  /** What it has written to standard error so far. */
+  /** Its standard error so far. */
   complaint: () => string;
-  /** Sends the signal and resolves to the exit status, or the signal that ended it. */
+  /** Sends the signal and resolves to the exit status, or to the signal that ended it. */
   end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
 
-/** Runs the built program as a process of its own and resolves once it is ready. */
+/** Runs the built program as a process and resolves when it is ready. */
 export async function startProgram(
   t: Pick<TestContext, "after">,
   env: Record<string, string>,
@@ -28,7 +28,7 @@ export async function startProgram(
   const serving = { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env };
   const child = run(["serve"], serving, "pipe", limits);
   t.after(() => child.kill("SIGKILL"));
-  // Not `exit`: its last lines may still be in the pipe by then.
+  // `exit` may come before the last lines have left the pipe.
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
 
   const log: Record<string, unknown>[] = [];
@@ -59,7 +59,7 @@ export async function startProgram(
   };
 }
 
-/** Runs one command that is meant to be ended. */
+/** Runs a command that the caller ends. */
 export function spawnProgram(
   t: TestContext,
   args: string[],
@@ -88,15 +88,15 @@ export async function runProgram(args: string[], env: Record<string, string>, li
   return { status, ...output };
 }
 
-/** What the system allows a process, and which program it runs. */
+/** The limits of a process, and its program. */
 export interface Limits {
-  /** The command line's module. Default: the one that was built here. */
+  /** The command line's module. Default: the one of this build. */
   entry?: string;
-  /** Files, sockets and pipes that it may have open. */
+  /** The maximum of open files, sockets and pipes. */
   descriptors?: number;
 }
 
-/** Starts one command and leaves it to the caller. `stdout`: a descriptor that it writes to instead. */
+/** Starts a command without waiting for it. `stdout`: a descriptor for its output. */
 export function run(
   args: string[],
   env: Record<string, string>,

@@ -1,4 +1,4 @@
-/** The fields of a message in protobuf, by number. A field that is absent reads as empty. */
+/** The fields of a protobuf message, by number. An absent field is empty. */
 export interface Fields {
   bytes: (field: number) => Buffer;
   messages: (field: number) => Fields[];

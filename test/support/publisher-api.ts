@@ -8,7 +8,7 @@ import { ANYWHERE, createEngine } from "./engine.ts";
 import { aPlatformsTypes } from "./platform-types.ts";
 import { PUBLISHER, startOperatorApi } from "./operator-api.ts";
 
-/** The operators' listener as a service of the platform uses it, and an organization of its own. */
+/** The operators' listener for a publishing service, and a new organization. */
 export async function aPublisherApi(t: Parameters<typeof startOperatorApi>[0], db: Database) {
   const engine = await createEngine(db, { eventTypes: aPlatformsTypes() });
   const { deps } = engine;
@@ -28,7 +28,7 @@ export async function aPublisherApi(t: Parameters<typeof startOperatorApi>[0], d
       body,
       authorization: `Bearer ${PUBLISHER.token}`,
     });
-  /** The faults of a refused request, of which nothing may have been written. */
+  /** Returns the faults of a refused request, which must have written nothing. */
   const faultsOf = async (body: unknown): Promise<Fault[]> => {
     const answer = await post(body);
     assert.equal(answer.status, 422, answer.text);

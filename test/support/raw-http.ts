@@ -8,8 +8,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes as they are, all of them before it reads anything, as simple clients do. Then reads until the server
- * closes, or has sent one whole answer.
+ * Sends all bytes unchanged before it reads anything, as simple clients do. Then reads until the server
+ * closes or has sent one whole answer.
  */
 export async function sendRaw(baseUrl: string, request: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
@@ -31,8 +31,8 @@ export async function sendRaw(baseUrl: string, request: string): Promise<RawAnsw
 }
 
 /**
- * Sends bytes as they are and answers everything that comes back until the server closes the connection. `isHead`
- * says that the first request was one, whose answer has no body, even if its head announces one.
+ * Sends bytes unchanged and returns everything that the server sends until it closes the connection.
+ * `isHead`: the first request is a HEAD request, whose answer has no body, even if its head announces one.
  */
 export async function converse(
   baseUrl: string,
@@ -41,7 +41,7 @@ export async function converse(
 ): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
-  socket.on("error", () => undefined); // A reset is one way to close.
+  socket.on("error", () => undefined); // A server may close by a reset.
   socket.write(bytes, "latin1");
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -50,12 +50,12 @@ export async function converse(
   return parseAll(isHead ? text.replace(/^content-length: .*\r\n/im, "") : text);
 }
 
-/** A request's head and body as text, so that each line can be bent. */
+/** The head and body of a request as text, so that tests can change every line. */
 export function rawRequest(line: string, headers: readonly string[], body = ""): string {
   return [line, ...headers, "", body].join("\r\n");
 }
 
-/** Several answers, one behind the other. */
+/** Several answers in a row. */
 export function parseAll(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let rest = text; rest !== "";) {

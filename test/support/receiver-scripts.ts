@@ -10,16 +10,16 @@ export function status(
   return ({ response }) => response.writeHead(code, headers).end(body);
 }
 
-/** Takes the request and never answers. */
+/** Reads the request and never answers. */
 export const hang: Script = () => undefined;
 
-/** Closes the connection the hard way. */
+/** Resets the connection. */
 export const reset: Script = ({ received }) => received.connection.resetAndDestroy();
 
-/** Closes the connection politely, without an answer. */
+/** Ends the connection without an answer. */
 export const hangUp: Script = ({ socket }) => socket.end();
 
-/** Asks for the handshake again, on the connection that has one (TLS 1.2 and before). */
+/** Requests a second handshake on the same connection (TLS 1.2 and before). */
 export const renegotiate: Script = ({ socket }) => {
   if (socket instanceof TLSSocket) socket.renegotiate({}, () => undefined);
 };
@@ -31,19 +31,19 @@ export function raw(...chunks: (string | Buffer)[]): Script {
   };
 }
 
-/** These bytes, then the end of the connection. */
+/** Sends these bytes and then ends the connection. */
 export function rawAndEnd(bytes: string): Script {
   return ({ socket }) => socket.end(bytes, "latin1");
 }
 
-/** These bytes, then a reset. */
+/** Sends these bytes and then resets the connection. */
 export function rawAndReset(bytes: string): Script {
   return ({ socket, received }) => {
     socket.write(bytes, "latin1", () => received.connection.resetAndDestroy());
   };
 }
 
-/** The head, if any, at once; then these bytes one at a time, for as long as the connection lives. */
+/** Sends the head, if any, at once. Then sends these bytes one at a time until the connection ends. */
 export function drip(bytes: string, everyMs: number, head = ""): Script {
   return ({ socket }) => {
     socket.write(head, "latin1");
@@ -59,7 +59,7 @@ export function drip(bytes: string, everyMs: number, head = ""): Script {
   };
 }
 
-/** These bytes, then more and more of the others until the connection is gone. */
+/** Sends these bytes, then repeats the others until the connection ends. */
 export function flood(head: string, more: string | Buffer): Script {
   return ({ socket }) => {
     socket.write(head, "latin1");
@@ -67,7 +67,7 @@ export function flood(head: string, more: string | Buffer): Script {
   };
 }
 
-/** Reset if this connection has brought a request before, as by a receiver that just let it go. */
+/** Resets a connection that has already had a request, like a receiver that has just closed it. */
 export function resetWhenReused(otherwise: Script): Script {
   return (exchange) => {
     (exchange.received.requestsOnConnection > 1 ? reset : otherwise)(exchange);

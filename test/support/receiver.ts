@@ -16,14 +16,14 @@ export interface Received {
   headers: IncomingHttpHeaders;
   body: Buffer;
   at: Date;
-  /** The name asked for in the handshake. */
+  /** The server name of the handshake. */
   servername: string | false;
-  /** The TCP connection that it came on, and how many requests that has brought so far. */
+  /** The TCP connection of the request, and its number of requests so far. */
   connection: Socket;
   requestsOnConnection: number;
 }
 
-/** What the receiver does about a request. Raw bytes go to `socket`, past HTTP. */
+/** The receiver's reaction to a request. Raw bytes go to `socket`, without HTTP. */
 export type Script = (exchange: {
   received: Received;
   response: ServerResponse;
@@ -31,29 +31,29 @@ export type Script = (exchange: {
 }) => void;
 
 export interface ReceiverOptions {
-  /** Where it listens; default 127.0.0.2. */
+  /** Its address. Default: 127.0.0.2. */
   address?: string;
   port?: number;
-  /** The host in its URLs and its certificate; default: the address. */
+  /** The host in its URLs and its certificate. Default: the address. */
   host?: string;
   certificate?: CertificateOptions["kind"];
-  /** The names in its certificate, if they are to be others. */
+  /** Other names for its certificate. */
   certifiedHosts?: string[];
-  /** Whether the handshake fails for senders that show no certificate. */
+  /** True to refuse senders without a client certificate. */
   wantsCertificate?: boolean;
-  /** The one version of TLS that it speaks; default: all of today's. */
+  /** Its only version of TLS. Default: all current ones. */
   tlsVersion?: SecureVersion;
-  /** How it exchanges keys; default: in all of today's ways. */
+  /** Its key exchange. Default: all current ones. */
   ecdhCurve?: string;
-  /** What happens to a new connection before TLS; default: the handshake. */
+  /** The treatment of a new connection before TLS. Default: the handshake. */
   accept?: (socket: Socket, secure: () => void) => void;
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /**
- * A receiver of deliveries that does what a test tells it, over real HTTPS on loopback. It answers
- * 200 until told otherwise. Without a test context, the caller closes it.
+ * A receiver of deliveries with the test's scripts, over real HTTPS on loopback. Its default answer is 200.
+ * Without a test context, the caller closes it.
  */
 export async function startReceiver(t: TestContext | undefined, options: ReceiverOptions = {}) {
   const { address = "127.0.0.2", certificate: kind = "good" } = options;
@@ -81,7 +81,7 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
       rejectUnauthorized: isStrict,
       ...(only !== undefined && { minVersion: only, maxVersion: only }),
       ...(options.ecdhCurve !== undefined && { ecdhCurve: options.ecdhCurve }),
-      keepAliveTimeout: 60_000, // No connection goes away by itself, however slow the machine.
+      keepAliveTimeout: 60_000, // The receiver closes no connection by itself, even on a slow machine.
     },
     (request, response) => void serve(request, response),
   );
@@ -104,12 +104,12 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
     return `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`;
   }
 
-  /** The next request gets the first script, and so on; the last one stays. */
+  /** The next request gets the first script, and so on. The last script is repeated. */
   function answer(...next: [Script, ...Script[]]): void {
     scripts = next;
   }
 
-  /** The oldest request that has not been asked for yet. */
+  /** The oldest request that was not returned yet. */
   async function next(): Promise<Received> {
     const mine = unread++;
     return requests.until((all) => all[mine]);
@@ -146,5 +146,5 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
 }
 
 function ignore(): void {
-  // What becomes of a connection is for the sender to say.
+  // The sender handles errors of connections.
 }

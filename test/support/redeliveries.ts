@@ -8,7 +8,7 @@ import { startOperatorApi } from "./operator-api.ts";
 
 type Subscription = Awaited<ReturnType<typeof aSubscription>>;
 
-/** The operator API on an engine whose deliveries have one attempt, and jobs that take their turns when told to. */
+/** The operator API on an engine with one attempt for each delivery, and jobs whose turns the test starts. */
 export async function createRedeliveries() {
   const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
     rules: {
@@ -20,7 +20,7 @@ export async function createRedeliveries() {
   });
   return { deps, clock, deliverDue, deadLetters, runAll, client };
 
-  /** A subscription with so many dead letters. */
+  /** A subscription with this number of dead letters. */
   async function deadLetters(count: number, organizationId?: string): Promise<Subscription> {
     const subscription = await aSubscription(deps, organizationId);
     await publish(deps, subscription.organization_id, count);
@@ -29,7 +29,7 @@ export async function createRedeliveries() {
     return subscription;
   }
 
-  /** Turns of the job, a second apart, until none is left. */
+  /** Runs turns of the job, a second apart, until none is left. */
   async function runAll(): Promise<void> {
     for (;;) {
       const open = await deps.db`

@@ -4,8 +4,8 @@ import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 
 /**
- * Whether the program is there. Where it is not, a stranger's run skips the test and says so; the
- * gate, which installs all of them, fails.
+ * Checks that a program exists. If it does not, a local run skips the test and names the program. The gate
+ * installs all programs, so there the test fails.
  */
 export async function requireProgram(
   t: TestContext,
@@ -21,7 +21,7 @@ export async function requireProgram(
   }
 }
 
-/** Nothing is skipped where `CI` is set: a gate that tests less than it says would be worse than none. */
+/** With `CI`, nothing is skipped, because a gate must not test less than it reports. */
 export function skipOrFail(t: TestContext, reason: string): void {
   if (process.env["CI"]) assert.fail(reason);
   t.skip(reason);

@@ -54,7 +54,7 @@ export async function call(
   };
 }
 
-/** A partner of its own, made by the operator API of a running program. */
+/** Creates a partner through the operator API of a running program. */
 export async function aPartner(
   program: Program,
   slug: string,
@@ -79,7 +79,7 @@ export async function aPartner(
   };
 }
 
-/** A partner that has its key already, on whichever program runs now. */
+/** A partner with an existing key, on any running program. */
 export function partnerOf(program: Program, token: string) {
   const ask = (path: string, request: { method?: string; body?: unknown } = {}, as = token) =>
     call(`${program.partnerUrl}/api/v1/partner${path}`, { ...request, token: as });

@@ -8,7 +8,7 @@ import type { Receiver } from "./receiver.ts";
 
 const CLIENTS = 4;
 
-/** A process that keeps its port over its restarts. */
+/** A process that keeps its port when it restarts. */
 export class Node {
   readonly role: string;
   readonly port: number;
@@ -37,7 +37,7 @@ export class Node {
     return new Node(env.ROLE, port, await start(limits), start);
   }
 
-  /** Stops the process and starts it again, of another release if `limits` name its program. */
+  /** Stops the process and starts it again. `limits` may name the program of another release. */
   async restart(limits?: Limits): Promise<number | NodeJS.Signals | null> {
     const status = await this.program.end("SIGTERM");
     this.program = await this.#startAgain(limits);
@@ -51,7 +51,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** Clients that keep their connections publish one event after the other until they are stopped. */
+/** Clients that keep their connections and publish one event after the other until they are stopped. */
 export function startLoad(
   url: string,
   { id, secret }: { id: string; secret: string },
@@ -93,7 +93,7 @@ async function post(agent: Agent, url: string, token: string, body: object): Pro
   });
 }
 
-/** Waits until the receiver has each event, and returns what it got more than once. */
+/** Waits until the receiver has each event, and returns the events that arrived more than once. */
 export async function duplicatesOf(
   published: readonly string[],
   receiver: Receiver,

@@ -1,4 +1,4 @@
 import { fileURLToPath } from "node:url";
 
-/** The checkout, wherever in it the compiled tests lie. */
+/** The checkout, independent of the folder of the compiled tests. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

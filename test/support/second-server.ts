@@ -5,7 +5,7 @@ import type { TestContext } from "node:test";
 import { removeEmbedded, startEmbedded } from "../../src/embedded-postgres/index.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 
-/** An empty database on a PostgreSQL server of its own. */
+/** An empty database on another PostgreSQL server. */
 export async function aSecondServer(t: TestContext): Promise<{ url: string; db: Database }> {
   const dataDir = await mkdtemp(join(tmpdir(), "partner-api-second-"));
   const server = await startEmbedded({ dataDir, log: () => undefined });

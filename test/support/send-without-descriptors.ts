@@ -1,7 +1,7 @@
 import { openSync } from "node:fs";
 import { createSender } from "../../src/delivery/sender.ts";
 
-/** A program: uses up its file descriptors, makes one attempt and prints what came of it. */
+/** A program that uses up its file descriptors, makes one attempt and prints the outcome. */
 const destination = {
   url: "https://127.0.0.2/",
   host: "127.0.0.2",
@@ -33,6 +33,6 @@ function useUpDescriptors(): void {
   try {
     for (;;) openSync("/dev/null", "r");
   } catch {
-    // That was the last one.
+    // No descriptor is left.
   }
 }

@@ -8,7 +8,7 @@ import type { AddressPolicy } from "../../src/domain/public-address.ts";
 import type { NameLookup } from "../../src/network/name-lookup.ts";
 import { testAuthority } from "./certificates.ts";
 
-/** Where test receivers live. 127.0.0.1 is left out: what turns up there has got past the policy. */
+/** The address of test receivers. Never 127.0.0.1: a connection to it has passed the policy by mistake. */
 export const RECEIVERS: AddressPolicy = {
   allow: ["127.0.0.2/32", "127.0.0.3/32", "::1/128"].map(cidr),
   deny: [],
@@ -60,7 +60,7 @@ export function aPost(url: string, changes: Partial<Post> = {}): Post {
   };
 }
 
-/** A look-up with these answers, by name; a name's answers are given one after the other. */
+/** A look-up with these answers by name. The answers for a name are returned in order. */
 export function names(answers: Record<string, string[][]>): NameLookup {
   return (host) => {
     const addresses =

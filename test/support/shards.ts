@@ -5,7 +5,7 @@ import { aGate, type Gate } from "./database-gate.ts";
 import { ADMIN_TOKEN, type Program } from "./program.ts";
 import { aRig, type Answered, call, partnerOf } from "./rig.ts";
 
-/** The environment of processes with several shards, each on a server of its own behind a gate. */
+/** The environment of processes with several shards, each on its own server behind a gate. */
 export async function aShardedRig(t: TestContext, names: string[]) {
   const gates = new Map<string, Gate>();
   const urls: string[] = [];
@@ -38,7 +38,7 @@ export function operatorOf({ operatorUrl }: Program) {
     call(`${operatorUrl}/api/v1/admin${path}`, { ...request, token: ADMIN_TOKEN });
 }
 
-/** A partner whose organization lives in this shard. */
+/** A partner whose organization is in this shard. */
 export async function aPartnerIn(program: Program, shard: string, slug: string) {
   const ask = operatorOf(program);
   const made = await ask("/organizations", {

@@ -15,7 +15,10 @@ const SAMPLES = join(ROOT, "site/samples");
 
 export type Shell = Awaited<ReturnType<typeof aShell>>;
 
-/** A partner's shell in an empty folder, with curl and `partner-api`, which runs the samples of the documentation. */
+/**
+ * A partner's shell in an empty folder, with curl and `partner-api`. It runs the samples of the
+ * documentation.
+ */
 export async function aShell(t: TestContext, settings: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -35,18 +38,18 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
       cwd: folder,
       env: { ...env, ...more },
       stdio: ["ignore", "pipe", "pipe"],
-      detached: true, // A group: what the shell has started ends with it.
+      detached: true, // A process group, so that everything that the shell has started ends with it.
     });
 
   return {
     folder,
-    /** What the samples find in their environment. */
+    /** The environment of the samples. */
     env,
-    /** Runs a sample to its end and answers what it printed. */
+    /** Runs a sample to its end and returns its output. */
     async run(sample: string): Promise<string> {
       return this.runText(await read(sample));
     },
-    /** The same of a text. */
+    /** The same for a text. */
     async runText(text: string): Promise<string> {
       const child = open(text);
       const output: Buffer[] = [];
@@ -57,7 +60,7 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
       assert.equal(status, 0, `${text}: ${Buffer.concat(complaints).toString()}`);
       return Buffer.concat(output).toString();
     },
-    /** Runs a sample that uses our package, which it finds as the one that it lies in. */
+    /** Runs a sample that imports our package from the checkout. */
     async runModule(sample: string): Promise<string> {
       const node = promisify(execFile)(process.execPath, [join(SAMPLES, sample)], { env });
       return (await node).stdout;
@@ -87,7 +90,7 @@ export async function aShell(t: TestContext, settings: Record<string, string>) {
   };
 }
 
-/** PARTNER_API_ARGS adds what a test needs beside the words of the documentation, a free port say. */
+/** PARTNER_API_ARGS adds arguments of the test to those of the documentation, such as a free port. */
 const PROGRAM = `#!/usr/bin/env bash
 exec "${process.execPath}" --input-type=module \\
   -e 'import("${ENTRY}").then(({ main }) => main(process.argv.slice(1)))' -- "$@" \${PARTNER_API_ARGS-}

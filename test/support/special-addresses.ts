@@ -2,8 +2,8 @@ import { isContactable } from "../../src/domain/public-address.ts";
 import { fixture } from "./fixture.ts";
 
 /**
- * A second, slow and simple reading of the list of special addresses, to judge the first by. Here
- * an address is one bigint, and a block the first and the last address in it.
+ * A second, simple and slow reading of the list of special addresses, to check the first. Here an address is
+ * a bigint, and a block is its first and last address.
  */
 export interface SpecialBlock {
   text: string;
@@ -16,7 +16,7 @@ export interface SpecialBlock {
 const ISATAP = "*:0:5efe:*.*/ISATAP";
 const OUTSIDE = "everything outside 2000::/3";
 
-/** The list as it stands in the fixture, one `[block, name]` for each line. */
+/** The list of the fixture: one `[block, name]` for each line. */
 export function rows(): [block: string, name: string][] {
   const [, ...lines] = fixture("special-addresses.csv").trim().split(/\r?\n/);
   return lines.map((line) => {
@@ -25,7 +25,7 @@ export function rows(): [block: string, name: string][] {
   });
 }
 
-/** The lines that are blocks of addresses; the two others are rules. */
+/** The lines with blocks of addresses. The two other lines are rules. */
 export const BLOCKS: SpecialBlock[] = rows()
   .filter(([text]) => text !== ISATAP && text !== OUTSIDE)
   .map(([text, name]) => {
@@ -51,19 +51,19 @@ export function text4(address: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => String((address >> shift) & 0xffn)).join(".");
 }
 
-/** All eight groups, without `::`, as no program writes it but every program reads it. */
+/** All eight groups without `::`. Every program reads this form, and none writes it. */
 export function text6(address: bigint): string {
   const shifts = [112n, 96n, 80n, 64n, 48n, 32n, 16n, 0n];
   return shifts.map((shift) => ((address >> shift) & 0xffffn).toString(16)).join(":");
 }
 
-/** The same with its last 32 bits as dotted decimals. */
+/** The same with its last 32 bits in dotted decimals. */
 export function dottedText6(address: bigint): string {
   const groups = text6(address).split(":").slice(0, 6);
   return [...groups, text4(address & 0xffff_ffffn)].join(":");
 }
 
-/** As a resolver or a socket writes it, with the longest run of zeros shortened. */
+/** The form of resolvers and sockets, which shorten the longest run of zeros. */
 export function shortText6(address: bigint): string {
   return new URL(`https://[${text6(address)}]`).hostname.slice(1, -1);
 }
@@ -81,7 +81,7 @@ function numberOf6(text: string): bigint {
   );
 }
 
-/** What our own policy says while the operator makes no exceptions. */
+/** The verdict of our policy without the operator's exceptions. */
 export function isPublic(address: string): boolean {
   return isContactable(address, { allow: [], deny: [] });
 }

@@ -3,8 +3,8 @@ import type { Database } from "../../src/postgres/database.ts";
 import type { Gate } from "./database-gate.ts";
 
 /**
- * Stops a process in mid-transaction, where the server has prepared its next statement and waits for its parameters.
- * Answers, once the server does, what becomes of the transaction when the process goes on.
+ * Stops a process inside a transaction, after the server has prepared its next statement. Returns a function
+ * that lets the process continue and resolves when the transaction ends.
  */
 export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Promise<void> }> {
   let wake: () => void = () => undefined;
@@ -13,7 +13,7 @@ export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Pro
   const transaction = gate.db.begin(async (tx) => {
     [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
     gate.freezeAfterNext();
-    const next = tx`select length(${"x".repeat(4_000_000)})`.execute(); // Of more than one packet.
+    const next = tx`select length(${"x".repeat(4_000_000)})`.execute(); // Longer than one packet.
     await awake;
     await next;
   });
@@ -25,7 +25,7 @@ export async function stall(gate: Gate, db: Database): Promise<{ goOn: () => Pro
     () => assert.fail("it went on"),
     (error: unknown) => assert.fail(error as Error),
   );
-  failed.catch(() => undefined); // Asked for as long as it is waited for.
+  failed.catch(() => undefined); // The loop repeats the question until the transaction stalls or fails.
   while (!(await Promise.race([isStalled(), failed])));
   return {
     goOn: async () => {

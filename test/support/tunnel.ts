@@ -7,14 +7,14 @@ import type { TestContext } from "node:test";
 import { Arrivals } from "./arrivals.ts";
 import { certificate } from "./certificates.ts";
 
-/** A request that came through, and how it was answered. */
+/** A request that passed the tunnel, and its answer. */
 interface Passed {
   headers: IncomingHttpHeaders;
   body: Buffer;
   status: number;
 }
 
-/** What partners put in front of a receiver that speaks plain HTTP: an https address whose requests go to a port. */
+/** A tunnel in front of a receiver that speaks plain HTTP: an https address whose requests go to a port. */
 export async function aTunnel(t: TestContext) {
   let port = 0;
   const passed = new Arrivals<Passed>();
@@ -48,7 +48,7 @@ export async function aTunnel(t: TestContext) {
   };
 }
 
-/** The status of the answer; 502 if there is none. */
+/** The status of the answer. 502 if there is none. */
 function ask(options: http.RequestOptions, body: Buffer): Promise<number> {
   return new Promise((resolve) => {
     http

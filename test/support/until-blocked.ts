@@ -1,6 +1,6 @@
 import type { Database } from "../../src/postgres/database.ts";
 
-/** Resolves once some statement of this database waits for a lock. */
+/** Resolves when a statement of this database waits for a lock. */
 export async function untilBlocked(db: Database): Promise<void> {
   for (let blocked = 0; blocked === 0;) {
     const rows = await db`

@@ -3,10 +3,10 @@ import { fixture } from "./fixture.ts";
 export interface TestUrl {
   url: string;
   accepted: boolean;
-  /** What the partner is told, or null. */
+  /** The explanation for the partner, or null. */
   reason: string | null;
   note: string;
 }
 
-/** URLs of every kind that we could think of, each with its verdict. */
+/** URLs of every kind, each with its verdict. */
 export const URLS = JSON.parse(fixture("urls.json")) as TestUrl[];
