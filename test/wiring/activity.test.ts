@@ -20,7 +20,7 @@ const anAttempt = (reason: string | null) => (counts: ActivityCounts) => {
   counts.addAttempt(5, reason);
 };
 
-/** The log of a process of its own, on an empty table. */
+/** The log of one process, on an empty table. */
 async function aLog(max?: number) {
   await db`delete from activity_minutes`;
   await ownerOf(db)`delete from activity_hours`;
@@ -81,7 +81,7 @@ test("a write with an unknown result is repeated with the same numbers", async (
   assert.equal((await sumActivity(db, ofSubscription)).succeeded, 1);
 });
 
-test("only what has changed is written, a thousand rows a statement", async () => {
+test("a write contains only changes, a thousand rows in a statement", async () => {
   const { log, write } = await aLog();
   const writes = async () => {
     const statements: number[] = [];
@@ -169,7 +169,7 @@ test("a day of minutes is dropped only after all of them were merged into hours"
   await db`insert into activity_minutes select * from activity_hours limit 1`;
   clock.advance(1);
   await dropExpiredPartitions(db, clock());
-  assert.equal(await partitions(), 1, "something has not become hours");
+  assert.equal(await partitions(), 1, "a minute was not merged into hours");
 
   await rollUpActivity({ db, clock });
   await dropExpiredPartitions(db, clock());

@@ -25,7 +25,7 @@ for (const [what, content] of [
   ["short", "guess me\n"],
   ["broken", `${"a".repeat(40)} ${"b".repeat(40)}\n`],
 ] as const) {
-  test(`a token file that is ${what} lets nobody in: the service does not start`, async (t) => {
+  test(`a token file that is ${what} stops the start`, async (t) => {
     const dataDir = await aFolder(t);
     await writeFile(join(dataDir, "admin-token"), content);
     await assert.rejects(openAdminTokens({ adminTokens: null, dataDir }), /admin-token is damaged/);

@@ -10,7 +10,7 @@ import { run } from "../support/program.ts";
 
 const COLLECTOR = fileURLToPath(new URL("../../src/wiring/collector.js", import.meta.url));
 
-test("this Node.js knows every option of the collector", () => {
+test("this Node.js has every option of the collector", () => {
   const program = `(await import(${JSON.stringify(COLLECTOR)})).tuneCollector()`;
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -20,7 +20,7 @@ test("this Node.js knows every option of the collector", () => {
   assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
 });
 
-/** Has V8 print, when a program ends, each of its options and what it stands at. */
+/** Makes V8 print all its options with their values when a program ends. */
 const script =
   'import v8 from "node:v8"; process.on("exit", () => v8.setFlagsFromString("--help"));';
 const TELLING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
@@ -28,7 +28,7 @@ const TELLING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURICompon
 async function optionsOf(t: TestContext, command: string) {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const file = await open(join(folder, "help"), "w+"); // V8 does not wait for a pipe that is full.
+  const file = await open(join(folder, "help"), "w+"); // V8 does not wait for a full pipe.
   const child = run([command], { ...TELLING, PORT: "eighty" }, file.fd);
   await once(child, "close");
   const help = await readFile(join(folder, "help"), "utf8");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Logger } from "pino";
 import { createContentionLog } from "../../src/wiring/contention-log.ts";
 
-test("contention is logged at most once a minute, with the holders of most slots", () => {
+test("contention is logged at most once a minute, with the organizations that have most slots", () => {
   const lines: unknown[] = [];
   let nowMs = 0;
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger;

@@ -56,7 +56,7 @@ test("a slow measurement does not make a correct clock wrong, but detects an hou
   for (const ahead of [0, HOUR_MS]) {
     const machine = { ahead: ahead - 20_000, monotonic: 0 };
     const slow = ((...query: Parameters<typeof db>) => {
-      machine.ahead += 20_000; // So long the query waits for its turn.
+      machine.ahead += 20_000; // The query waits this long for its turn.
       machine.monotonic += 20_000;
       return db(...query);
     }) as unknown as Database;

@@ -7,7 +7,7 @@ import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 
 const SEVERAL = "postgres://the%20service:secret@one:5432,two:5433/partner";
 
-test("a database with several hosts has one user, and its first host names it", () => {
+test("a database with several hosts has one user, and is named by its first host", () => {
   const { databaseUrl, dataDir } = loadConfig({ DATABASE_URL: SEVERAL });
   assert.equal(parsePostgresUrl(SEVERAL)?.username, "the%20service");
   assert.equal(describeDatabase({ ...loadConfig({}), databaseUrl, dataDir }), "one:5432");
@@ -19,7 +19,7 @@ test("a password that contains host names does not hide the first host", () => {
   assert.equal(url.host, "one");
 });
 
-test("a service that uses the schema's owner is warned, and keeps the rights of its functions", async () => {
+test("a service with the schema's owner is warned, and keeps the rights of its functions", async () => {
   const db = await createDatabase();
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(db);
   const said: string[] = [];
@@ -48,7 +48,7 @@ test("a migration URL of another database is refused", async () => {
   );
 });
 
-test("only serve and migrate set how long history is kept, and no other command", async () => {
+test("only serve and migrate set the retention of history", async () => {
   const db = await createDatabase();
   const said: string[] = [];
   const retentionAfter = async (retention: string, options: { writesRetention?: boolean }) => {
@@ -69,7 +69,7 @@ for (const [attempt, idle] of [
   ["1m", "10s"],
   ["5ms", "1s"],
 ] as const) {
-  test(`with attempts of ${attempt} a process that is frozen in mid-transaction holds the others up for ${idle}`, async () => {
+  test(`with attempts of ${attempt} a process that is frozen in a transaction blocks others for ${idle}`, async () => {
     const env = environmentOf(await createDatabase());
     const config = loadConfig({ ...env, ATTEMPT_TIMEOUT: attempt });
     const { db, close } = await openDatabase(config, () => undefined);
@@ -97,19 +97,19 @@ test("a process whose role does not own the schema refuses to start before migra
   });
 });
 
-test("a start does not wait for a session that holds what the schema's owner writes", async () => {
+test("a start does not wait for a session that locks the settings table", async () => {
   const db = await createDatabase();
   const config = loadConfig(environmentOf(db));
   await ownerOf(db).begin(async (busy) => {
     await busy`lock table settings in exclusive mode`;
     await assert.rejects(
       updateSchema(config, config.databaseUrl ?? "", () => undefined, { stepsMs: 500 }),
-      { code: "ETIMEDOUT" }, // Otherwise the server ends the statement much later, with another code.
+      { code: "ETIMEDOUT" }, // Without the limit the server ends the statement much later, with another code.
     );
   });
 });
 
-test("a schema keeps the name of its shard and is refused under another name, so shards never share one", async () => {
+test("a schema keeps the name of its shard, so shards never share one", async () => {
   const { MIGRATION_DATABASE_URL: url = "" } = environmentOf(await createDatabase());
   const open = async (shards: string) => {
     for (const shard of eachShard(loadConfig({ SHARDS: shards }))) {

@@ -12,7 +12,7 @@ test("with enough descriptors every part gets its maximum", () => {
 
 for (const descriptors of [256, 1_024, 4_096, 65_536]) {
   for (const role of ["all", "api", "dispatcher"] as const) {
-    test(`of ${descriptors} descriptors a process in the role ${role} leaves a hundred to the database and the rest`, () => {
+    test(`with ${descriptors} descriptors and the role ${role}, a hundred are left for the database and the rest`, () => {
       const shared = shareDescriptors(descriptors, { ...all, role });
       const { partners, operators, receivers } = shared;
       assert.ok(partners + operators + receivers <= descriptors - 100);

@@ -18,7 +18,7 @@ function readinessOf(databaseMs?: number, id = "mine", of = db, writes = new Wri
   return new Readiness([health]);
 }
 
-test("a shard that was just opened is checked at once, although a check before it failed", async () => {
+test("a shard that was just opened is checked at once, even after a failed check", async () => {
   const health = new ShardHealth("00");
   assert.ok((await health.check()).every(({ ok }) => !ok));
   const ring: KeyRing = [{ id: "mine", key: Buffer.alloc(32) }];
@@ -72,7 +72,7 @@ test("a stopping process is not ready on either listener", async () => {
 });
 
 for (const fault of ["no_resolver", "no_descriptors", "no_ports", "no_route"] as const) {
-  test(`${fault} is for operators to know, and takes no process out of the partners' balancer`, async () => {
+  test(`${fault} is shown to operators and does not affect readiness`, async () => {
     const readiness = readinessOf();
     readiness.noteFault(fault);
     const checks = await readiness.forOperators.ready();
@@ -83,7 +83,7 @@ for (const fault of ["no_resolver", "no_descriptors", "no_ports", "no_route"] as
 }
 
 for (const fault of ["lease_spent", "unexpected"] as const) {
-  test(`${fault} is no reason not to be ready`, async () => {
+  test(`${fault} does not affect readiness`, async () => {
     const readiness = readinessOf();
     readiness.noteFault(fault);
     assert.ok(await isReady(readiness.forOperators));

@@ -19,14 +19,14 @@ import { aDetachedDay, daysAgo, isThere, listWaiting } from "../support/expired-
 
 const db = await createDatabase();
 
-/** Says when it has begun, and ends once it is told to. */
+/** Reports when it has begun, and ends on request. */
 const HELD = 'mkfifo "$1/on"; echo > "$1/on"; cat "$1/on" >> "$1/runs"';
 
 const onError = (error: unknown) => {
   throw error;
 };
 
-/** A detached partition, and a program of this text that exports it, on a clock that is moved by hand. */
+/** A detached partition, and a program with this text that exports it, on a clock that the test moves. */
 async function anExport(t: TestContext, text: string, days = 40) {
   const partition = await aDetachedDay(db, days);
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
@@ -60,7 +60,7 @@ async function anExport(t: TestContext, text: string, days = 40) {
   return { partition, folder, write, log, logger, clock, command, stopping, exportOne, problem };
 }
 
-test("the program gets its arguments and the qualified name, and the partition goes once it succeeded", async (t) => {
+test("the program gets its arguments and the qualified name, and the partition is dropped after its success", async (t) => {
   const { partition, folder, exportOne, log, problem } = await anExport(
     t,
     'echo "$2" > "$1/named"',
@@ -78,7 +78,7 @@ for (const [what, script, why] of [
   ["ends with status 1", "echo disk full >&2; exit 1", "exit status 1"],
   ["is killed by a signal", "kill -9 $$", "signal SIGKILL"],
 ] as const) {
-  test(`a program that ${what} leaves the partition, and is run again after a while`, async (t) => {
+  test(`a program that ${what} keeps the partition and is repeated later`, async (t) => {
     const { partition, exportOne, log, clock, write, problem } = await anExport(t, script);
     await exportOne();
     assert.equal(await isThere(db, partition), true);
@@ -109,17 +109,17 @@ for (const [what, script, why] of [
   });
 }
 
-test("a program that is missing fails like any other", async (t) => {
+test("a missing program fails like any other", async (t) => {
   const { partition, exportOne, log } = await anExport(t, "exit 0");
   await exportOne({ program: "/nowhere/export" });
   assert.equal(log.all.at(-1)?.["why"], "/nowhere/export does not run: ENOENT");
   assert.equal(await isThere(db, partition), true);
 });
 
-test("a program for which there are no descriptors fails like any other, and the service goes on", async (t) => {
+test("a program without free descriptors fails like any other, and the service continues", async (t) => {
   const { partition, exportOne, log } = await anExport(t, "exit 0");
   const spawn = t.mock.method(childProcess, "spawn", () => {
-    const child = new childProcess.ChildProcess(); // As Node.js returns it: without streams and id.
+    const child = new childProcess.ChildProcess(); // Node.js returns it like this, without streams and id.
     process.nextTick(() => child.emit("error", Object.assign(new Error(), { code: "EMFILE" })));
     return child;
   });
@@ -133,7 +133,7 @@ test("a program for which there are no descriptors fails like any other, and the
   assert.equal(await isThere(db, partition), true);
 });
 
-test("an environment that the system refuses is a failure like any other", async (t) => {
+test("an environment that the system refuses fails like any other program", async (t) => {
   const { partition, clock, command, logger, log } = await anExport(t, "exit 0");
   const env = { ...command.env, LONG: "x".repeat(2 ** 22) };
   const options = { log: logger, onError, signal: new AbortController().signal };
@@ -142,7 +142,7 @@ test("an environment that the system refuses is a failure like any other", async
   assert.equal(await isThere(db, partition), true);
 });
 
-test("a lease is renewed no more after a fault in the run", async (t) => {
+test("a lease is not renewed after a fault in the run", async (t) => {
   const { exportOne } = await anExport(t, "exit 0");
   const renewMs = 54_321;
   const begun = t.mock.method(globalThis, "setInterval");
@@ -152,7 +152,7 @@ test("a lease is renewed no more after a fault in the run", async (t) => {
   assert.ok(timer && ended.mock.calls.some((call) => call.arguments[0] === timer));
 });
 
-test("a program that takes too long is ended, with what it has started", async (t) => {
+test("a program that takes too long is ended with all its children", async (t) => {
   const { partition, folder, exportOne, log } = await anExport(
     t,
     'sleep 600 & echo $! > "$1/child"; wait',
@@ -164,7 +164,7 @@ test("a program that takes too long is ended, with what it has started", async (
   if (child > 0) assert.ok(await hasEnded(child));
 });
 
-test("the log gets the end of a long output alone", async (t) => {
+test("the log gets only the end of a long output", async (t) => {
   const { exportOne, log } = await anExport(t, "seq 100000; exit 1");
   await exportOne();
   const output = String(log.all.at(-1)?.["output"]);
@@ -172,7 +172,7 @@ test("the log gets the end of a long output alone", async (t) => {
   assert.ok(output.endsWith("99999\n100000\n"));
 });
 
-test("a stop ends the program, which is no failure, and another process may go on at once", async (t) => {
+test("a stop ends the program without a failure, and another process may start it at once", async (t) => {
   const { partition, folder, exportOne, log, stopping, problem, clock } = await anExport(
     t,
     'mkfifo "$1/on"; echo > "$1/on"; sleep 600',
@@ -190,7 +190,7 @@ test("a stop ends the program, which is no failure, and another process may go o
   assert.ok(row);
 });
 
-test("of two processes one exports, and the other finds nothing to do", async (t) => {
+test("one of two processes exports, and the other finds nothing to export", async (t) => {
   const { partition, folder, exportOne } = await anExport(t, HELD);
   const first = exportOne();
   await untilFifo(join(folder, "on"));
@@ -201,7 +201,7 @@ test("of two processes one exports, and the other finds nothing to do", async (t
   assert.equal(await isThere(db, partition), false);
 });
 
-test("an export whose process died is begun again when its lease is over, and late success drops nothing", async (t) => {
+test("an export of a dead process is repeated after its lease, and its late success drops nothing", async (t) => {
   const { partition, folder, exportOne, clock, write, log } = await anExport(t, HELD);
   const first = exportOne();
   await untilFifo(join(folder, "on"));
@@ -229,7 +229,7 @@ test("a lease is renewed while the program runs, and a lost one ends it", async 
   assert.equal(await isThere(db, partition), true);
 });
 
-test("the program gets the database as libpq's variables, and the shard's name", async (t) => {
+test("the program gets the database in libpq's variables, and the shard's name", async (t) => {
   const { partition, folder, clock, command, logger } = await anExport(
     t,
     'echo "$PGHOST $PGDATABASE $PARTNER_API_SHARD" > "$1/environment"',
@@ -242,7 +242,7 @@ test("the program gets the database as libpq's variables, and the shard's name",
   assert.equal(await readFile(join(folder, "environment"), "utf8"), "db.example partner a1\n");
 });
 
-/** Reads the line that the program writes once it is ready. */
+/** Reads the line that the program writes when it is ready. */
 async function untilFifo(path: string): Promise<void> {
   for (;;) {
     const line = await readFile(path, "utf8").catch(() => null);
@@ -250,7 +250,7 @@ async function untilFifo(path: string): Promise<void> {
   }
 }
 
-/** Returns true once there is no such process, or only its remains. */
+/** Returns true if there is no such process, or only its remains. */
 async function hasEnded(pid: number): Promise<boolean> {
   for (;;) {
     const state = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);

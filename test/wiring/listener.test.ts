@@ -21,7 +21,7 @@ test("a listener on localhost uses one address, so that its bounds cover all con
   assert.equal(app.addresses().length, 1);
 });
 
-test("a host that does not exist is one clear line", async (t) => {
+test("an unknown host is one clear line", async (t) => {
   const { app } = startPartnerApi(t, db);
   await assert.rejects(openListener(app, "nowhere.invalid", 0), {
     message: "cannot listen on nowhere.invalid:0: no such host",

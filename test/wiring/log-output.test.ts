@@ -11,7 +11,7 @@ import { createLogger } from "../../src/wiring/logger.ts";
 const PROGRAM = fileURLToPath(new URL("../support/log-lines.js", import.meta.url));
 const MEGABYTE = 1024 * 1024;
 
-/** What a process that logs so many lines has written, though nobody reads before it has logged them all. */
+/** The output of a process that logs this number of lines before anything reads it. */
 async function readLate(lines: number): Promise<string> {
   const child = fork(PROGRAM, [String(lines)], { silent: true });
   assert.ok(child.stdout);

@@ -51,7 +51,7 @@ test("a stop ends the turn of partitions between two transactions", async () => 
   assert.equal(await isThere(), false);
 });
 
-test("a slow maintenance statement fails its turn, and is no outage of the database", async () => {
+test("a slow maintenance statement fails its turn and is not an outage", async () => {
   const owner = ownerOf(db);
   let turned: Promise<void> | undefined;
   await owner.begin(async (tx) => {
@@ -61,7 +61,7 @@ test("a slow maintenance statement fails its turn, and is no outage of the datab
     await untilBlocked(owner);
     await owner`
       select pg_cancel_backend(pid) from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`; // As the server does at its limit.
+       where datname = current_database() and wait_event_type = 'Lock'`; // The server does the same at its limit.
   });
   await assert.rejects(turned ?? Promise.resolve(), (error: Error) => {
     assert.equal(isUnavailable(error), false);
@@ -88,7 +88,7 @@ test("another process ends the session of a process that stalled in a transactio
   await assert.rejects(stalled.goOn(), isUnavailable);
 });
 
-test("expired dedupe keys are deleted, however many", async () => {
+test("any number of expired dedupe keys is deleted", async () => {
   const { deps, clock } = await createEngine(db);
   const at = clock();
   await db`

@@ -11,7 +11,7 @@ const db = await createDatabase();
 
 const dueNow = () => ({ subscription_id: randomId(), organization_id: randomId() });
 
-/** A process with a dispatcher, and what that is nudged for. */
+/** A process with a dispatcher, and the subscriptions of its nudges. */
 async function aDispatcher(t: TestContext, { isFull = false } = {}) {
   const nudged = new Arrivals<DueSubscription>();
   const nudging = startNudging(db, {
@@ -25,7 +25,7 @@ async function aDispatcher(t: TestContext, { isFull = false } = {}) {
   return { ...nudging, nudged };
 }
 
-/** A process that publishes, and has no dispatcher. */
+/** A process that publishes and has no dispatcher. */
 async function aPublisher(t: TestContext) {
   const nudging = startNudging(db, null);
   t.after(() => nudging.stop());

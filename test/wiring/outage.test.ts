@@ -21,7 +21,7 @@ function aLog() {
   const log: Logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
   return { log, lines, told };
 
-  /** By polling: an outage keeps no process alive, and so no test either. */
+  /** Polls, because an outage keeps neither a process nor a test alive. */
   async function told(what: string): Promise<Line> {
     for (;;) {
       const line = lines.find(({ msg }) => msg.includes(what));

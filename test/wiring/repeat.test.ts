@@ -4,7 +4,7 @@ import { repeat } from "../../src/wiring/repeat.ts";
 
 const settled = () => new Promise(setImmediate);
 
-/** Work that is repeated every second, and whose turns end when the test says so. */
+/** Repeats work every second. The test ends its turns. */
 function repeated(t: TestContext) {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const turns: { resolve: () => void; reject: (error: unknown) => void }[] = [];

@@ -33,7 +33,7 @@ test("without an endpoint the SDK is not loaded", async () => {
   assert.equal((await openTracing(null, log, IDENTITY, load)).tracer, NO_TRACER);
 });
 
-test("a missing SDK is one line of the log, and nothing is traced", async () => {
+test("a missing SDK is one log line, and nothing is traced", async () => {
   const { log, messages } = aLog();
   const missing = Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
   const { tracer } = await openTracing(SETTINGS, log, IDENTITY, () => Promise.reject(missing));
@@ -57,7 +57,7 @@ test("the samplers of OpenTelemetry decide about roots, and parent-based ones fo
   assert.equal(await flags("parentbased_always_off", sampled), "01");
 });
 
-test("a collector that is away and comes back is two lines of the log", () => {
+test("a collector that fails and recovers causes two log lines", () => {
   const { log, messages } = aLog();
   const refused = { code: ExportResultCode.FAILED, error: new Error("connection refused") };
   const taken = { code: ExportResultCode.SUCCESS };

@@ -32,7 +32,7 @@ test("a start warns of a DATABASE_URL beside SHARDS", () => {
   ]);
 });
 
-test("a start warns of a PLATFORM_ORGANIZATION that is told of one shard only", () => {
+test("a start warns of a PLATFORM_ORGANIZATION that gets notices of one shard only", () => {
   const PLATFORM_ORGANIZATION = "platform";
   const SHARDS = "00=postgres://a/p 01=postgres://b/p";
   assert.deepEqual(warnings({ PLATFORM_ORGANIZATION }), []);
