@@ -75,7 +75,7 @@ const OUTCOMES: [what: string, errors: DialError[], outcome: string, localChecks
       "no_ports",
       withoutPorts,
     ],
-    ["no ports for only this address", [failed("EADDRNOTAVAIL")], "deferred"],
+    ["no ports for this address only", [failed("EADDRNOTAVAIL")], "deferred"],
   ];
 
 for (const [what, errors, expected, localChecks = sound] of OUTCOMES) {

@@ -24,13 +24,13 @@ const queries = panels.flatMap(({ targets }) =>
 );
 
 test(
-  "every query of the dashboard finds something in a Prometheus that scrapes the service",
+  "every query of the dashboard finds data in a Prometheus that scrapes the service",
   oneShardOnly("it has the built-in database"),
   async (t) => {
     if (!(await requireProgram(t, "prometheus", ["--version"]))) return;
     assert.ok(queries.length > 15);
     const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
-    // The built-in database: only with it is there a disk to watch.
+    // Only the built-in database has a disk to watch.
     const program = await startProgram(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
     const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
     const partner = await aPartner(program, "acme");
@@ -46,7 +46,7 @@ test(
       for (;;) {
         const found = await ask(query);
         if (found.some(({ value: [, number] }) => number !== "NaN")) break;
-        await deliver(); // A share needs attempts between two scrapes.
+        await deliver(); // A share requires attempts between two scrapes.
         t.signal.throwIfAborted();
         await delay(500);
       }

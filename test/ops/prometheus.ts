@@ -12,7 +12,10 @@ export interface Sample {
   value: [number, string];
 }
 
-/** Runs a Prometheus on loopback that scrapes these operators' listeners every second. Returns what a query finds. */
+/**
+ * Runs a Prometheus on loopback that scrapes these operators' listeners every second. Returns a function that
+ * runs a query.
+ */
 export async function startPrometheus(t: TestContext, targets: string[]) {
   const folder = await mkdtemp(join(tmpdir(), "prometheus-"));
   const port = await freePort();
@@ -45,7 +48,7 @@ export async function startPrometheus(t: TestContext, targets: string[]) {
     const response = await fetch(url).catch(() => null);
     if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}`);
     if (response === null || response.status === 503) {
-      await delay(50); // It starts.
+      await delay(50); // Prometheus is starting.
       return [];
     }
     const { data, error } = (await response.json()) as {

@@ -12,7 +12,7 @@ const ROOT = new URL("../../../", import.meta.url);
 const README = new URL("../../../README.md", import.meta.url);
 const INSTALL = new URL("../../../site/samples/install.sh", import.meta.url);
 
-test("the package holds the program, what partners import, and nothing of the workshop", () => {
+test("the package contains the program and the partners' libraries, and nothing for development", () => {
   const places = new Set(installed.files.map((path) => path.split("/").slice(0, 2).join("/")));
   for (const path of [...places])
     if (/^(examples|vectors|bin|docs|deploy|ops)\//.test(path)) places.delete(path);
@@ -49,7 +49,7 @@ test("files that the package's documents link to are in the package", async () =
   }
 });
 
-test("what is installed elsewhere is what is tested here: overrides reach nobody who installs the package", async () => {
+test("package overrides do not affect those who install the package", async () => {
   const manifest = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
   assert.ok(!("overrides" in (JSON.parse(manifest) as object)));
 });
@@ -58,7 +58,7 @@ test("npx runs the program from any folder of its installation", async () => {
   assert.match(await installed.npx("partner-api", "--help"), /^Usage: partner-api/);
 });
 
-test("the documentation's way to install ends with a program that runs by its name", async () => {
+test("the documented installation ends with a program that runs by its name", async () => {
   const sample = await readFile(INSTALL, "utf8");
   assert.match(await installed.bash(`${sample}partner-api --help`), /^Usage: partner-api/m);
 });
@@ -73,7 +73,7 @@ test("in any other folder that name runs nothing and queries no registry", async
   });
 });
 
-test("the package exports the webhook library and the client, and nothing else of ours", async () => {
+test("the package exports only the webhook library and the client", async () => {
   const program = `
     import { verify } from "partner-api/webhook";
     import { createPartnerClient } from "partner-api/client";
@@ -85,7 +85,7 @@ test("the package exports the webhook library and the client, and nothing else o
   assert.equal(said, "malformed function ERR_PACKAGE_PATH_NOT_EXPORTED\n");
 });
 
-test("the README's samples compile against the published types, in the strictest of projects", async () => {
+test("the README's samples compile against the published types in the strictest project", async () => {
   const blocks = (await readFile(README, "utf8")).match(/(?:^ {6}.*\n)+/gm) ?? [];
   const samples = blocks.filter((block) => block.includes("partner-api/"));
   assert.equal(samples.length, 2);

@@ -30,7 +30,7 @@ test("the Python package passes its tests over every vector", async (t) => {
   assert.ok(Number(passed) >= vectors, stdout);
 });
 
-test("the Python package is typed, and builds to one wheel with nothing but its code", async (t) => {
+test("the Python package is typed, and builds to one wheel with only its code", async (t) => {
   if (!(await requireProgram(t, "/usr/bin/python3", ["-c", "import setuptools, wheel, pip"])))
     return;
   const cwd = await aCopy(t, "python");

@@ -74,13 +74,13 @@ for (const { name, dependencies, program, prints } of packages) {
       assert.ok(bytes <= BYTES_MAX, `${bytes} bytes unpacked`);
     });
 
-    test("is packed to the same bytes twice", async () => {
+    test("two packings have the same bytes", async () => {
       const again = join(folder, "again");
       await mkdir(again);
       assert.deepEqual((await pack(source, again)).tarball, tarball);
     });
 
-    test("has a manifest without a fault", async () => {
+    test("has a valid manifest", async () => {
       const { messages } = await publint({ pkgDir: source, strict: true });
       assert.deepEqual(messages, []);
     });
@@ -118,7 +118,7 @@ async function pack(source: string, to: string) {
   };
 }
 
-/** Installs a tarball offline. `dependencies` are copied, as npm would have downloaded them. */
+/** Installs a tarball offline. `dependencies` are copied as npm would download them. */
 async function install(project: string, dependencies: string[], tarball: string): Promise<void> {
   for (const name of await allOf(dependencies)) {
     const to = join(project, "node_modules", name);
@@ -129,7 +129,7 @@ async function install(project: string, dependencies: string[], tarball: string)
   await run(project, findNpm(), "install", tarball, "--offline", "--no-audit", "--no-fund");
 }
 
-/** The names of packages and of all that they depend on. */
+/** The names of packages and of all their dependencies. */
 async function allOf(names: string[]): Promise<Set<string>> {
   const { packages } = await readJson<{
     packages: Record<string, { dependencies?: Record<string, string> }>;

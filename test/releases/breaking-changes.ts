@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-/** Who writes the values of a schema. A change that lets one side say more may break the other side. */
+/** The writer of a schema's values. A change that allows one side more may break the other side. */
 type Direction = "request" | "response";
 
 /** The changes between two OpenAPI documents that break clients or receivers of the older one. */
@@ -144,7 +144,7 @@ function* necessity(
   if (by === "response" && was && !is) yield `${where} may be absent now`;
 }
 
-/** Clients may not be refused what was accepted, and may not get what they did not know. */
+/** Clients must not be refused values that were accepted, and must not get values that they do not expect. */
 function* values(
   keyword: "type" | "enum",
   before: Json,
@@ -170,7 +170,7 @@ function* gone(before: unknown, after: unknown, where: string, parts: string[]):
   }
 }
 
-/** The document with what its references lead to in their places, and without its words. */
+/** The document with all references resolved, and without descriptions and examples. */
 function resolved(document: object): Json {
   return resolve(document) as Json;
 
@@ -184,7 +184,7 @@ function resolved(document: object): Json {
   }
 }
 
-/** A member of a schema may have such a name, too. Then it is an object. */
+/** A member of a schema may also have such a name. Then it is an object. */
 function isWording(key: string, value: unknown): boolean {
   return /^(description|summary|examples?)$/.test(key) && !isObject(value);
 }

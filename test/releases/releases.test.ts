@@ -20,11 +20,11 @@ const read = (name: string) =>
 const released = read("openapi.json");
 const today: object = await openApiDocument();
 
-test(`nothing in the partner API breaks clients of ${newest}`, () => {
+test(`the partner API breaks no clients of ${newest}`, () => {
   assert.deepEqual(breakingChanges(released, today), []);
 });
 
-test(`no event type of ours loses what it had in ${newest}`, () => {
+test(`our event types keep all members of ${newest}`, () => {
   const definitions = Object.entries(OWN_EVENT_TYPES).map(([name, type]) => ({ ...type, name }));
   const before = read("event-types.json") as Definition[];
   assert.deepEqual(findBreakingChanges(before, definitions as unknown as Definition[]), []);
@@ -35,7 +35,7 @@ test(`no event type of ours loses what it had in ${newest}`, () => {
   assert.match(JSON.stringify(lost), /message/);
 });
 
-/** A change to a copy of the document, and what is said about it. */
+/** A change to a copy of the document, and the reported break. */
 const WEBHOOKS = "/api/v1/partner/webhooks";
 const CHANGES: [what: string, change: (text: string) => string, said: RegExp][] = [
   [
@@ -91,13 +91,13 @@ const CHANGES: [what: string, change: (text: string) => string, said: RegExp][] 
 ];
 
 for (const [what, change, said] of CHANGES) {
-  test(`${what} is found`, () => {
+  test(`${what} is reported`, () => {
     const changed = JSON.parse(change(JSON.stringify(today))) as object;
     assert.match(breakingChanges(today, changed).join("\n"), said);
   });
 }
 
-test("other words and examples break nothing", () => {
+test("changed descriptions and examples break nothing", () => {
   const reworded = JSON.stringify(today).replaceAll(
     '"description":"',
     '"description":"In other words: ',

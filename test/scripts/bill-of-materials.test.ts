@@ -42,7 +42,7 @@ test("the bill of materials lists exactly the packages that run in production, w
   );
 });
 
-test("the bill of materials is the same bytes twice", async () => {
+test("two bills of materials have the same bytes", async () => {
   const [bill, again] = [
     await billOfMaterials(fileURLToPath(root)),
     await billOfMaterials(fileURLToPath(root)),

@@ -188,7 +188,7 @@ async function call(url: string, token: string) {
   return { headers: [...response.headers], body: await textOf(response) };
 }
 
-/** Of a stream of events, which has no end, the first one. */
+/** A stream of events has no end, so only its first event is read. */
 async function textOf(response: Response): Promise<string> {
   if (response.headers.get("content-type") !== "text/event-stream") return response.text();
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

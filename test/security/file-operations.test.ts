@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "../support/root.ts";
 
-/** What runs with root's rights and uses the file system. SECURITY.md lists each operation: extend both together. */
+/**
+ * The source files that run with root's rights and use the file system. SECURITY.md lists each operation:
+ * extend both together.
+ */
 const KNOWN = [
   "commands/published-event.ts",
   "delivery/routes.ts",
@@ -29,10 +32,10 @@ const KNOWN = [
   "wiring/receivers-ca.ts",
 ];
 
-/** The keeper has given up root's rights. The others are for developers, and are no part of a service. */
+/** The keeper has given up root's rights. The other files are for developers and no part of a service. */
 const APART = /^(embedded-postgres\/keeper|listen|receiver|demo)[/.]/;
 
-test("no other file of the source uses the file system with root's rights", async () => {
+test("no other source file uses the file system with root's rights", async () => {
   const folder = join(ROOT, "src");
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts"));
   const users: string[] = [];

@@ -49,7 +49,7 @@ export function recording(process: Process, count: number, { forget = false } = 
   return {
     run: async (deps) => {
       const { disabled } = await recordEnded(deps, batch);
-      if (forget) giveBack(); // As if the response of the database was lost.
+      if (forget) giveBack(); // Acts as if the database's response was lost.
       return (state) => {
         const active = Object.keys(state.subscriptions).filter((id) => isActive(state, id));
         contract.record(state, batch.map(told));
@@ -131,7 +131,10 @@ export function publishing(
   };
 }
 
-/** `slots`: how many the process has to spare. With one, the delivery is written with its lease and attempted at once. */
+/**
+ * `slots`: the spare slots of the process. With a spare slot, the delivery is written with its lease and
+ * attempted at once.
+ */
 export function pinging(process: Process, to: Subscribed, slots: number): Act {
   return {
     run: async (parts) => {

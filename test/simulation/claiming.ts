@@ -80,7 +80,7 @@ function dueAt(state: State, now: number): string[] {
     .sort();
 }
 
-/** The subscriptions that the claim has emptied. Because of its limit, it may not have reached all. */
+/** The subscriptions that the claim has emptied. It may not have reached all, because of its limit. */
 function nothingLeft(seen: State, subscriptions: string[], now: number): string[] {
   const due = new Set(dueAt(seen, now));
   return subscriptions.filter((id) => !due.has(id));

@@ -160,7 +160,7 @@ export function remove(state: State, subscription: string): void {
   cancelAll(state, subscription);
 }
 
-/** An attempt under way may still be recorded, also after the end of its lease. */
+/** An attempt in flight may still be recorded, even after the end of its lease. */
 function cancelAll(state: State, subscription: string): void {
   for (const [, delivery] of waitingFor(state, subscription)) {
     const { lease } = delivery;

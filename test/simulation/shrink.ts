@@ -1,4 +1,4 @@
-/** Removes parts of a list, in ever smaller pieces, while `fails` holds. Stops after a number of tries. */
+/** Removes parts of a list, in ever smaller pieces, while `fails` holds. Stops after a number of attempts. */
 export async function shrink<Item>(
   items: Item[],
   fails: (fewer: Item[]) => Promise<boolean>,

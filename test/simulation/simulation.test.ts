@@ -13,7 +13,10 @@ const { values: options } = parseArgs({
 const LANES = 3;
 const SEEDS = 200;
 
-/** `--seeds 5000` runs that many seeds, `--seed 123` only that one, and both that many from that one on. */
+/**
+ * `--seeds 5000` runs that many seeds. `--seed 123` runs only that one. Both together run that many seeds,
+ * beginning with that one.
+ */
 const first = Number(options.seed ?? 1);
 const count = Number(options.seeds ?? (options.seed === undefined ? SEEDS : 1));
 

@@ -4,7 +4,7 @@ export interface State {
   deliveries: Record<string, Delivery>;
   /** By delivery, in order. */
   attempts: Record<string, Attempt[]>;
-  /** By organization and dedupe key: the event that the key stands for, and since when. */
+  /** The event of each dedupe key of an organization, and since when. */
   keys: Record<string, { event: string; at: number }>;
 }
 
@@ -57,7 +57,7 @@ export function isActive(state: State, subscription: string): boolean {
   return of(state.subscriptions, subscription).status === "active";
 }
 
-/** Returns true if it can be claimed. */
+/** Returns true if the delivery can be claimed. */
 export function isDue({ due, until }: Delivery, now: number): boolean {
   return due !== null && due <= now && (until === null || until <= now);
 }

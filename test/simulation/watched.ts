@@ -34,7 +34,7 @@ async function transact(work: Work, tx: object, pass: () => Promise<void>): Prom
   return result;
 }
 
-/** A part of another statement never runs, and so is never held. */
+/** A part of a statement never runs by itself, and so is never held. */
 function held(statement: Statement<unknown>, pass: () => Promise<void>): object {
   const run = statement.execute.bind(statement);
   let answer: ReturnType<typeof run> | undefined;

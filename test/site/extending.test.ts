@@ -9,12 +9,12 @@ import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { aShell } from "../support/shell.ts";
 
-/** Folders that a copy of the tree does without. Its packages are a link. */
+/** Folders that a copy of the tree does not need. Its packages are a link. */
 const APART = new Set([".git", ".data", "node_modules", "runtimes"]);
 const SERVER = process.env["TEST_DATABASE_URL"] ?? "";
 const db = await createDatabase({ max: 1 });
 
-test("the page adds a resource family to a copy of the tree, word for word, up to a delivery", async (t) => {
+test("the page's steps, word for word, add a resource family to a copy of the tree, up to a delivery", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
   const { all, sample } = await samplesOf("extending.md");
   const shell = await aShell(t, {
@@ -55,7 +55,7 @@ test("the page adds a resource family to a copy of the tree, word for word, up t
   }
 });
 
-/** Writes a file as the page has it. Of a diff it takes the lines, which stand in the file exactly once. */
+/** Writes a file with the page's text. The lines of a diff must occur in the file exactly once. */
 async function write(tree: string, { language, name, text }: Sample): Promise<void> {
   const path = join(tree, name);
   await mkdir(dirname(path), { recursive: true });
@@ -70,7 +70,7 @@ async function write(tree: string, { language, name, text }: Sample): Promise<vo
   return writeFile(path, content);
 }
 
-/** The lines of a hunk that are not changed, with those that begin with this sign. */
+/** The lines of a hunk that are unchanged or begin with this sign. */
 function linesOf(hunk: string, sign: "-" | "+"): string {
   const lines = hunk.split("\n").slice(0, -1);
   assert.ok(lines.every((line) => /^[ +-]/.test(line)));

@@ -8,7 +8,7 @@ import { aShell } from "../support/shell.ts";
 
 test(
   "listener and service on one machine show an event, and then the partner's own receiver does",
-  oneShardOnly("the page has DATABASE_URL alone"),
+  oneShardOnly("the page sets only DATABASE_URL"),
   async (t) => {
     if (!(await requireProgram(t, "curl", ["--version"]))) return;
     const { DATABASE_URL = "" } = await aRig(t);

@@ -17,7 +17,7 @@ const page = (name: string) => {
 };
 const ids = (name: string) => page(name).headings.map(({ id }) => id);
 
-test("two pages explain exactly the existing codes, partners' and operators', each under its anchor", async () => {
+test("two pages explain exactly the existing codes of partners and operators, each under its anchor", async () => {
   const codesOf = (name: string) =>
     page(name)
       .headings.filter(({ depth }) => depth === 3)
@@ -114,7 +114,7 @@ test("the search index has every section of every page", () => {
   assert.ok(headers.length > 1, "code is searchable");
 });
 
-test("each page is there as Markdown: with files in place, whole addresses and no HTML", () => {
+test("each page is available as Markdown, with included files, absolute addresses and no HTML", () => {
   for (const { markdown, title, path } of pages) {
     assert.ok(markdown.startsWith(`# ${title}\n\n`), path);
     assert.doesNotMatch(markdown, / file=|^:::|^<\w|\]\(\/docs/m, path);

@@ -18,7 +18,7 @@ const db = await createDatabase({ max: 1 });
 
 const { sample } = await samplesOf("publishing.md");
 
-test("the page leads from a type to verified deliveries, in each language, word for word", async (t) => {
+test("the page's steps, word for word in each language, lead from a type to verified deliveries", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
   const owner = ownerOf(db);
   const shell = await aShell(t, environmentOf(db));
@@ -55,7 +55,7 @@ test("the page leads from a type to verified deliveries, in each language, word 
     published.push(await runFile("python3", "publish.py", sample("python publish")));
   }
   if (await requireProgram(t, "go", ["version"])) {
-    // The cache of the user's own, so that the standard library is compiled once.
+    // The user's own cache, so that the standard library is compiled once.
     const cache = (await promisify(execFile)("go", ["env", "GOCACHE"])).stdout.trim();
     Object.assign(shell.env, { GOCACHE: cache, GOTOOLCHAIN: "local", GOPROXY: "off" });
     published.push(await runFile("go run", "publish.go", sample("go publish")));
@@ -79,7 +79,7 @@ test("the page leads from a type to verified deliveries, in each language, word 
     return shell.runText(`${program} ${name}`);
   }
 
-  /** As another service on the same database does, with a role of its own. */
+  /** Publishes like another service on the same database, with its own role. */
   async function publishFromSql(): Promise<string> {
     const role = `orders_service_${process.pid}`;
     await owner.unsafe(`create role ${role}`);

@@ -112,7 +112,7 @@ for (const { language, program, ending } of LANGUAGES) {
   });
 }
 
-test("a receiver handles a repeated event once and acknowledges both, despite an aborted request in between", async (t) => {
+test("a receiver handles a repeated event once and acknowledges both copies, with an aborted request in between", async (t) => {
   const { shell, tunnel } = await aNewcomer(t);
   await shell.run("get-receiver-mjs.sh");
   await subscribe(shell);

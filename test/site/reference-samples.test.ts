@@ -18,7 +18,7 @@ const LANGUAGES = [
   { name: "Ruby", ending: "rb", program: "ruby", version: "--version", args: [] },
 ];
 
-/** The calls in an order in which all succeed, and what each prints. */
+/** The calls in an order in which all succeed, and the output of each. */
 const CALLS: [call: string, printed: RegExp][] = [
   ["getIdentity", /200[^]*"partner_org"/],
   ["createSubscription", /201[^]*"secret": ?"whsec_/],

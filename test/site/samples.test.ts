@@ -49,7 +49,7 @@ test("every runnable sample is a file, and every file is shown", async () => {
   const files = await readdir(SAMPLES, { recursive: true });
   const own = files.filter((name) => /^[^/]+\.\w+$/.test(name));
   for (const name of own) assert.ok(shown.has(`site/samples/${name}`), name);
-  // A platform's event types lie in a folder of their own.
+  // The event types of a platform are in a separate folder.
   const examples = (await readdir(join(ROOT, "examples"))).filter((name) =>
     /\.(?!http$)\w+$/.test(name),
   );

@@ -13,7 +13,7 @@ import { requireProgram } from "../support/required.ts";
 
 const page = readSource("site/pages/troubleshooting.md");
 const HOST = "receiver.example";
-/** The messages on the page are this version's. Others word some of them in another way. */
+/** The page has the messages of this version. Some differ in other versions. */
 const SHOWN = "curl 7.88.";
 
 test("the page has a section for every failure reason", () => {
@@ -24,7 +24,7 @@ test("the page has a section for every failure reason", () => {
 interface Case {
   script?: Script;
   receiver?: ReceiverOptions;
-  /** Whether curl trusts the authority of the receiver's certificate. */
+  /** False if curl does not trust the authority of the receiver's certificate. */
   isTrusted?: false;
 }
 
@@ -44,7 +44,7 @@ const CASES: Record<string, Case> = {
 for (const [, name = "", command = "", shown = ""] of page.matchAll(
   /```text case=(\S+)\n\$ curl (.+)\n([\s\S]+?)\n```/g,
 )) {
-  test(`curl shows what the page says: ${name}`, async (t) => {
+  test(`curl prints the page's message: ${name}`, async (t) => {
     if (!(await requireProgram(t, "curl", ["--version"]))) return;
     const way = name === "refused" ? await nobody() : await failing(t, name);
     const { stdout, stderr } = await curl([...wordsOf(command).map(quickly), ...way]);
@@ -55,7 +55,7 @@ for (const [, name = "", command = "", shown = ""] of page.matchAll(
   });
 }
 
-/** Where nothing listens. */
+/** An address where nothing listens. */
 async function nobody(): Promise<string[]> {
   return ["--resolve", `${HOST}:443:127.0.0.1`, "--connect-to", `::127.0.0.1:${await freePort()}`];
 }
@@ -83,17 +83,19 @@ function curl(args: string[]): Promise<{ stdout: string; stderr: string }> {
   });
 }
 
-/** The words of a command as a shell takes them. */
+/** The words of a command, split as by a shell. */
 function wordsOf(command: string): string[] {
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
 }
 
-/** Nobody has to wait ten seconds for a receiver that hangs. */
+/** Shortens ten seconds, for a receiver that hangs. */
 function quickly(word: string): string {
   return word === "10" ? "0.2" : word;
 }
 
-/** Without the differences between runs: times, the address behind the host, and the layer that notices a reset. */
+/**
+ * Removes differences between runs: times, the address after the host, and the layer that notices a reset.
+ */
 function comparable(text: string): string {
   return text
     .replace(/\d+ (ms|milliseconds)/, "n $1")

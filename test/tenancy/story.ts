@@ -11,14 +11,14 @@ export type Ask =
 /** Both partners choose the same few Idempotency-Keys. */
 export type Key = "a" | "b" | null;
 
-/** A partner may also try the other's ids. */
+/** A partner may also use the other's ids. */
 export type Whose = "mine" | "theirs";
 
 /** Simultaneous requests of both partners, followed by the attempts that are due. */
 export interface Moment {
   ours: Ask | null;
   others: Ask | null;
-  /** True if our receivers refuse and the others' accept, false for the reverse. Null: no attempts. */
+  /** True if our receivers refuse and the others' accept, and false for the reverse. Null: no attempts. */
   refuses: boolean | null;
 }
 

@@ -37,8 +37,8 @@ test("no response, count or audit of an organization depends on another organiza
 });
 
 /**
- * Returns a function that plays a story for two new organizations, or for one, and returns
- * everything that the first one sees.
+ * Returns a function that plays a story for two new organizations, or for one. It returns everything that the
+ * first one sees.
  */
 async function aWorld(t: TestContext) {
   const db = await createDatabase();

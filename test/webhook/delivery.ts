@@ -4,7 +4,7 @@ import { mintSigningSecret, signatureHeaders } from "../../src/webhook/sign.ts";
 
 export const SECRET = mintSigningSecret();
 
-/** A delivery as the service signs it. */
+/** A delivery with the service's signature. */
 export function aDelivery({ data = TEST_EVENT_DATA, signingSecret = SECRET } = {}) {
   const id = randomUUID();
   const body = encodeEnvelope(

@@ -7,7 +7,7 @@ import { createMemoryStore } from "../../src/webhook/memory-store.ts";
 const event = { id: "evt_1" };
 const DAY = 24 * 3_600_000;
 
-/** A store with a clock that is moved by hand. */
+/** A store with a clock that the test moves. */
 function aStore() {
   const clock = { now: 0 };
   return { clock, store: createMemoryStore({ now: () => clock.now }) };

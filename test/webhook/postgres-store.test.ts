@@ -11,7 +11,7 @@ import { ROOT } from "../support/root.ts";
 const example = join(ROOT, "examples/postgres-store.mjs");
 const { MIGRATION_DATABASE_URL: connectionString = "" } = environmentOf(await createDatabase());
 const pool = new pg.Pool({ connectionString });
-pool.on("error", () => undefined); // The database goes first.
+pool.on("error", () => undefined); // The database is dropped before.
 after(() => pool.end());
 const store = await aStore();
 

@@ -72,7 +72,7 @@ async function hear(
   return stdout.trimEnd().split("\n");
 }
 
-/** Two deliveries as they arrived over HTTPS, one with a changed body, one checked against another secret. */
+/** Two deliveries that arrived over HTTPS: one with a changed body, and one for another secret. */
 async function deliveries(t: TestContext): Promise<Sent[]> {
   const sender = await startSender(t);
   const receiver = await startReceiver(t);
