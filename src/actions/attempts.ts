@@ -1,7 +1,7 @@
+import type { Attempt, Claim } from "../domain/attempt.ts";
 import { after, SKEW_MAX_MS } from "../domain/clock.ts";
 import {
   auditOf,
-  type CountedOutcome,
   type DeliveryState,
   type NextState,
   INTERNAL_FAULT_DELAY_MS,
@@ -11,7 +11,7 @@ import { type AttemptId, timeOrderedId } from "../domain/ids.ts";
 import type { Notice } from "../domain/notices.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {
-  type EndedAttempt,
+  type NewAttemptRow,
   listDelivered,
   recordDelivered,
   recordLateAttempts,
@@ -21,35 +21,23 @@ import type { Queryable } from "../postgres/database.ts";
 import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
 import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
-import type { Claim } from "./claim.ts";
 import type { Foundations } from "./dependencies.ts";
 import { publishNotices, type Told } from "./notices.ts";
 
-/** An attempt with its outcome. */
-export interface Ended {
-  claim: Claim;
-  outcome: CountedOutcome;
-  startedAt: Date;
-  endedAt: Date;
-}
-
 /** The consequences of recorded attempts. */
-export interface Recorded {
+export interface Consequences {
   /** The ids of subscriptions. */
   disabled: string[];
-  deadLettered: EndedAttempt[];
+  deadLettered: NewAttemptRow[];
   /** The notices about that. */
   told: Told[];
-  /** The attempts that are in the audit now. */
-  settled: Settled[];
+  /** The attempts that are in the audit now, each with the new state of its delivery. */
+  recorded: {
+    attempt: Attempt;
+    /** Null if the attempt changed nothing, because its delivery was cancelled before. */
+    state: DeliveryState | null;
+  }[];
   cancelled: CancelledRow[];
-}
-
-/** A recorded attempt, and the new state of its delivery. */
-export interface Settled {
-  ended: Ended;
-  /** Null if the attempt changed nothing, because its delivery was cancelled before. */
-  state: DeliveryState | null;
 }
 
 type Recording = Pick<
@@ -62,122 +50,130 @@ type Recording = Pick<
  * subscription's counter exact. The failure that disables a subscription also cancels its queue. An attempt whose lease was
  * lost changes nothing.
  */
-export async function recordEnded(recording: Recording, ended: Ended[]): Promise<Recorded> {
-  const failed = ended.filter((e) => e.outcome.kind !== "acknowledged");
-  const troubled = new Set(failed.map((e) => e.claim.subscription_id));
-  const smooth = ended.filter((e) => !troubled.has(e.claim.subscription_id));
-  const rough = ended.filter((e) => troubled.has(e.claim.subscription_id));
+export async function recordAttempts(
+  recording: Recording,
+  attempts: Attempt[],
+): Promise<Consequences> {
+  const failed = attempts.filter((one) => one.outcome.kind !== "acknowledged");
+  const troubled = new Set(failed.map((one) => one.claim.subscription_id));
+  const smooth = attempts.filter((one) => !troubled.has(one.claim.subscription_id));
+  const rough = attempts.filter((one) => troubled.has(one.claim.subscription_id));
 
   const delivered = await recordSmooth(recording, smooth);
   if (rough.length === 0) {
-    return { disabled: [], deadLettered: [], told: [], cancelled: [], settled: delivered };
+    return { disabled: [], deadLettered: [], told: [], cancelled: [], recorded: delivered };
   }
-  const recorded = await recordRough(recording, rough);
-  return { ...recorded, settled: [...delivered, ...recorded.settled] };
+  const consequences = await recordRough(recording, rough);
+  return { ...consequences, recorded: [...delivered, ...consequences.recorded] };
 }
 
 /** Records the successes of subscriptions without a failure in this batch, in one statement. */
 async function recordSmooth(
   { db, rules }: Pick<Foundations, "db" | "rules">,
-  ended: Ended[],
-): Promise<Settled[]> {
-  if (ended.length === 0) return [];
-  const rows = ended.map((e) => toRow(e, { state: "delivered", dueAt: null }));
-  const recorded = await recordDelivered(db, rows);
-  const settled: Settled[] = ended.map((one) => ({ ended: one, state: "delivered" }));
-  if (recorded === rows.length) return settled;
+  attempts: Attempt[],
+): Promise<Consequences["recorded"]> {
+  if (attempts.length === 0) return [];
+  const rows = attempts.map((one) => toRow(one, { state: "delivered", dueAt: null }));
+  const count = await recordDelivered(db, rows);
+  if (count === rows.length) return attempts.map((attempt) => ({ attempt, state: "delivered" }));
 
   const late = new Set(await recordLate(db, rules, rows));
   const delivered = new Set(await listDelivered(db, rows));
-  return settled.flatMap(({ ended, state }, i) => {
+  return attempts.flatMap((attempt, i): Consequences["recorded"] => {
     const id = rows[i]?.id ?? "";
-    if (delivered.has(id)) return [{ ended, state }];
-    return late.has(id) ? [{ ended, state: null }] : [];
+    if (delivered.has(id)) return [{ attempt, state: "delivered" }];
+    return late.has(id) ? [{ attempt, state: null }] : [];
   });
 }
 
-async function recordRough(recording: Recording, ended: Ended[]): Promise<Recorded> {
+async function recordRough(recording: Recording, attempts: Attempt[]): Promise<Consequences> {
   const { db, clock, rules, cancelling } = recording;
-  const { isSomeLeft, ...recorded } = await db.begin(async (tx) => {
-    const bySubscription = groupBy(ended, (e) => e.claim.subscription_id);
+  const { isSomeLeft, ...consequences } = await db.begin(async (tx) => {
+    const bySubscription = groupBy(attempts, (one) => one.claim.subscription_id);
     const health = await lockHealth(tx, [...bySubscription.keys()]);
     const leases = await lockHeld(
       tx,
-      ended.map((e) => e.claim),
+      attempts.map((one) => one.claim),
     );
-    const isHeld = ({ claim }: Ended) => leases.get(claim.id) === claim.lease_id;
+    const isHeld = ({ claim }: Attempt) => leases.get(claim.id) === claim.lease_id;
 
-    const settled = health.map((row) =>
-      settle(row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
+    const decided = health.map((row) =>
+      decide(rules, row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
     );
-    const rows = settled.flatMap((s) => s.rows);
+    const rows = decided.flatMap((one) => one.rows);
     const delivered = rows.filter((row) => row.state === "delivered");
     await recordDelivered(tx, delivered);
     const undelivered = rows.filter((row) => row.state !== "delivered");
     await recordUndelivered(tx, undelivered);
-    const changes = settled.flatMap((s) => s.change);
+    const changes = decided.flatMap((one) => one.change);
     await updateHealth(tx, changes);
 
     const disabled = changes.filter((c) => c.auto_disabled_at !== null).map((c) => c.id);
     const { rows: cancelled, isSomeLeft } =
       disabled.length > 0 ? await cancelWaiting(tx, disabled, clock()) : NOTHING_CANCELLED;
 
-    const late = ended.filter((e) => !isHeld(e));
-    const lateRows = late.map((e) => toRow(e, { state: "cancelled", dueAt: null }));
+    const late = attempts.filter((one) => !isHeld(one));
+    const lateRows = late.map((one) => toRow(one, { state: "cancelled", dueAt: null }));
     const lateIds = new Set(await recordLate(tx, rules, lateRows));
     const deadLettered = undelivered.filter((row) => row.state === "dead_lettered");
-    const settledLate = late
+    const recordedLate = late
       .filter((_, i) => lateIds.has(lateRows[i]?.id ?? ""))
-      .map((one) => ({ ended: one, state: null }));
-    const settledHeld = settled.flatMap((s) => s.settled);
-    const causes = settled.flatMap((s) => s.causes);
-    const told = await publishNotices(recording, tx, noticesOf(causes, deadLettered, ended));
+      .map((attempt) => ({ attempt, state: null }));
+    const recordedHeld = decided.flatMap((one) => one.recorded);
+    const causes = decided.flatMap((one) => one.causes);
+    const told = await publishNotices(recording, tx, noticesOf(causes, deadLettered, attempts));
     return {
       disabled,
       told,
       deadLettered,
       cancelled,
       isSomeLeft,
-      settled: [...settledHeld, ...settledLate],
+      recorded: [...recordedHeld, ...recordedLate],
     };
   });
-  if (isSomeLeft) recorded.disabled.forEach(cancelling.cancelRest);
-  return recorded;
+  if (isSomeLeft) consequences.disabled.forEach(cancelling.cancelRest);
+  return consequences;
+}
 
-  function settle({ id, consecutive_failures, active }: HealthRow, held: Ended[]) {
-    const { health, disabledAt, moves } = applyOutcomes(
-      rules,
-      { consecutiveFailures: consecutive_failures, active },
-      held.map((e) => ({ ...e, attempts: e.claim.attempts + 1 })),
-    );
-    const change = {
-      id,
-      consecutive_failures: health.consecutiveFailures,
-      auto_disabled_at: disabledAt,
-    };
-    return {
-      rows: moves.map(({ attempt, next }) => toRow(attempt, next)),
-      settled: moves.map(({ attempt: ended, next }) => ({ ended, state: next.state })),
-      change: active ? [change] : [],
-      causes: moves.flatMap(({ attempt }) => (attempt.endedAt === disabledAt ? [attempt] : [])),
-    };
-  }
+/** Decides what the attempts of one subscription change. Their leases still hold. */
+function decide(
+  rules: Recording["rules"],
+  { id, consecutive_failures, active }: HealthRow,
+  attempts: Attempt[],
+) {
+  const before = { consecutiveFailures: consecutive_failures, active };
+  const { health, disabledAt, moves } = applyOutcomes(rules, before, attempts);
+  const change = {
+    id,
+    consecutive_failures: health.consecutiveFailures,
+    auto_disabled_at: disabledAt,
+  };
+  return {
+    rows: moves.map(({ attempt, next }) => toRow(attempt, next)),
+    recorded: moves.map(({ attempt, next }) => ({ attempt, state: next.state })),
+    change: active ? [change] : [],
+    causes: attempts.filter((attempt) => attempt.endedAt === disabledAt),
+  };
 }
 
 const NOTHING_CANCELLED = { rows: [], isSomeLeft: false };
 
 /** Returns the notices to the platform: first of disabled subscriptions, then of dead letters. */
-function noticesOf(causes: Ended[], deadLettered: EndedAttempt[], ended: Ended[]): Notice[] {
+function noticesOf(
+  causes: Attempt[],
+  deadLettered: NewAttemptRow[],
+  attempts: Attempt[],
+): Notice[] {
   const dead = new Set(deadLettered.map((row) => row.delivery_id));
   return [
     ...causes.map((cause) => toNotice("vc.subscription.disabled", cause)),
-    ...ended
+    ...attempts
       .filter(({ claim }) => dead.has(claim.id))
       .map((one) => toNotice("vc.delivery.dead_lettered", one)),
   ];
 }
 
-function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Ended): Notice {
+function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Attempt): Notice {
   return {
     type,
     organizationId: claim.organization_id,
@@ -192,7 +188,7 @@ function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Ended): Not
 async function recordLate(
   db: Queryable,
   { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
-  rows: EndedAttempt[],
+  rows: NewAttemptRow[],
 ): Promise<AttemptId[]> {
   if (rows.length === 0) return [];
   const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
@@ -203,7 +199,7 @@ async function recordLate(
 /** The largest difference between the clocks of two processes. */
 const CLOCK_TOLERANCE_MS = 2 * SKEW_MAX_MS;
 
-function toRow({ claim, outcome, startedAt, endedAt }: Ended, next: NextState): EndedAttempt {
+function toRow({ claim, outcome, startedAt, endedAt }: Attempt, next: NextState): NewAttemptRow {
   const { httpStatus, reason } = auditOf(outcome);
   return {
     id: timeOrderedId(startedAt),

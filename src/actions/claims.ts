@@ -4,7 +4,7 @@ import { encodeEnvelope } from "../domain/event.ts";
 import { type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import { type CeilingRow, claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
-import type { Claim } from "./claim.ts";
+import type { Claim } from "../domain/attempt.ts";
 import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 

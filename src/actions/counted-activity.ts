@@ -1,10 +1,11 @@
 import type { ActivityCounts } from "../domain/activity.ts";
-import { auditOf } from "../domain/delivery.ts";
+import type { Attempt } from "../domain/attempt.ts";
+import { auditOf, type DeliveryState } from "../domain/delivery.ts";
 import { type DeliveryId, type OrganizationId, timeOfId } from "../domain/ids.ts";
 import type { Allowance } from "../domain/rate-window.ts";
 import type { CancelledRow } from "../postgres/cancellation.ts";
 import type { ActivityLog } from "./activity-log.ts";
-import type { Recorded, Settled } from "./attempts.ts";
+import type { Consequences } from "./attempts.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";
 import type { Told } from "./notices.ts";
@@ -85,14 +86,14 @@ export function countTold(activity: ActivityLog, told: readonly Told[]): void {
 /** Counts recorded attempts, exactly as the audit shows them, and what they published. */
 export function countRecorded(
   activity: ActivityLog,
-  { settled, cancelled, disabled, told }: Recorded,
+  { recorded, cancelled, disabled, told }: Consequences,
 ): void {
   countTold(activity, told);
   const disabledIds = new Set(disabled);
-  for (const { ended, state } of settled) {
-    const { claim } = ended;
+  for (const { attempt, state } of recorded) {
+    const { claim } = attempt;
     activity.note(claim, (counts) => {
-      countAttempt(counts, { ended, state });
+      countAttempt(counts, attempt, state);
     });
     if (!disabledIds.delete(claim.subscription_id)) continue;
     activity.note(claim, (counts) => {
@@ -102,8 +103,11 @@ export function countRecorded(
   countCancelled(activity, cancelled);
 }
 
-function countAttempt(counts: ActivityCounts, { ended, state }: Settled): void {
-  const { claim, outcome, startedAt, endedAt } = ended;
+function countAttempt(
+  counts: ActivityCounts,
+  { claim, outcome, startedAt, endedAt }: Attempt,
+  state: DeliveryState | null,
+): void {
   counts.addAttempt(msBetween(startedAt, endedAt), auditOf(outcome).reason);
   if (state === null || state === "waiting") return;
   counts.add(state);

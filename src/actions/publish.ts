@@ -11,7 +11,7 @@ import {
   type PublishedDeliveryRow,
   type WrittenRow,
 } from "../postgres/events.ts";
-import type { Claim } from "./claim.ts";
+import type { Claim } from "../domain/attempt.ts";
 import { toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
 import type { NewEvent, Published } from "./new-event.ts";

@@ -1,5 +1,5 @@
 import type { EarlyLeases } from "../postgres/events.ts";
-import type { Claim } from "./claim.ts";
+import type { Claim } from "../domain/attempt.ts";
 
 /** Slots that a dispatcher reserves for deliveries while they are published. */
 export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {

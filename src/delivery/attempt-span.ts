@@ -1,4 +1,4 @@
-import type { Claim } from "../actions/claim.ts";
+import type { Claim } from "../domain/attempt.ts";
 import { auditOf } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import type { Outcome } from "../domain/outcome.ts";

@@ -1,5 +1,4 @@
-import type { Ended } from "../actions/attempts.ts";
-import type { Claim } from "../actions/claim.ts";
+import type { Attempt, Claim } from "../domain/attempt.ts";
 import type { Clock } from "../domain/clock.ts";
 import { type Signal, signalOf } from "../domain/concurrency-limit.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
@@ -18,24 +17,20 @@ export interface DelivererOptions {
   /** Whether receivers get `traceparent`. Default: false. */
   tellsReceivers?: boolean;
   /** Records an attempt. Resolves when the record is durable. */
-  record: (ended: Ended) => Promise<void>;
+  record: (attempt: Attempt) => Promise<void>;
   /** Postpones a delivery without counting an attempt. */
   postpone: (claim: Claim) => Promise<void>;
   /** The same, for a second. */
   defer: (claim: Claim) => Promise<void>;
   /** `error`: the exception, if the fault is one. */
   onInternalFault: (fault: InternalFault, claim: Claim, error?: unknown) => void;
-  onEnded: (ended: Ended) => void;
+  onEnded: (attempt: Attempt) => void;
 }
 
-/** An attempt that has ended. */
-export interface Attempted {
-  signal: Signal;
-  /** Resolves when the outcome is durable. */
-  recorded: Promise<void>;
-}
-
-/** Returns the function that sends a claimed delivery and then records its outcome. */
+/**
+ * Returns the function that attempts a claimed delivery. It resolves when the attempt has ended; `recorded` resolves when the
+ * outcome is durable.
+ */
 export function createDeliverer({
   send,
   clock,
@@ -46,11 +41,11 @@ export function createDeliverer({
   defer,
   onInternalFault,
   onEnded,
-}: DelivererOptions): (claim: Claim) => Promise<Attempted> {
+}: DelivererOptions): (claim: Claim) => Promise<{ signal: Signal; recorded: Promise<void> }> {
   return async (claim) => {
     const startedAt = clock();
     const span = startAttempt(tracer, claim);
-    const outcome = await attempt(claim, startedAt, span);
+    const outcome = await outcomeOf(claim, startedAt, span);
     if (span) endAttempt(span, outcome);
     const signal = signalOf(outcome);
     if (outcome.kind === "internal-fault") {
@@ -59,12 +54,12 @@ export function createDeliverer({
     }
     if (outcome.kind === "deferred") return { signal, recorded: defer(claim) };
 
-    const ended = { claim, outcome, startedAt, endedAt: clock() };
-    onEnded(ended);
-    return { signal, recorded: record(ended) };
+    const attempt = { claim, outcome, startedAt, endedAt: clock() };
+    onEnded(attempt);
+    return { signal, recorded: record(attempt) };
   };
 
-  async function attempt(claim: Claim, startedAt: Date, span: Span | null): Promise<Outcome> {
+  async function outcomeOf(claim: Claim, startedAt: Date, span: Span | null): Promise<Outcome> {
     const { url, signingSecret, body, lost_leases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.

@@ -1,9 +1,9 @@
 import type { Taken, Wanted } from "../actions/claims.ts";
-import type { Claim } from "../actions/claim.ts";
+import type { Claim } from "../domain/attempt.ts";
 import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/reservation.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
-import type { Attempted } from "./deliver.ts";
+import type { createDeliverer } from "./deliver.ts";
 import { WakeSignal } from "./wake-signal.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { Slots } from "./slots.ts";
@@ -17,7 +17,7 @@ export interface DispatcherOptions extends DueOptions {
   /** Leases due deliveries to this process, as many as are wanted. */
   claim: (wanted: Wanted) => Promise<Taken>;
   /** Makes one attempt and starts to record its outcome. */
-  deliver: (claim: Claim) => Promise<Attempted>;
+  deliver: ReturnType<typeof createDeliverer>;
   /** Postpones a claimed delivery for a second without an attempt. */
   defer: (claim: Claim) => Promise<void>;
   /** Called when deliveries wait and only the last tenth of the slots is free. */
@@ -122,7 +122,7 @@ export class Dispatcher {
       free();
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
-      this.#ringForMore();
+      this.#wakeIfMore();
       this.#slots.tellOthers(this.#due);
       ended();
     };
@@ -214,7 +214,7 @@ export class Dispatcher {
       this.#due.throttle(subscription_id, nowMs + forMs);
     }
     for (const { id, mayHaveMore } of served(wanted, subscriptionIds)) {
-      this.#due.settle(id, mayHaveMore);
+      this.#due.keepOrDrop(id, mayHaveMore);
     }
   }
 
@@ -225,28 +225,32 @@ export class Dispatcher {
       .catch(this.#options.onError) // Not recorded: the lease expires and the delivery is attempted again.
       .finally(() => {
         this.#open.remove(link);
-        this.#ringForMore();
+        this.#wakeIfMore();
       });
     const link = this.#open.append(work);
   }
 
   /** Frees the slot when the attempt has ended. The outcome is recorded in a batch, without a slot. */
   async #deliver(claim: Claim): Promise<void> {
-    this.#slots.take(claim);
-    const beganMs = performance.now();
-    let attempted: Attempted;
-    try {
-      attempted = await this.#options.deliver(claim);
-      this.#slots.note(claim, attempted.signal, beganMs, performance.now());
-    } finally {
-      this.#slots.give(claim);
-      this.#ringForMore();
-      this.#slots.tellOthers(this.#due);
-    }
-    await attempted.recorded;
+    const { recorded } = await this.#attempt(claim);
+    await recorded;
   }
 
-  #ringForMore(): void {
+  async #attempt(claim: Claim): ReturnType<DispatcherOptions["deliver"]> {
+    this.#slots.take(claim);
+    const beganMs = performance.now();
+    try {
+      const ended = await this.#options.deliver(claim);
+      this.#slots.note(claim, ended.signal, beganMs, performance.now());
+      return ended;
+    } finally {
+      this.#slots.give(claim);
+      this.#wakeIfMore();
+      this.#slots.tellOthers(this.#due);
+    }
+  }
+
+  #wakeIfMore(): void {
     if (this.#due.size > 0 || this.#stopping) this.#wakeUp.set();
   }
 }

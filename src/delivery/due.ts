@@ -96,11 +96,11 @@ export class Due {
   }
 
   /** Call it when a claim has reached one. Forgets it, or moves it to the end if it may have more due or was added again. */
-  settle(id: SubscriptionId, mayHaveMore: boolean): void {
-    const settled = this.#subscriptions.get(id);
-    if (!settled) return;
-    this.#remove(id, settled.of);
-    if (mayHaveMore || settled.isNew) this.#append(id, settled.of);
+  keepOrDrop(id: SubscriptionId, mayHaveMore: boolean): void {
+    const reached = this.#subscriptions.get(id);
+    if (!reached) return;
+    this.#remove(id, reached.of);
+    if (mayHaveMore || reached.isNew) this.#append(id, reached.of);
   }
 
   /** Call it when a claim found the ceiling used up. The subscription resumes at `untilMs`. */

@@ -1,5 +1,5 @@
 import type { Share, Wanted } from "../actions/claims.ts";
-import type { Claim } from "../actions/claim.ts";
+import type { Claim } from "../domain/attempt.ts";
 import type { Signal } from "../domain/concurrency-limit.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { belowShare, beyondShare } from "../domain/slot-share.ts";
@@ -17,7 +17,7 @@ const SHARE_MAX = 16;
 const BURST_MAX = 64;
 
 /** The subscription for which an attempt needs a slot. */
-export type Attempt = Pick<Claim, "subscription_id" | "organization_id" | "url">;
+export type Place = Pick<Claim, "subscription_id" | "organization_id" | "url">;
 
 /** Due subscriptions by organization, longest wait first. */
 export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
@@ -131,13 +131,13 @@ export class Slots {
    * Returns true if an attempt that has a reserved slot may begin. A host that does not answer gets no more slots than an
    * organization.
    */
-  hasRoomFor({ subscription_id, url }: Attempt): boolean {
+  hasRoomFor({ subscription_id, url }: Place): boolean {
     const host = hostOf(url);
     this.#receivers.learn(subscription_id, host);
     return !this.#receivers.isFailing(host) || this.#leftAt(host, this.#total - this.#busy) > 0;
   }
 
-  take({ subscription_id, organization_id, url }: Attempt): void {
+  take({ subscription_id, organization_id, url }: Place): void {
     this.#busy++;
     this.#bySubscription.add(subscription_id);
     this.#byOrganization.add(organization_id);
@@ -145,7 +145,7 @@ export class Slots {
     this.#pace.note(organization_id);
   }
 
-  give({ subscription_id, organization_id, url }: Attempt): void {
+  give({ subscription_id, organization_id, url }: Place): void {
     this.#busy--;
     this.#bySubscription.remove(subscription_id);
     this.#byOrganization.remove(organization_id);
@@ -153,12 +153,7 @@ export class Slots {
   }
 
   /** Adapts the limit of the attempt's subscription. Call it before `give`. */
-  note(
-    { subscription_id: id, url }: Attempt,
-    signal: Signal,
-    beganMs: number,
-    nowMs: number,
-  ): void {
+  note({ subscription_id: id, url }: Place, signal: Signal, beganMs: number, nowMs: number): void {
     const inFlight = this.#bySubscription.of(id);
     this.#receivers.note({ id, host: hostOf(url) }, signal, { inFlight, beganMs, nowMs });
   }

@@ -1,4 +1,4 @@
-import type { Outcome } from "./outcome.ts";
+import type { Attempt } from "./attempt.ts";
 import { retryAt } from "./retry-schedule.ts";
 
 export const DELIVERY_STATES = ["waiting", "delivered", "dead_lettered", "cancelled"] as const;
@@ -16,9 +16,6 @@ export const INTERNAL_FAULT_DELAY_MS = 60_000;
 /** How long a delivery waits after it was deferred. */
 export const DEFERRED_DELAY_MS = 1_000;
 
-/** An outcome that counts as an attempt. */
-export type CountedOutcome = Exclude<Outcome, { kind: "internal-fault" | "deferred" }>;
-
 /** The state of a delivery after an attempt. */
 export type NextState =
   { state: "waiting"; dueAt: Date } | { state: Exclude<DeliveryState, "waiting">; dueAt: null };
@@ -30,7 +27,7 @@ export type NextState =
 export function afterAttempt(
   delaysMs: readonly number[],
   attempts: number,
-  outcome: CountedOutcome,
+  outcome: Attempt["outcome"],
   ended: Date,
 ): NextState {
   if (outcome.kind === "acknowledged") return { state: "delivered", dueAt: null };
@@ -43,7 +40,10 @@ export function afterAttempt(
  * An outcome as the audit shows it. `httpStatus` is 0 if the receiver returned no status. `reason`
  * is null if the attempt succeeded.
  */
-export function auditOf(outcome: CountedOutcome): { httpStatus: number; reason: string | null } {
+export function auditOf(outcome: Attempt["outcome"]): {
+  httpStatus: number;
+  reason: string | null;
+} {
   switch (outcome.kind) {
     case "acknowledged":
       return { httpStatus: outcome.httpStatus, reason: null };

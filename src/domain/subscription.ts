@@ -1,16 +1,10 @@
-import { afterAttempt, type CountedOutcome, type NextState } from "./delivery.ts";
+import type { Attempt } from "./attempt.ts";
+import { afterAttempt, type NextState } from "./delivery.ts";
 
 /** The fields of a subscription that outcomes change. */
 export interface Health {
   consecutiveFailures: number;
   active: boolean;
-}
-
-/** An attempt that ended. `attempts` includes it. */
-export interface CountedAttempt {
-  attempts: number;
-  outcome: CountedOutcome;
-  endedAt: Date;
 }
 
 /**
@@ -28,25 +22,25 @@ export interface Rules {
 }
 
 /**
- * Applies the outcomes of one subscription in the order in which they ended. Returns the next state
+ * Applies the outcomes of one subscription in the order in which the attempts ended. Returns the next state
  * of each delivery and the subscription's new health. After the failure that disables the
  * subscription, nothing is retried and nothing more is counted.
  */
-export function applyOutcomes<Attempt extends CountedAttempt>(
+export function applyOutcomes(
   rules: Rules,
   before: Health,
-  ended: readonly Attempt[],
+  attempts: readonly Attempt[],
 ): { health: Health; disabledAt: Date | null; moves: { attempt: Attempt; next: NextState }[] } {
   let { consecutiveFailures, active } = before;
   let disabledAt: Date | null = null;
 
-  const moves = ended.map((attempt) => ({ attempt, next: move(attempt) }));
+  const moves = attempts.map((attempt) => ({ attempt, next: move(attempt) }));
   return { health: { consecutiveFailures, active }, disabledAt, moves };
 
-  function move({ attempts, outcome, endedAt }: Attempt): NextState {
+  function move({ claim, outcome, endedAt }: Attempt): NextState {
     if (!active) return afterDisabling(outcome);
 
-    const state = afterAttempt(rules.retryDelaysMs, attempts, outcome, endedAt);
+    const state = afterAttempt(rules.retryDelaysMs, claim.attempts + 1, outcome, endedAt);
     if (isInterrupted(outcome)) return state;
 
     consecutiveFailures = outcome.kind === "acknowledged" ? 0 : consecutiveFailures + 1;
@@ -58,13 +52,13 @@ export function applyOutcomes<Attempt extends CountedAttempt>(
   }
 
   /** A success counts as delivered only if the subscription was inactive before this batch. */
-  function afterDisabling({ kind }: CountedOutcome): NextState {
+  function afterDisabling({ kind }: Attempt["outcome"]): NextState {
     const isDelivered = kind === "acknowledged" && !before.active;
     return { state: isDelivered ? "delivered" : "cancelled", dueAt: null };
   }
 }
 
 /** Returns true if our processes ended the attempt. It counts, but must not disable a partner's subscription. */
-function isInterrupted(outcome: CountedOutcome): boolean {
+function isInterrupted(outcome: Attempt["outcome"]): boolean {
   return outcome.kind === "unreachable" && outcome.reason === "interrupted";
 }

@@ -66,14 +66,14 @@ export class NameServers {
           timer = setTimeout(finish, this.#limitMs * GRACE);
         }
       };
-      void settle(this.#resolver.resolve4(host)).then(take);
-      void settle(this.#resolver.resolve6(host)).then(take);
+      void answerOf(this.#resolver.resolve4(host)).then(take);
+      void answerOf(this.#resolver.resolve6(host)).then(take);
     });
   }
 
   /** Returns true if the resolver works. Concurrent callers share one query. */
   async probe(limitMs: number): Promise<boolean> {
-    this.#probe ??= settle(this.#resolver.resolve4(WELL_KNOWN)).finally(() => {
+    this.#probe ??= answerOf(this.#resolver.resolve4(WELL_KNOWN)).finally(() => {
       this.#probe = undefined;
     });
     const { usable } = await within(limitMs, this.#probe, { addresses: [], usable: false });
@@ -94,7 +94,7 @@ export class NameServers {
   }
 }
 
-async function settle(question: Promise<string[]>): Promise<Answer> {
+async function answerOf(question: Promise<string[]>): Promise<Answer> {
   try {
     return { addresses: await question, usable: true };
   } catch (error) {

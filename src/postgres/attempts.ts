@@ -4,7 +4,7 @@ import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
 /** An attempt with its outcome, and the next state of its delivery. */
-export interface EndedAttempt {
+export interface NewAttemptRow {
   id: AttemptId;
   delivery_id: DeliveryId;
   lease_id: string;
@@ -20,14 +20,14 @@ export interface EndedAttempt {
   due_at: Date | null;
 }
 
-/** A successful attempt. */
-export type Success = Omit<EndedAttempt, "event_type" | "reason" | "state" | "due_at">;
-
 /**
  * Records successes: finishes their deliveries and resets the failure counters. Returns how many it recorded. If a lease was
  * lost, another claim has the delivery, maybe of this process. Such a delivery is left alone.
  */
-export async function recordDelivered(db: Queryable, ended: Success[]): Promise<number> {
+export async function recordDelivered(
+  db: Queryable,
+  ended: Omit<NewAttemptRow, "event_type" | "reason" | "state" | "due_at">[],
+): Promise<number> {
   if (ended.length === 0) return 0;
   const column = columnsOf(ended);
   const recovering = new Set(ended.map((e) => e.subscription_id));
@@ -77,7 +77,7 @@ export async function recordDelivered(db: Queryable, ended: Success[]): Promise<
  * Records attempts that leave their deliveries waiting, dead-lettered or cancelled. Returns how many it recorded, like
  * `recordDelivered`.
  */
-export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): Promise<number> {
+export async function recordUndelivered(db: Queryable, ended: NewAttemptRow[]): Promise<number> {
   if (ended.length === 0) return 0;
   const { count } = await db`
     with ended as (${rowsOf(db, ended)}),
@@ -121,7 +121,7 @@ export async function recordUndelivered(db: Queryable, ended: EndedAttempt[]): P
 /** Returns the ids of those attempts that are recorded as successes. */
 export async function listDelivered(
   db: Queryable,
-  ended: Pick<EndedAttempt, "id" | "delivery_id">[],
+  ended: Pick<NewAttemptRow, "id" | "delivery_id">[],
 ): Promise<AttemptId[]> {
   const rows = await db<{ success_id: AttemptId }[]>`
     select success_id
@@ -134,7 +134,7 @@ export async function listDelivered(
 /** Records attempts that ran while their deliveries were cancelled. Changes nothing else. Returns their ids. */
 export async function recordLateAttempts(
   db: Queryable,
-  ended: EndedAttempt[],
+  ended: NewAttemptRow[],
   cancelledSince: Date,
 ): Promise<AttemptId[]> {
   const rows = await db<{ id: AttemptId }[]>`
@@ -157,7 +157,7 @@ export async function recordLateAttempts(
   return rows.map((row) => row.id);
 }
 
-function rowsOf(db: Queryable, ended: EndedAttempt[]) {
+function rowsOf(db: Queryable, ended: NewAttemptRow[]) {
   const column = columnsOf(ended);
   return db`
     select *
@@ -172,8 +172,8 @@ function rowsOf(db: Queryable, ended: EndedAttempt[]) {
  * Returns each column as an array in one text. Rows of JSON cost the database twice as much, and us as well. The column names
  * are written out, because the driver searches the whole statement for each list of names that it fills in.
  */
-function columnsOf<Name extends keyof EndedAttempt>(
-  ended: Pick<EndedAttempt, Name | "delivery_id">[],
+function columnsOf<Name extends keyof NewAttemptRow>(
+  ended: Pick<NewAttemptRow, Name | "delivery_id">[],
 ): (name: Name) => string {
   const rows = ended.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
   return (name) => arrayText(rows.map((row) => row[name]));

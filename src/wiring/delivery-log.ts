@@ -1,13 +1,16 @@
 import type { Logger } from "pino";
-import type { Ended, Recorded } from "../actions/attempts.ts";
-import type { Claim } from "../actions/claim.ts";
+import type { Consequences } from "../actions/attempts.ts";
+import type { Attempt, Claim } from "../domain/attempt.ts";
 import { auditOf } from "../domain/delivery.ts";
 import { publicId } from "../domain/ids.ts";
 import { traceIdOf } from "../domain/traceparent.ts";
 
 export interface DeliveryLog {
-  ended(ended: Ended): void;
-  recorded(ended: Ended[], recorded: Pick<Recorded, "deadLettered" | "disabled">): void;
+  ended(attempt: Attempt): void;
+  recorded(
+    attempts: Attempt[],
+    consequences: Pick<Consequences, "deadLettered" | "disabled">,
+  ): void;
 }
 
 /**
@@ -37,18 +40,18 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
       );
     },
 
-    recorded(ended, { deadLettered, disabled }) {
+    recorded(attempts, { deadLettered, disabled }) {
       if (log.isLevelEnabled("debug")) {
-        for (const { claim } of ended) log.debug(namesOf(claim), "outcome recorded");
+        for (const { claim } of attempts) log.debug(namesOf(claim), "outcome recorded");
       }
       if (deadLettered.length === 0 && disabled.length === 0) return;
-      const byDelivery = new Map(ended.map(({ claim }) => [claim.id, claim]));
+      const byDelivery = new Map(attempts.map(({ claim }) => [claim.id, claim]));
       for (const { delivery_id: id, reason } of deadLettered) {
         const claim = byDelivery.get(id);
         if (claim) log.warn({ ...namesOf(claim), reason }, "delivery dead-lettered");
       }
       for (const id of disabled) {
-        const claim = ended.find((e) => e.claim.subscription_id === id)?.claim;
+        const claim = attempts.find((one) => one.claim.subscription_id === id)?.claim;
         if (claim) log.warn(subscriptionOf(claim), "subscription auto-disabled");
       }
     },

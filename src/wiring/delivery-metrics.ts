@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
-import type { Recorded } from "../actions/attempts.ts";
+import type { Consequences } from "../actions/attempts.ts";
 import { endToEndMs } from "../actions/counted-activity.ts";
 import { VERSION } from "./product.ts";
 
@@ -14,17 +14,17 @@ export function exposeBuild(registers: Registry[]): void {
 }
 
 /** Measures the time from publishing to the end of the successful attempt. */
-export function measureEndToEnd(registers: Registry[]): (recorded: Recorded) => void {
+export function measureEndToEnd(registers: Registry[]): (consequences: Consequences) => void {
   const durations = new Histogram({
     name: "partner_api_end_to_end_seconds",
     help: "Time from publishing an event to its delivery",
     buckets: [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600, 21_600, 86_400, 172_800],
     registers,
   });
-  return ({ settled }) => {
-    for (const { ended, state } of settled) {
+  return ({ recorded }) => {
+    for (const { attempt, state } of recorded) {
       if (state === "delivered")
-        durations.observe(endToEndMs(ended.claim.id, ended.endedAt) / 1000);
+        durations.observe(endToEndMs(attempt.claim.id, attempt.endedAt) / 1000);
     }
   };
 }

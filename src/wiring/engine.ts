@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { type Ended, postpone, type Recorded, recordEnded } from "../actions/attempts.ts";
+import { type Consequences, postpone, recordAttempts } from "../actions/attempts.ts";
 import { claimDeliveries } from "../actions/claims.ts";
-import type { Claim } from "../actions/claim.ts";
+import type { Attempt, Claim } from "../domain/attempt.ts";
 import { dueOf } from "../actions/notices.ts";
 import type { Foundations } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
@@ -49,8 +49,8 @@ export function createEngine(
     log: Logger;
     /** Default: nothing is traced. */
     tracer?: Tracer;
-    onEnded: (ended: Ended) => void;
-    onRecorded: (recorded: Recorded) => void;
+    onEnded: (attempt: Attempt) => void;
+    onRecorded: (consequences: Consequences) => void;
     onInternalFault: NoteFault;
     onError: (error: unknown) => void;
   },
@@ -65,11 +65,11 @@ export function createEngine(
     },
     giveUpAfterMs: foundations.rules.leaseMs,
   };
-  const record = createRecorder<Ended>(async (ended) => {
-    const recorded = await writes.note(recordEnded(inTime(), ended));
-    onRecorded(recorded);
-    lines.recorded(ended, recorded);
-    if (recorded.told.length > 0) dispatcher.nudge(dueOf(recorded.told));
+  const record = createRecorder<Attempt>(async (attempts) => {
+    const consequences = await writes.note(recordAttempts(inTime(), attempts));
+    onRecorded(consequences);
+    lines.recorded(attempts, consequences);
+    if (consequences.told.length > 0) dispatcher.nudge(dueOf(consequences.told));
   }, persistence);
 
   const defer = createRecorder<Claim>(
@@ -84,9 +84,9 @@ export function createEngine(
     record,
     postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
     defer,
-    onEnded: (ended) => {
-      onEnded(ended);
-      lines.ended(ended);
+    onEnded: (attempt) => {
+      onEnded(attempt);
+      lines.ended(attempt);
     },
     onInternalFault: (fault, claim, error) => {
       onInternalFault(

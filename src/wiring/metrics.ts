@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Ended, Recorded } from "../actions/attempts.ts";
+import type { Consequences } from "../actions/attempts.ts";
+import type { Attempt } from "../domain/attempt.ts";
 import { INTERNAL_FAULTS, type InternalFault } from "../domain/outcome.ts";
 import type { App } from "../http/app.ts";
 import { exposeBuild, measureEndToEnd } from "./delivery-metrics.ts";
@@ -14,8 +15,8 @@ export interface Metrics {
   watchDisk(databaseFolder: string | null): void;
   /** Exposes how much history waits for its export. */
   watchExports(): void;
-  noteEnded(ended: Ended): void;
-  noteRecorded(recorded: Recorded): void;
+  noteEnded(attempt: Attempt): void;
+  noteRecorded(consequences: Consequences): void;
   noteFault(fault: InternalFault): void;
   noteRequest(request: { method: string; route: string; status: number; seconds: number }): void;
   expose(): Promise<{ contentType: string; body: string }>;
@@ -93,10 +94,10 @@ export function createMetrics(shards: readonly WatchedShard[], databaseMs = DATA
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });
       durations.observe(Math.max(0, endedAt.getTime() - startedAt.getTime()) / 1000);
     },
-    noteRecorded(recorded) {
-      deadLetters.inc(recorded.deadLettered.length);
-      disabled.inc(recorded.disabled.length);
-      noteEndToEnd(recorded);
+    noteRecorded(consequences) {
+      deadLetters.inc(consequences.deadLettered.length);
+      disabled.inc(consequences.disabled.length);
+      noteEndToEnd(consequences);
     },
     noteFault(fault) {
       faults.inc({ fault });

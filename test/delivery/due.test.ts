@@ -16,7 +16,7 @@ test("a subscription that a claim did not reach keeps its place", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b", "c"));
   due.ask(["a", "b"]);
-  due.settle("a", true);
+  due.keepOrDrop("a", true);
   assert.deepEqual([...due.subscriptions], ["b", "c", "a"]);
 });
 
@@ -24,7 +24,7 @@ test("a subscription without more due deliveries is forgotten", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b"));
   due.ask(["a"]);
-  due.settle("a", false);
+  due.keepOrDrop("a", false);
   assert.deepEqual([...due.subscriptions], ["b"]);
 });
 
@@ -33,7 +33,7 @@ test("a subscription that is added during its claim is remembered, because the c
   due.add(dueOf("a", "b"));
   due.ask(["a"]);
   due.add(dueOf("a"));
-  due.settle("a", false);
+  due.keepOrDrop("a", false);
   assert.deepEqual([...due.subscriptions], ["b", "a"]);
 });
 
@@ -43,7 +43,7 @@ test("such a subscription is remembered even if the list of due subscriptions is
   due.add(dueOf(...ids));
   due.ask(["s0"]);
   due.add(dueOf("s0", "one too many"));
-  due.settle("s0", false);
+  due.keepOrDrop("s0", false);
   assert.ok([...due.subscriptions].includes("s0"));
   assert.equal(due.size, 10_000);
 });
@@ -100,9 +100,9 @@ test("organizations take turns regardless of how much each has due", () => {
     ids.map((subscription_id) => ({ subscription_id, organization_id }));
   due.add([...of("many", "m1", "m2", "m3"), ...of("one", "o1")]);
   due.ask(["m1", "o1"]);
-  due.settle("m1", true);
+  due.keepOrDrop("m1", true);
   assert.deepEqual([...due.organizations], ["one", "many"]);
   assert.deepEqual([...due.of("many")], ["m2", "m3", "m1"]);
-  due.settle("o1", false);
+  due.keepOrDrop("o1", false);
   assert.deepEqual([...due.organizations], ["many"]);
 });

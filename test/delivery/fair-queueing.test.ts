@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Due } from "../../src/delivery/due.ts";
-import { type Attempt, Slots } from "../../src/delivery/slots.ts";
+import { type Place, Slots } from "../../src/delivery/slots.ts";
 
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 500;
@@ -33,7 +33,7 @@ const hostile = fc.record<Hostile>({
 function waitOf(total: number, organizations: Hostile[], arrivesMs: number): number {
   const slots = new Slots(total, Math.ceil(total / 2));
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
-  const inFlight: { attempt: Attempt; beganMs: number; endsMs: number; answers: boolean }[] = [];
+  const inFlight: { attempt: Place; beganMs: number; endsMs: number; answers: boolean }[] = [];
   const newcomer = { subscription_id: "new", organization_id: "new", url: "https://new.test/" };
 
   for (let nowMs = 0; nowMs <= LIMIT_MS; nowMs += STEP_MS) {
@@ -69,7 +69,7 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
         }
         begun += taken;
         left -= taken;
-        due.settle(id, true);
+        due.keepOrDrop(id, true);
       }
       if (begun === 0) break;
     }

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { postpone } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Claim } from "../../src/domain/attempt.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import {
-  type EndedAttempt,
+  type NewAttemptRow,
   recordDelivered,
   recordLateAttempts,
   recordUndelivered,
@@ -47,7 +47,7 @@ async function stateOf({ id }: Claim) {
   return row;
 }
 
-function ended(claim: Claim, state: EndedAttempt["state"], now: Date): EndedAttempt {
+function ended(claim: Claim, state: NewAttemptRow["state"], now: Date): NewAttemptRow {
   return {
     id: randomUUID(),
     delivery_id: claim.id,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Ended, recordEnded } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import { recordAttempts } from "../../src/actions/attempts.ts";
+import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { after, SKEW_MAX_MS } from "../../src/domain/clock.ts";
 import { listAttempts } from "../../src/postgres/audit.ts";
@@ -32,11 +32,11 @@ async function anEngine() {
   return { deps, clock, first: await another(), another };
 }
 
-function failedAt(claim: Claim, at: Date): Ended {
+function failedAt(claim: Claim, at: Date): Attempt {
   return { claim, outcome: { kind: "refused", httpStatus: 503 }, startedAt: at, endedAt: at };
 }
 
-function deliveredAt(claim: Claim, at: Date): Ended {
+function deliveredAt(claim: Claim, at: Date): Attempt {
   return { claim, outcome: { kind: "acknowledged", httpStatus: 200 }, startedAt: at, endedAt: at };
 }
 
@@ -46,10 +46,10 @@ test("an attempt in flight is in the audit, even if it began after the failure t
   clock.advance(25_000);
   const inFlight = await another();
 
-  const { disabled } = await recordEnded(deps, [failure]);
+  const { disabled } = await recordAttempts(deps, [failure]);
   assert.equal(disabled.length, 1);
   clock.advance(20_000);
-  await recordEnded(deps, [failedAt(inFlight, clock())]);
+  await recordAttempts(deps, [failedAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
   assert.deepEqual(
     attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
@@ -62,7 +62,7 @@ test("an attempt is in the audit, even if its clock was far ahead of the deletin
   const behind = createClock(after(clock(), -2 * SKEW_MAX_MS));
   await deleteSubscription({ ...deps, clock: behind }, null, inFlight.subscription_id);
   clock.advance(deps.rules.leaseMs);
-  await recordEnded(deps, [deliveredAt(inFlight, clock())]);
+  await recordAttempts(deps, [deliveredAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
   assert.deepEqual(
     attempts.map(({ attempt, http_status }) => [attempt, http_status]),
@@ -74,8 +74,8 @@ test("an attempt that outlived its lease is in the audit unless another process 
   const { deps, clock, first, another } = await anEngine();
   const slow = await another();
   clock.advance(30_000);
-  await recordEnded(deps, [failedAt(first, clock())]);
-  await recordEnded(deps, [failedAt(slow, clock())]);
+  await recordAttempts(deps, [failedAt(first, clock())]);
+  await recordAttempts(deps, [failedAt(slow, clock())]);
   const attempts = await listAttempts(db, slow.id);
   assert.deepEqual(
     attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
@@ -89,7 +89,7 @@ test("an attempt whose delivery another process has claimed is not in the audit"
   clock.advance(30_000);
   assert.equal((await claimAll(deps)).length, 2);
   await deleteSubscription(deps, null, first.subscription_id);
-  await recordEnded(deps, [failedAt(slow, clock())]);
+  await recordAttempts(deps, [failedAt(slow, clock())]);
   assert.equal((await listAttempts(db, slow.id)).length, 0);
 });
 
@@ -100,8 +100,8 @@ test("a delivery accepted as its subscription ends is recorded as delivered, and
     update subscriptions set auto_disabled_at = ${clock()}, consecutive_failures = 20
      where id = ${alone.subscription_id}`;
 
-  await recordEnded(deps, [deliveredAt(alone, clock())]);
-  await recordEnded(deps, [deliveredAt(beside, clock()), failedAt(failed, clock())]);
+  await recordAttempts(deps, [deliveredAt(alone, clock())]);
+  await recordAttempts(deps, [deliveredAt(beside, clock()), failedAt(failed, clock())]);
   const states = await db<{ state: string }[]>`
     select state from finished_deliveries where subscription_id = ${alone.subscription_id} order by id`;
   assert.deepEqual(
@@ -118,7 +118,7 @@ test("recording returns only dead letters and disabled subscriptions", async () 
   deps.rules = { ...deps.rules, retryDelaysMs: [] };
   const failed = await another();
   const ended = [deliveredAt(first, clock()), failedAt(failed, clock())];
-  const { deadLettered, disabled } = await recordEnded(deps, ended);
+  const { deadLettered, disabled } = await recordAttempts(deps, ended);
   assert.deepEqual(
     deadLettered.map((one) => one.delivery_id),
     [failed.id],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recordEnded } from "../../src/actions/attempts.ts";
+import { recordAttempts } from "../../src/actions/attempts.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { createDatabase } from "../support/database.ts";
 import {
@@ -51,7 +51,7 @@ test("disabling a subscription cancels a long queue in short transactions, and r
   const { deps, clock, claim, cancelledTogether } = await aLongQueue();
   deps.rules = { ...deps.rules, autoDisableAfter: 1 };
   const outcome = { kind: "refused", httpStatus: 500 } as const;
-  const { disabled } = await recordEnded(deps, [
+  const { disabled } = await recordAttempts(deps, [
     { claim, outcome, startedAt: clock(), endedAt: clock() },
   ]);
   assert.equal(disabled.length, 1);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Claim } from "../../src/domain/attempt.ts";
 import { publishAtOnce } from "../../src/actions/publish.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { sendTestEvent } from "../../src/actions/test-events.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Taken, Wanted } from "../../src/actions/claims.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Claim } from "../../src/domain/attempt.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 import { Pace } from "../../src/delivery/pace.ts";
 import { Slots } from "../../src/delivery/slots.ts";

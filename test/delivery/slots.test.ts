@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Due } from "../../src/delivery/due.ts";
-import { type Attempt, Slots } from "../../src/delivery/slots.ts";
+import { type Place, Slots } from "../../src/delivery/slots.ts";
 
 /** `a1` is a subscription of the organization `a`. */
-function of(id: string, host = `${id}.test`): Attempt {
+function of(id: string, host = `${id}.test`): Place {
   return { subscription_id: id, organization_id: id.charAt(0), url: `https://${host}/` };
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Due } from "../../src/delivery/due.ts";
-import { type Attempt, Slots } from "../../src/delivery/slots.ts";
+import { type Place, Slots } from "../../src/delivery/slots.ts";
 
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 50;
 const SLOTS = 512;
-const SLOW: Attempt = {
+const SLOW: Place = {
   subscription_id: "slow",
   organization_id: "slow",
   url: "https://slow.test/",
@@ -49,7 +49,7 @@ function* attemptsAt({ answersAfterMs, perSecond, hangsUntilMs = 0, untilMs }: C
         inFlight.push({ beganMs: nowMs, endsMs, answers });
         yield { nowMs, lagMs: nowMs - (++begun * 1_000) / perSecond, inFlight: inFlight.length };
       }
-      due.settle("slow", true);
+      due.keepOrDrop("slow", true);
     }
   }
 }

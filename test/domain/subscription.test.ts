@@ -1,21 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Attempt } from "../../src/domain/attempt.ts";
 import { RETRY_DELAYS_MS } from "../../src/domain/retry-schedule.ts";
-import { applyOutcomes, type CountedAttempt } from "../../src/domain/subscription.ts";
+import { applyOutcomes } from "../../src/domain/subscription.ts";
 
 const rules = { retryDelaysMs: RETRY_DELAYS_MS, autoDisableAfter: 20 };
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
-function failure(second = 0, attempts = 1): CountedAttempt {
-  return { attempts, outcome: { kind: "refused", httpStatus: 500 }, endedAt: at(second) };
+function attempt(number: number, outcome: Attempt["outcome"], second: number): Attempt {
+  const claim = { attempts: number - 1 } as Attempt["claim"];
+  return { claim, outcome, startedAt: at(second), endedAt: at(second) };
 }
 
-function success(second = 0): CountedAttempt {
-  return {
-    attempts: 1,
-    outcome: { kind: "acknowledged", httpStatus: 200 },
-    endedAt: at(second),
-  };
+function failure(second = 0, number = 1): Attempt {
+  return attempt(number, { kind: "refused", httpStatus: 500 }, second);
+}
+
+function success(second = 0): Attempt {
+  return attempt(1, { kind: "acknowledged", httpStatus: 200 }, second);
 }
 
 function active(consecutiveFailures: number) {
@@ -49,11 +51,8 @@ test("the 20th of thirty failures at once disables, and the counter stays at 20"
 });
 
 test("an interrupted attempt is retried and not counted, so crashes of the service disable no subscription", () => {
-  const interrupted = (attempts: number): CountedAttempt => ({
-    attempts,
-    outcome: { kind: "unreachable", reason: "interrupted" },
-    endedAt: at(1),
-  });
+  const interrupted = (number: number): Attempt =>
+    attempt(number, { kind: "unreachable", reason: "interrupted" }, 1);
   const after = applyOutcomes(rules, active(19), [interrupted(1), interrupted(7)]);
   assert.deepEqual(after.health, { consecutiveFailures: 19, active: true });
   assert.equal(after.disabledAt, null);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import { postpone, recordAttempts } from "../../src/actions/attempts.ts";
+import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { publish } from "../../src/actions/publish.ts";
@@ -48,7 +48,7 @@ export function recording(process: Process, count: number, { forget = false } = 
   const giveBack = () => void process.ended.unshift(...batch);
   return {
     run: async (deps) => {
-      const { disabled } = await recordEnded(deps, batch);
+      const { disabled } = await recordAttempts(deps, batch);
       if (forget) giveBack(); // Acts as if the database's response was lost.
       return (state) => {
         const active = Object.keys(state.subscriptions).filter((id) => isActive(state, id));
@@ -72,7 +72,7 @@ export function recording(process: Process, count: number, { forget = false } = 
   };
 }
 
-function told({ claim, outcome, startedAt, endedAt }: Ended): contract.Told {
+function told({ claim, outcome, startedAt, endedAt }: Attempt): contract.Told {
   return {
     ...auditOf(outcome),
     delivery: claim.id,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { claimDeliveries, type Wanted } from "../../src/actions/claims.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Claim } from "../../src/domain/attempt.ts";
 import { listDueSubscriptions } from "../../src/postgres/due-scan.ts";
 import type { Act, Effect, Subscribed } from "./acts.ts";
 import * as contract from "./contract.ts";

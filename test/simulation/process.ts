@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Ended } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
 import type { Clock } from "../../src/domain/clock.ts";
@@ -23,7 +22,7 @@ export class Process {
   readonly clock: Clock;
   inFlight: SingleFlight[] = [];
   /** Attempts that ended and are not recorded yet, in order. */
-  ended: Ended[] = [];
+  ended: Attempt[] = [];
   /** Claims that were not attempted because of an internal fault. */
   kept: Claim[] = [];
   readonly #world: Outside;

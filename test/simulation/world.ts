@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createCancelling } from "../../src/actions/cancellation.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Claim } from "../../src/domain/attempt.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { NO_DISPATCHER } from "../../src/actions/publish.ts";

@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Claim } from "../../src/domain/attempt.ts";
 import type { Throttled } from "../../src/actions/claims.ts";
 import { Dispatcher, type Holders } from "../../src/delivery/dispatcher.ts";
 import type { Signal } from "../../src/domain/concurrency-limit.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type Ended, postpone, recordEnded } from "../../src/actions/attempts.ts";
+import { postpone, recordAttempts } from "../../src/actions/attempts.ts";
 import { createCancelling } from "../../src/actions/cancellation.ts";
 import { claimDeliveries } from "../../src/actions/claims.ts";
-import type { Claim } from "../../src/actions/claim.ts";
+import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import type { Dependencies, Parts } from "../../src/actions/dependencies.ts";
 import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import type { Vetted } from "../../src/actions/destination.ts";
@@ -70,7 +70,7 @@ export async function claimAll(deps: Dependencies): Promise<Claim[]> {
 
 /** Makes the attempts, one after the other, and records them in one batch. */
 export async function attemptAll(deps: Dependencies, claims: Claim[], answer: Answer) {
-  const ended: Ended[] = [];
+  const ended: Attempt[] = [];
   const deliver = createDeliverer({
     send: async (post) => answer(post),
     clock: deps.clock,
@@ -84,7 +84,7 @@ export async function attemptAll(deps: Dependencies, claims: Claim[], answer: An
     onEnded: () => undefined,
   });
   for (const claim of claims) await (await deliver(claim)).recorded;
-  return recordEnded(deps, ended);
+  return recordAttempts(deps, ended);
 }
 
 let organizations = 0;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Ended } from "../../src/actions/attempts.ts";
+import type { Attempt } from "../../src/domain/attempt.ts";
 import type { Outcome } from "../../src/domain/outcome.ts";
 import { createDeliveryLog } from "../../src/wiring/delivery-log.ts";
 import { createLogger } from "../../src/wiring/logger.ts";
@@ -14,7 +14,7 @@ const NAMES = {
   organization_id: `org_${id("4")}`,
 };
 
-function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>): Ended {
+function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>): Attempt {
   return {
     claim: {
       id: id("2"),

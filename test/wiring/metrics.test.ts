@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EndedAttempt } from "../../src/postgres/attempts.ts";
+import type { NewAttemptRow } from "../../src/postgres/attempts.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { createMetrics } from "../../src/wiring/metrics.ts";
 import { createDatabase } from "../support/database.ts";
@@ -75,8 +75,8 @@ test("every internal fault has a metric before it occurs", async () => {
 
 test("dead letters and disabled subscriptions are counted", async () => {
   const { metrics, read } = exposed();
-  const deadLettered = [{}, {}] as EndedAttempt[];
-  metrics.noteRecorded({ settled: [], cancelled: [], disabled: ["one"], deadLettered, told: [] });
+  const deadLettered = [{}, {}] as NewAttemptRow[];
+  metrics.noteRecorded({ recorded: [], cancelled: [], disabled: ["one"], deadLettered, told: [] });
   const lines = await read();
   assert.ok(lines.includes("partner_api_dead_letters_total 2"));
   assert.ok(lines.includes("partner_api_subscriptions_disabled_total 1"));

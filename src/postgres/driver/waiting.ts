@@ -12,19 +12,20 @@ export class Call {
   readonly isProbe: boolean;
   readonly connection: Promise<Connection>;
   readonly #timer: NodeJS.Timeout;
-  #settle: { resolve: (connection: Connection) => void; reject: (error: Error) => void } | null =
+  /** Null if the call is over. */
+  #open: { resolve: (connection: Connection) => void; reject: (error: Error) => void } | null =
     null;
 
   constructor(holder: Holder, limitMs: number, isProbe = false) {
     this.holder = holder;
     this.isProbe = isProbe;
-    this.connection = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.connection = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
     this.#timer = setTimeout(() => this.reject(noConnection(limitMs)), limitMs);
   }
 
   /** True if it has its connection or was refused. */
   get isOver(): boolean {
-    return this.#settle === null;
+    return this.#open === null;
   }
 
   /** Returns false if it was refused before. Then the caller keeps the connection. */
@@ -40,9 +41,9 @@ export class Call {
 
   #end() {
     clearTimeout(this.#timer);
-    const settle = this.#settle;
-    this.#settle = null;
-    return settle;
+    const open = this.#open;
+    this.#open = null;
+    return open;
   }
 }
 

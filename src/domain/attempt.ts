@@ -1,8 +1,10 @@
-import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import type { Lease } from "../postgres/leases.ts";
+import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "./ids.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** A delivery that this process may attempt until the lease ends. */
-export interface Claim extends Lease {
+export interface Claim {
+  id: DeliveryId;
+  lease_id: string;
   leased_until: Date;
   event_id: EventId;
   type: string;
@@ -17,4 +19,12 @@ export interface Claim extends Lease {
   /** Null if no key of the ring opens it. */
   signingSecret: string | null;
   body: Buffer;
+}
+
+/** An attempt that has ended. Internal faults and deferrals are no attempts. */
+export interface Attempt {
+  claim: Claim;
+  outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>;
+  startedAt: Date;
+  endedAt: Date;
 }
