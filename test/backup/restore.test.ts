@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { publicId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { settled } from "../ledger/books.ts";
+import { untilNoneWaits } from "../ledger/books.ts";
 import { oneShardOnly } from "../support/placement.ts";
 import { guideCommand } from "../support/guide.ts";
 import { startProgram } from "../support/program.ts";
@@ -73,7 +73,7 @@ test(
     const waiting = await idsOf(db, "waiting_deliveries", "event_id");
 
     const again = await startProgram(t, env(server));
-    await settled({ db }, t.signal);
+    await untilNoneWaits({ db }, t.signal);
     const sentAgain = new Set(receiver.requests.slice(before).map(eventOf));
     const atMs = Date.parse(moment);
     const kept = (one: Accepted) => restoredEvents.has(one.event);

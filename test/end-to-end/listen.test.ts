@@ -177,13 +177,13 @@ test("a listener whose output is closed ends silently", async (t) => {
   let said = "";
   shell.stderr.on("data", (text: Buffer) => (said += text.toString()));
 
-  while (await knock(Number(port))); // The listener prints something each time. At first, `head` may still be running.
+  while (await isListening(Number(port))); // The listener prints something each time. At first, `head` may still be running.
   await ended;
   assert.equal(said, "status 0\n");
 });
 
 /** Returns true if a connection succeeds. */
-function knock(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "localhost", () => socket.end());
     socket.on("error", () => undefined).on("close", (hadError) => resolve(!hadError));

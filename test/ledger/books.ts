@@ -33,7 +33,10 @@ export interface AttemptEntry {
 const POLL_MS = 200;
 
 /** Resolves when no delivery of a shard waits, or aborts with the run. */
-export async function settled({ db }: Pick<LedgerShard, "db">, signal: AbortSignal): Promise<void> {
+export async function untilNoneWaits(
+  { db }: Pick<LedgerShard, "db">,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const [row] = await db<{ waiting: number }[]>`

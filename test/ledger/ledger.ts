@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { publicId } from "../../src/domain/ids.ts";
 import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance, faultsOf } from "./balance.ts";
-import { readBooks, settled } from "./books.ts";
+import { readBooks, untilNoneWaits } from "./books.ts";
 import { call, type Called } from "./callers.ts";
 import { type DatabaseServer, type LedgerShard, openDatabaseServer } from "./database-server.ts";
 import { doHarm } from "./harms.ts";
@@ -44,7 +44,7 @@ export function faultsOfRun({ balance, misPublished, errors, neighbours }: Run):
   return faults;
 }
 
-/** Starts the PostgreSQL of a run in a folder of its own. */
+/** Starts the PostgreSQL of a run in its own folder. */
 type OpenDatabase = (afterwards: Afterwards, folder: string) => Promise<DatabaseServer>;
 
 /**
@@ -124,7 +124,7 @@ async function run(
       ),
     ),
   ]);
-  await Promise.all(shards.map((shard) => settled(shard, signal)));
+  await Promise.all(shards.map((shard) => untilNoneWaits(shard, signal)));
   await Promise.all(services.map((service) => service.stop()));
 
   const arrivals = await receivers.journal();

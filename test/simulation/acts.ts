@@ -36,7 +36,7 @@ export interface Context {
   isContested: boolean;
 }
 
-/** A subscription as its partner knows it. */
+/** A subscription as its partner sees it. */
 export interface Subscribed {
   id: string;
   organization: string;

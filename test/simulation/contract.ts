@@ -68,7 +68,7 @@ export function checkShares(
     if (of(state.subscriptions, subscription).status !== "active") continue;
     const taken = due.filter(([id]) => id in leases);
     const left = due.filter(([id]) => !(id in leases));
-    assert.equal(taken.length, promised, "a claim takes what is due");
+    assert.equal(taken.length, promised, "a claim takes due deliveries");
     const latest = Math.max(...taken.map(([, d]) => d.due));
     assert.ok(
       left.every(([, d]) => d.due >= latest),

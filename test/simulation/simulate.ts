@@ -29,7 +29,7 @@ export async function simulate(db: Database, { skews, receivers, steps }: Story)
     world.behave(pick(world.subscriptions, index).id, does);
   }
   for (const step of steps) await take(world, step);
-  await settle(world);
+  await finishAll(world);
   world.checkNothingLost();
 
   const { deliveries, attempts, subscriptions } = world.state;
@@ -107,7 +107,7 @@ async function round(
 }
 
 /** Makes all receivers accept and lets one process finish the rest. */
-async function settle(world: World): Promise<void> {
+async function finishAll(world: World): Promise<void> {
   for (const { id } of world.subscriptions) world.behave(id, "acknowledge");
   const [process, ...others] = world.processes;
   for (const other of others) other.crash();

@@ -94,7 +94,7 @@ test("a full memory store forgets the oldest event", async () => {
 
 function withResolvers() {
   let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((settle) => (resolve = settle));
+  const promise = new Promise<void>((done) => (resolve = done));
   return { promise, resolve };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { repeat } from "../../src/wiring/repeat.ts";
 
-const settled = () => new Promise(setImmediate);
+const anImmediate = () => new Promise(setImmediate);
 
 /** Repeats work every second. The test ends its turns. */
 function repeated(t: TestContext) {
@@ -22,7 +22,7 @@ test("a turn that takes longer than its interval does not overlap with the next"
   pass(5_000);
   assert.equal(turns.length, 1);
   turns[0]?.resolve();
-  await settled();
+  await anImmediate();
   pass(1_000);
   assert.equal(turns.length, 2);
   turns[1]?.resolve();
@@ -33,7 +33,7 @@ test("a failed turn is reported, and the next one follows", async (t) => {
   const { turns, errors, pass, stop } = repeated(t);
   pass(1_000);
   turns[0]?.reject("away");
-  await settled();
+  await anImmediate();
   assert.deepEqual(errors, ["away"]);
   pass(1_000);
   assert.equal(turns.length, 2);
@@ -46,7 +46,7 @@ test("stopping waits for the running turn, and no other follows", async (t) => {
   pass(1_000);
   let isStopped = false;
   const stopped = stop().then(() => (isStopped = true));
-  await settled();
+  await anImmediate();
   assert.equal(isStopped, false);
   turns[0]?.resolve();
   await stopped;
