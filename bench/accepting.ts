@@ -27,7 +27,7 @@ const LIMIT_PER_SECOND = 10;
 /** Longer than a row takes. The processes that offer load are ended before. */
 const OFFER_MS = 300_000;
 
-/** What one organization does beside the others. */
+/** The load of one organization beside the others. */
 interface Busy {
   what: string;
   perSecond: number;

@@ -13,7 +13,9 @@ const PAIRS = 5;
 const TURN_MS = 6_000;
 const BACKLOG_MAX = 20_000 * ((TURN_MS * PAIRS) / 1_000);
 
-/** The drain with the activity counted and written, against the same service without. They take turns, each on a database of its own. */
+/**
+ * Compares the drain with and without counted activity. Both services take turns, each on its own database.
+ */
 export const activity: Scenario = {
   name: "activity",
   run: async (rig) => {

@@ -13,7 +13,9 @@ import type { Service } from "./support/service.ts";
 const RECORDED_MS = 1_500;
 const PACE = 250;
 
-/** What a delivery costs, from the request to the recorded outcome: CPU, WAL, rows, index entries and disk. */
+/**
+ * The costs of a delivery, from the request to the recorded outcome: CPU, WAL, rows, index entries and disk.
+ */
 export const cost: Scenario = {
   name: "cost",
   run: async (rig) => {

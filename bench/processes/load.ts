@@ -2,7 +2,7 @@ import { answer } from "../support/answer.ts";
 import { pace } from "../support/pace.ts";
 import { saturate } from "../support/saturate.ts";
 
-/** Sends HTTP requests from a process of its own, so that it does not slow down the service's event loop. */
+/** Sends HTTP requests in another process, so that it does not slow down the service's event loop. */
 const questions = { saturate, pace };
 
 export type Load = typeof questions;

@@ -52,7 +52,7 @@ test("nodes with different folders keep each other's types", async () => {
   assert.deepEqual(await publishable("a.b", "a.c", "a.d", "a.e"), ["a.b", "a.c", "a.d"]);
 });
 
-test("a type whose file is gone is retired once the last node that knew it has ended", async () => {
+test("a type without a file is retired when the last node with it has ended", async () => {
   const [old, fresh] = [aNode("a.b", "a.c"), aNode("a.b")];
   await old.announce();
   await fresh.announce();

@@ -44,7 +44,7 @@ describe("the console's layout and use", { skip }, async () => {
   });
 
   for (const [name, view] of Object.entries(VIEWS)) {
-    test(`every page fits, holds partners' text as text, and axe finds nothing, ${name}`, async (t) => {
+    test(`every page fits, escapes partners' text, and passes axe, ${name}`, async (t) => {
       const { page, complaints, deps, deliverDue } = await open(t, view);
       const partner = await aBusyPartner({ deps, deliverDue });
       const look = async (what: string) => {
@@ -140,7 +140,7 @@ describe("the console's layout and use", { skip }, async () => {
     assert.doesNotMatch((await marks.textContent()) ?? "", /read/);
   });
 
-  test("there is no motion if the reader prefers none", async (t) => {
+  test("nothing moves if the reader prefers no motion", async (t) => {
     const { page } = await open(t, { ...DESKTOP, reducedMotion: "reduce" });
     await signIn(page);
     await page.getByRole("heading", { name: "Overview" }).waitFor();

@@ -98,7 +98,7 @@ describe("in a browser", { skip }, async () => {
     await page.locator("#results p", { hasText: "Nothing found." }).waitFor();
   });
 
-  test("the search knows statuses and common synonyms, and fetches a failed index again", async (t) => {
+  test("the search finds statuses and common synonyms, and fetches a failed index again", async (t) => {
     const page = await open(t, DESKTOP);
     const index = "**/search.*.json";
     await page.route(index, (route) => route.abort());

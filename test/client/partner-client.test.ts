@@ -124,7 +124,7 @@ test("a refusal has the code and the explanation of the service", async (t) => {
   assert.match(wrong.request_id, /./);
 });
 
-test("an exceeded rate limit says when to try again", async (t) => {
+test("an exceeded rate limit shows when to repeat the call", async (t) => {
   const { client } = await aClient(t);
   let problem: Problem<"getIdentity"> | null = null;
   for (let i = 0; i <= 20; i++) problem = (await client.getIdentity()).error;
@@ -271,7 +271,7 @@ test("a thrown refusal lists the faults of the request", async (t) => {
   assert.throws(() => orThrow({ data: null, error }), { message: /shape\. \/events .+\(request / });
 });
 
-test("the compiler knows the codes of each call", () => {
+test("the compiler checks the codes of each call", () => {
   function advice({ code }: Problem<"listSubscriptions">): string {
     switch (code) {
       case "unauthenticated":

@@ -58,7 +58,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
     `HTTP/1.0 100 C\r\n\r\n${OK}content-length: 0\r\n\r\n`,
     NOT_KEPT,
   ],
-  "an interim answer alone": ["HTTP/1.1 100 Continue\r\n\r\n", NOTHING_YET],
+  "only an interim answer": ["HTTP/1.1 100 Continue\r\n\r\n", NOTHING_YET],
   "a switch of protocols": ["HTTP/1.1 101 Switching Protocols\r\n\r\n", ["bad", 101, true]],
   "16 KiB of interim answers": ["HTTP/1.1 100 C\r\n\r\n".repeat(911), NO_ANSWER],
 
@@ -95,10 +95,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
     `${OK}transfer-encoding: gzip\r\ntransfer-encoding: Chunked\r\n\r\n0\r\n\r\n`,
     WHOLE,
   ],
-  "a coding that does not tell its end": [
-    `${OK}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
-    GOES_ON,
-  ],
+  "a coding without an end": [`${OK}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`, GOES_ON],
   "an empty coding": [`${OK}transfer-encoding: , chunked\r\n\r\n0\r\n\r\n`, NOT_KEPT],
   "an empty coding without a body": [
     "HTTP/1.1 204 N\r\ntransfer-encoding:\r\n\r\n",
@@ -126,7 +123,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "a length in a trailer": [`${CHUNKED}0\r\ncontent-length: 0\r\n\r\n`, STATUS_AND_NO_MORE],
   "a coding in a trailer": [`${CHUNKED}0\r\ntransfer-encoding: x\r\n\r\n`, STATUS_AND_NO_MORE],
   "no end of the trailers": [`${CHUNKED}0\r\nx: y\r\n`, GOES_ON],
-  "a chunk shorter than it says": [`${CHUNKED}6\r\nhello\r\n`, STATUS_AND_NO_MORE],
+  "a chunk shorter than its declared size": [`${CHUNKED}6\r\nhello\r\n`, STATUS_AND_NO_MORE],
   "a chunk longer than its declared size": [`${CHUNKED}4\r\nhello\r\n`, STATUS_AND_NO_MORE],
   "a chunk without a length": [`${CHUNKED}\r\n`, STATUS_AND_NO_MORE],
   "a chunk of a negative length": [`${CHUNKED}-1\r\n`, STATUS_AND_NO_MORE],

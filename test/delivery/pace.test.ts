@@ -105,7 +105,7 @@ test("an organization that was large two seconds ago is not limited", () => {
   assert.equal(one.pace.leftFor("large"), Infinity);
 });
 
-test("the next window begins within 20 ms, and without a limit there is none", () => {
+test("the next window begins within 20 ms, or never without a limit", () => {
   const one = unequal();
   assert.equal(one.pace.nextInMs, Infinity);
   pass(one, 1, 0.95);

@@ -66,7 +66,7 @@ function spare(dispatcher: Dispatcher): number {
 
 const turn = () => new Promise(setImmediate);
 
-test("an organization that the pace limits gets no slot for what it publishes", (t) => {
+test("an organization that the pace limits gets no reserved slots", (t) => {
   const thread = { nowMs: 0 };
   const pace = new Pace(
     () => 1,

@@ -69,7 +69,7 @@ test("a system that does not show its routes counts as having them", () => {
   assert.equal(hasLostIpv4(network), false);
 });
 
-test("this machine's routes are read where Linux shows them", async () => {
+test("this machine's routes are read from Linux", async () => {
   const { ipv4Routes, ipv6Routes } = await readOwnNetwork();
   const isShown = process.platform === "linux";
   assert.equal(ipv4Routes?.startsWith("Iface") ?? false, isShown);

@@ -14,7 +14,7 @@ const NODE_ON_DEBIAN = "docker.io/library/node:24-bookworm-slim";
 const OURS = "localhost/partner-api";
 
 export interface Image {
-  /** What the Dockerfile declares. */
+  /** The declarations of the Dockerfile. */
   config: {
     User: string;
     StopSignal: string;

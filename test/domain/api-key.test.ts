@@ -65,7 +65,7 @@ for (const [how, header] of accepted) {
 const refused = [
   ["nothing", undefined],
   ["an empty header", ""],
-  ["the scheme word alone", "Bearer"],
+  ["only the scheme word", "Bearer"],
   ["the scheme word and a space", "Bearer "],
   ["another scheme", `Basic ${text}`],
   ["another scheme with the same beginning", `BearerToken ${text}`],

@@ -13,7 +13,7 @@ test("a notice names as many subscriptions as PostgreSQL takes in one payload", 
   assert.ok(encodeNotice([...due, aSubscription()]).length >= 8_000);
 });
 
-test("a notice of unknown origin is read only where it is well-formed", () => {
+test("only the well-formed parts of a notice are read, because its origin is unknown", () => {
   const due = [aSubscription()];
   for (const junk of ["", "x", "☃".repeat(44), " ".repeat(44), "'; select 1".repeat(4)]) {
     assert.deepEqual(decodeNotice(encodeNotice(due) + junk), due, junk);

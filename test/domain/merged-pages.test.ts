@@ -19,7 +19,7 @@ test("pages merge by position, in either order", () => {
   assert.deepEqual(merged([pageOf("da"), pageOf("cb")], 9, "descending"), ["dcba", null]);
 });
 
-test("a merged page holds at most its limit, and continues behind its last item", () => {
+test("a merged page has at most its limit, and continues after its last item", () => {
   assert.deepEqual(merged([pageOf("ace"), pageOf("bd")], 3), ["abc", at("c")]);
   assert.deepEqual(merged([pageOf("ac"), pageOf("b")], 3), ["abc", null]);
 });

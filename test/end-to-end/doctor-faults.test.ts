@@ -37,7 +37,7 @@ test("doctor warns of misspelt names and of a RETENTION shorter than the retries
   assert.match(stdout, /^warn +configuration +RETENTION \(1h\) is shorter than the retries/m);
 });
 
-test("doctor does not advise a shorter RETENTION without saying what it drops", async (t) => {
+test("doctor does not advise a shorter RETENTION without naming the history that it drops", async (t) => {
   const rig = { ...(await aRig(t)), ...FREE, MIGRATION_DATABASE_URL: "" };
   const { stdout } = await runProgram(["doctor"], { ...rig, RETENTION: "7d" });
   assert.match(

@@ -25,7 +25,7 @@ test("of 700 simultaneous requests to two processes exactly 600 pass, and the ot
   }
 });
 
-test("one process delivers what another accepts, and each event arrives once", async (t) => {
+test("one process delivers the events of another, and each event arrives once", async (t) => {
   const rig = await aRig(t);
   const api = await startProgram(t, { ...rig, ROLE: "api" });
   await startProgram(t, { ...rig, ROLE: "dispatcher" });

@@ -68,11 +68,11 @@ test("no route accepts a caller without a valid key, and all refusals are the sa
   const refused: Record<string, string | undefined> = {
     "without a key": undefined,
     "with an empty header": "",
-    "with the scheme alone": "Bearer ",
+    "with only the scheme": "Bearer ",
     "with no secret": `Bearer vck_${keyId}`,
     "with an empty secret": `Bearer vck_${keyId}.`,
     "with no key id": `Bearer vck_.${secret}`,
-    "with the secret alone": `Bearer ${secret}`,
+    "with only the secret": `Bearer ${secret}`,
     "without the prefix": `Bearer ${keyId}.${secret}`,
     "with another prefix": `Bearer vcx_${keyId}.${secret}`,
     "with a dot too many": `Bearer vck_${keyId}.${secret}.`,

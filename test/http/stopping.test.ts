@@ -24,7 +24,7 @@ const UNFINISHED: Record<string, { sent: string[]; statuses: number[] }> = {
   "half a head behind an answer": { sent: [HEALTH, "GET /hea"], statuses: [200, 503] },
   "half a body": { sent: [HALF_BODY], statuses: [503] },
   "half a chunk": { sent: [CHUNK], statuses: [503] },
-  "half a body behind a request under way": { sent: [HELD, HALF_BODY], statuses: [200, 503] },
+  "half a body behind a running request": { sent: [HELD, HALF_BODY], statuses: [200, 503] },
 };
 
 for (const [what, { sent, statuses }] of Object.entries(UNFINISHED)) {

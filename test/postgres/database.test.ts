@@ -117,7 +117,11 @@ test("no state of a lost connection reaches its replacement", async (t) => {
 
   function requireAway(error: unknown) {
     assert.ok(isUnavailable(error));
-    assert.notEqual((error as { code: string }).code, "CONNECT_TIMEOUT", "nobody was dialled");
+    assert.notEqual(
+      (error as { code: string }).code,
+      "CONNECT_TIMEOUT",
+      "no connection was attempted",
+    );
   }
 });
 

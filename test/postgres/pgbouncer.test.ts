@@ -16,7 +16,7 @@ const FEW = { default_pool_size: "2" };
 for (const mode of ["session", "transaction"] as const) {
   const sizes = mode === "transaction" ? FEW : {};
 
-  test(`in ${mode} mode our settings hold for statements and transactions`, async (t) => {
+  test(`in ${mode} mode our settings apply to statements and transactions`, async (t) => {
     if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
     const { service } = await startPgBouncer(t, db, { pool_mode: mode, ...sizes });
     const pool = connect(`${service}?pool_mode=${mode}`, { max: 6, name: "test" });
@@ -87,7 +87,7 @@ test("an error names a pooler in transaction mode and the repair", async (t) => 
   }
 });
 
-test("a pooler in transaction mode is refused at the start if the URL says session mode", async (t) => {
+test("a pooler in transaction mode is refused at the start if the URL demands session mode", async (t) => {
   if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
   for (const settings of [FEW, { default_pool_size: "20", server_round_robin: "1" }]) {
     const { service } = await startPgBouncer(t, db, { pool_mode: "transaction", ...settings });

@@ -90,8 +90,8 @@ const CASES: [what: string, filter: DeliveryFilter, found: number, readMax: numb
   ["an event of another organization", { eventId, ...ofLarge }, 0, 10],
   ["an organization with many", ofLarge, 5 * LIMIT, 2_000],
   ["a subscription with many", { ...ofLarge, state: "waiting" }, 5 * LIMIT, 2_000],
-  ["what waits", { state: "waiting" }, 5 * LIMIT, 2_000],
-  ["what was delivered", { state: "delivered" }, 0, 0],
+  ["waiting ones", { state: "waiting" }, 5 * LIMIT, 2_000],
+  ["delivered ones", { state: "delivered" }, 0, 0],
 ];
 
 for (const [what, filter, count, readMax] of CASES) {

@@ -28,7 +28,7 @@ test("a sender that distrusts the certificate or speaks HTTP is reported", async
   assert.equal(await plain, "ERR_SSL_HTTP_REQUEST");
 });
 
-test("an aborted request is not a delivery, and the receiver goes on", async (t) => {
+test("an aborted request is not a delivery, and the receiver continues", async (t) => {
   const { port } = await aReceiver(t);
   const secure = async () => {
     const socket = connect({

@@ -13,7 +13,7 @@ export function breakingChanges(older: object, newer: object): string[] {
   ];
 }
 
-/** Who writes requests and responses: in `paths` clients write requests, in `webhooks` we do. */
+/** The writer of requests: clients in `paths`, and we in `webhooks`. */
 const OURS = { request: "request", response: "response" } as const;
 const THEIRS = { request: "response", response: "request" } as const;
 type Writers = typeof OURS | typeof THEIRS;

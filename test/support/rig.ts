@@ -33,7 +33,7 @@ export interface Answered {
   body: Record<string, unknown>;
 }
 
-/** Calls an API over HTTP; `body` is sent as JSON. */
+/** Calls an API over HTTP. `body` is sent as JSON. */
 export async function call(
   url: string,
   { method = "GET", token, body }: { method?: string; token: string; body?: unknown },

@@ -49,7 +49,7 @@ const badSignatures = [
   ["another prefix", `sha512=${mac}`, "malformed"],
   ["the prefix in upper case", `SHA256=${mac}`, "malformed"],
   ["two signatures in one header", `${signature}, ${signature}`, "malformed"],
-  ["the prefix alone", "sha256=", "forged"],
+  ["only the prefix", "sha256=", "forged"],
   ["a signature cut short", signature.slice(0, -1), "forged"],
   ["a signature made longer", `${signature}0`, "forged"],
   ["a signature in upper case", `sha256=${mac.toUpperCase()}`, "forged"],

@@ -30,7 +30,7 @@ async function aLog(max?: number) {
   return { clock, log, write: (to = db) => writeActivity(to, log, processId) };
 }
 
-test("two processes write rows of their own, and their sum is read", async () => {
+test("two processes write separate rows, and readers get the sum", async () => {
   const first = await aLog();
   const second = new ActivityLog(first.clock);
   first.log.note(owner, anAttempt(null));

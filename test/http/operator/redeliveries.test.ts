@@ -11,7 +11,7 @@ import { codeOf, countsOf, createRedeliveries, org, wh } from "../../support/red
 
 const { deps, clock, deliverDue, deadLetters, runAll, client } = await createRedeliveries();
 
-test("a dry run counts what matches, shows a sample, and sends nothing", async (t) => {
+test("a dry run counts the matches, shows a sample, and sends nothing", async (t) => {
   const { post } = client(t);
   const subscription = await deadLetters(12);
   const { status, body } = await post({

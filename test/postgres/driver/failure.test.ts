@@ -45,7 +45,7 @@ test("an error quotes the server's refusal", async (t) => {
   assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: jit`);
 });
 
-test("an error says that a server lacks the required TLS", async (t) => {
+test("an error names a server without the required TLS", async (t) => {
   const host = await aServer(t, "N");
   const said = await saidBy(t, host, "?sslmode=require");
   assert.equal(said, `${host}: The server does not support SSL connections`);

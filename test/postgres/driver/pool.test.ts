@@ -33,7 +33,7 @@ test("a role with fewer connections than the pool reduces only throughput", asyn
     for (let n = 0; n < 30; n++) await gate.db`select ${n}::int, pg_sleep(0.002)`;
   };
   await Promise.all(Array.from({ length: 30 }, ask));
-  assert.equal(gate.dialled(), 10, "nobody dials again and again");
+  assert.equal(gate.dialled(), 10, "no connection is attempted again and again");
 });
 
 test("after a refused connection the pool tries again later", async (t) => {
@@ -128,7 +128,7 @@ test("at the time limit of closing, running statements and silent servers are cu
   await pool.end(0);
 });
 
-test("an organization has at most half of the connections, and the others go on", async (t) => {
+test("an organization has at most half of the connections, and the others continue", async (t) => {
   const pool = aPool(t, await createDatabase({ max: 1 }), { max: 4 });
   const order: string[] = [];
   let release: () => void = () => undefined;
