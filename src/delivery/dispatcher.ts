@@ -65,7 +65,7 @@ export class Dispatcher {
     this.#options = { elapsedMs: () => performance.now(), ...options };
     const { concurrency, subscriptionConcurrency } = options;
     this.#slots = options.slots ?? new Slots(concurrency, subscriptionConcurrency);
-    this.#due = new Due(options);
+    this.#due = new Due(options, (id) => this.#slots.isAtLimit(id));
   }
 
   /** The number of running attempts. */

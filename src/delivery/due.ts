@@ -15,6 +15,8 @@ const SCAN_MAX = 1_000;
 const SCAN_PAUSE_MAX_MS = 1_000;
 /** Subscriptions that are remembered. A later scan finds the rest again. */
 const DUE_MAX = 10_000;
+/** If more are remembered, scans leave out subscriptions at their limits. */
+const CROWD = 1_000;
 /** Subscriptions that have used up their ceilings resume at multiples of this. */
 const RESUME_STEP_MS = 5;
 
@@ -27,18 +29,23 @@ interface Waiting {
 /** The subscriptions that may have something due, by organization, longest wait first. */
 export class Due {
   readonly #options: DueOptions;
+  readonly #isAtLimit: (id: SubscriptionId) => boolean;
   readonly #organizations = new Map<OrganizationId, Waiting>();
   /** `isNew`: added since the last claim that asked for it. */
   readonly #subscriptions = new Map<SubscriptionId, { of: OrganizationId; isNew: boolean }>();
   /** Subscriptions that have used up their ceilings, and when they resume. */
   readonly #throttled = new Map<SubscriptionId, { of: OrganizationId; untilMs: number }>();
+  /** No organization has more subscriptions. */
+  #most = 0;
   #resumeAtMs = Infinity;
   #scannedAtMs = -Infinity;
   #scannedUpTo: string | null = null;
   #pauseMs = 0;
 
-  constructor(options: DueOptions) {
+  /** `isAtLimit` returns true if the subscription would get no slot now. */
+  constructor(options: DueOptions, isAtLimit: (id: SubscriptionId) => boolean = () => false) {
     this.#options = options;
+    this.#isAtLimit = isAtLimit;
   }
 
   get size(): number {
@@ -73,18 +80,37 @@ export class Due {
     return this.#organizations.get(organization)?.sinceMs ?? Infinity;
   }
 
-  /** Remembers subscriptions. Returns how many are new. */
+  /** Remembers subscriptions. Returns how many are new. In a full list, organizations with many give places to those with few. */
   add(due: DueSubscription[]): number {
     let added = 0;
     for (const { subscription_id: id, organization_id } of due) {
       const known = this.#subscriptions.get(id);
       if (known) known.isNew = true;
-      else if (this.size < DUE_MAX && !this.#throttled.has(id)) {
+      else if (!this.#throttled.has(id) && this.#hasPlaceFor(organization_id)) {
         this.#append(id, organization_id);
         added++;
       }
     }
     return added;
+  }
+
+  /**
+   * Returns false if the list is full and no organization has twice as much as this one would have. Otherwise the organization with
+   * the most is forgotten by half, and a scan finds that half again.
+   */
+  #hasPlaceFor(organization: OrganizationId): boolean {
+    if (this.size < DUE_MAX) return true;
+    const own = this.#organizations.get(organization)?.subscriptions.size ?? 0;
+    if (this.#most < 2 * (own + 1)) return false;
+
+    let largest: { id: OrganizationId; size: number } = { id: organization, size: own };
+    for (const [id, { subscriptions }] of this.#organizations)
+      if (subscriptions.size > largest.size) largest = { id, size: subscriptions.size };
+    this.#most = largest.size;
+    if (this.#most < 2 * (own + 1)) return false;
+    for (const id of [...this.of(largest.id)].slice(Math.ceil(largest.size / 2)))
+      this.#forget(id, largest.id);
+    return true;
   }
 
   /** Call it when a claim for these begins. They keep their places until the claim reaches them. */
@@ -135,27 +161,33 @@ export class Due {
   #append(id: SubscriptionId, of: OrganizationId): void {
     this.#subscriptions.set(id, { of, isNew: true });
     const known = this.#organizations.get(of);
-    if (known) known.subscriptions.add(id);
-    else {
-      const waiting = { subscriptions: new Set([id]), sinceMs: performance.now() };
-      this.#organizations.set(of, waiting);
-    }
+    const waiting = known ?? { subscriptions: new Set(), sinceMs: performance.now() };
+    waiting.subscriptions.add(id);
+    this.#most = Math.max(this.#most, waiting.subscriptions.size);
+    if (!known) this.#organizations.set(of, waiting);
   }
 
   /** Moves the organization to the end as well, so that organizations take turns. */
   #remove(id: SubscriptionId, of: OrganizationId): void {
-    this.#subscriptions.delete(id);
+    this.#forget(id, of);
     const waiting = this.#organizations.get(of);
+    if (!waiting) return;
     this.#organizations.delete(of);
-    waiting?.subscriptions.delete(id);
-    if (!waiting?.subscriptions.size) return;
     waiting.sinceMs = performance.now();
     this.#organizations.set(of, waiting);
   }
 
+  #forget(id: SubscriptionId, of: OrganizationId): void {
+    this.#subscriptions.delete(id);
+    const subscriptions = this.#organizations.get(of)?.subscriptions;
+    subscriptions?.delete(id);
+    if (!subscriptions?.size) this.#organizations.delete(of);
+  }
+
   /**
    * Finds what became due by itself or was published by another process. Returns true if any of it is new. The next scan comes
-   * later if this one was slow, or if enough is due for all free slots (`hasEnough`).
+   * later if this one was slow, or if enough is due for all free slots (`hasEnough`). If the list is full, it first forgets the
+   * subscriptions at their limits.
    */
   async scan(hasEnough: boolean): Promise<boolean> {
     const { listDue, pollIntervalMs } = this.#options;
@@ -164,8 +196,10 @@ export class Due {
 
     this.#scannedAtMs = began;
     this.#pauseMs = pollIntervalMs;
+    if (this.size >= DUE_MAX) this.#forgetThoseAtLimits();
     const { due, upTo } = await listDue({ after: this.#scannedUpTo, limit: SCAN_MAX });
-    const hasFound = this.add(due) > 0;
+    const mayBegin = (id: SubscriptionId) => this.size < CROWD || !this.#isAtLimit(id);
+    const hasFound = this.add(due.filter(({ subscription_id: id }) => mayBegin(id))) > 0;
     this.#scannedUpTo = upTo;
 
     const tookMs = performance.now() - began;
@@ -173,5 +207,9 @@ export class Due {
     const onwardMs = hasFound ? 0 : 2 * tookMs;
     this.#pauseMs = upTo === null ? restMs : onwardMs;
     return hasFound;
+  }
+
+  #forgetThoseAtLimits(): void {
+    for (const [id, { of }] of this.#subscriptions) if (this.#isAtLimit(id)) this.#forget(id, of);
   }
 }

@@ -204,6 +204,12 @@ export class Slots {
     return { shares, limit };
   }
 
+  /** True if the subscription is at its limit, or at a host that does not answer and has its share. */
+  isAtLimit(id: SubscriptionId): boolean {
+    const host = this.#receivers.failingHostOf(id);
+    return this.#roomOf(id) <= 0 || (host !== null && this.#leftAt(host) <= 0);
+  }
+
   #roomOf(id: SubscriptionId): number {
     return this.#receivers.limitOf(id) - this.#bySubscription.of(id);
   }

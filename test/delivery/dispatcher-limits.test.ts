@@ -33,6 +33,41 @@ test("attempts at a host that does not answer are postponed above the share of o
   assert.ok(d.deferred.length > 0, "the host of a new subscription is known after its claim");
 });
 
+const HANGING = Array.from({ length: 10_000 }, (_, i) => `hanging ${i}`);
+const BACKLOG = Object.fromEntries(HANGING.map((id) => [id, 2]));
+/** Too few slots for all, and nothing is found by a scan. */
+const FEW_SLOTS = { concurrency: 20, subscriptionConcurrency: 1, look: () => Promise.resolve([]) };
+
+test(
+  "a newcomer's event is attempted although 10,000 subscriptions at receivers that hang are due",
+  { timeout: 10_000 },
+  async (t) => {
+    const d = aDispatcher(t, BACKLOG, FEW_SLOTS);
+    d.dispatcher.start();
+    d.dispatcher.nudge(
+      HANGING.map((subscription_id) => ({ subscription_id, organization_id: "hanging" })),
+    );
+    await d.reaches(18);
+    assert.equal(d.dispatcher.dueCount, 10_000);
+    d.add("newcomer", 1);
+    d.dispatcher.nudge(dueOf("newcomer"));
+    while (!d.inFlight.some(({ subscription }) => subscription === "newcomer"))
+      await new Promise(setImmediate);
+  },
+);
+
+test(
+  "a scan that finds 10,000 due subscriptions remembered forgets those at their limits",
+  { timeout: 10_000 },
+  async (t) => {
+    const d = aDispatcher(t, BACKLOG, { ...FEW_SLOTS, pollIntervalMs: 1 });
+    d.dispatcher.start();
+    d.dispatcher.nudge(dueOf(...HANGING));
+    while (d.dispatcher.dueCount === 10_000) await new Promise(setImmediate);
+    assert.ok(d.dispatcher.dueCount > 9_900);
+  },
+);
+
 test("a subscription that has used up its ceiling is not claimed before its time", async (t) => {
   let claims = 0;
   let nowMs = 0;

@@ -48,6 +48,54 @@ test("such a subscription is remembered even if the list of due subscriptions is
   assert.equal(due.size, 10_000);
 });
 
+/** `count` subscriptions of one organization. */
+function manyOf(organization_id: string, count: number) {
+  return Array.from({ length: count }, (_, i) => ({
+    subscription_id: `${organization_id}${i}`,
+    organization_id,
+  }));
+}
+
+test("an organization that is not remembered gets a place although 10,000 subscriptions of others are due", () => {
+  const { due } = aDue();
+  due.add([...manyOf("few", 4_000), ...manyOf("most", 6_000)]);
+  assert.equal(due.add(manyOf("new", 1)), 1);
+  assert.deepEqual([...due.organizations], ["few", "most", "new"], "each keeps its turn");
+  assert.deepEqual([[...due.of("few")].length, [...due.of("most")].length], [4_000, 3_000]);
+});
+
+test("an organization with few subscriptions in the full list gets places for others of them", () => {
+  const { due } = aDue();
+  due.add([...manyOf("few", 1), ...manyOf("most", 9_999)]);
+  due.add(manyOf("few", 100));
+  assert.equal([...due.of("few")].length, 100);
+});
+
+test("the list of due subscriptions is bounded, for any number of organizations", () => {
+  const { due } = aDue();
+  for (let n = 0; n < 10_001; n++) due.add(manyOf(`organization ${n} `, 1));
+  for (let n = 0; n < 100; n++) due.add(manyOf(`organization ${n} `, 200));
+  assert.equal(due.size, 10_000);
+});
+
+test("if the list is full, a scan forgets subscriptions at their limits, and organizations keep their turns", async () => {
+  const listDue = () => Promise.resolve({ due: [], upTo: null });
+  const due = new Due({ listDue, pollIntervalMs: 0 }, (id) => !["a0", "b0"].includes(id));
+  due.add([...manyOf("a", 9_999), ...manyOf("b", 1)]);
+  await due.scan(false);
+  assert.deepEqual([...due.organizations], ["a", "b"]);
+  assert.deepEqual([...due.subscriptions], ["a0", "b0"]);
+});
+
+test("while more than 1,000 subscriptions are due, scans leave out those at their limits", async () => {
+  const found = dueOf("at its limit", "below it");
+  const listDue = () => Promise.resolve({ due: found, upTo: null });
+  const due = new Due({ listDue, pollIntervalMs: 0 }, (id) => id === "at its limit");
+  due.add(manyOf("a", 1_000));
+  await due.scan(false);
+  assert.deepEqual([due.knows("at its limit"), due.knows("below it")], [false, true]);
+});
+
 test("while enough is due for all free slots, one scan a second suffices", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);

@@ -63,6 +63,7 @@ test("a subscription at its limit gets no slot until one of its attempts ends", 
   const slots = new Slots(10, 2);
   hold(slots, 2, "a");
   assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{}, ["a"]]);
+  assert.deepEqual([slots.isAtLimit("a"), slots.isAtLimit("b")], [true, false]);
   slots.give(of("a"));
   assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{ a: 1 }, []]);
 });
@@ -145,6 +146,7 @@ test("a host that does not answer gets the slots of one organization, for any nu
   hold(slots, 10, "a", "dead.test");
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), false);
   assert.deepEqual(shares(slots, ["b", "c"]), {}, "both are at the host");
+  assert.deepEqual([slots.isAtLimit("b"), slots.isAtLimit("N")], [true, false]);
   assert.equal(Object.keys(shares(slots, ["N"])).length, 1, "a newcomer elsewhere");
 
   slots.note(of("a", "dead.test"), "answered", 0, 2);
