@@ -7,6 +7,8 @@ import type { NewEvent, Published } from "./new-event.ts";
 
 /** How long slots stay reserved for an event whose dedupe key another publisher holds and has not committed. */
 const KEY_WAIT_MS = 100;
+/** The same for an event that has already waited so long, together with others. */
+const KEY_WAIT_APART_MS = 10;
 /** The most batches in the database at a time. Each uses one connection. */
 const BATCHES_AT_ONCE = 2;
 /** The most runs of a batch that ends in deadlocks. */
@@ -19,8 +21,9 @@ export interface Publishing {
 
 /**
  * The ways to the one statement that publishes. Single events share it. Events with a dedupe key and batches go separately,
- * because they may have to wait for open transactions of other publishers. After a long wait they go on in a queue of their
- * own, with no slot reserved.
+ * because they may have to wait for open transactions of other publishers. After a long wait the events of a statement go on
+ * one by one, because only some of their keys are held. What still has to wait does so in a queue of its own, with no slot
+ * reserved.
  */
 export function createPublishing(
   parts: Parts,
@@ -32,6 +35,7 @@ export function createPublishing(
   const holderOf = ({ organizationId }: NewEvent) => organizationId;
   const publish = batch((events: NewEvent[]) => write(events, null), options, holderOf);
   const publishKeyed = batch((events: NewEvent[]) => write(events, KEY_WAIT_MS), options, holderOf);
+  const publishApart = batch((events: NewEvent[]) => write(events, KEY_WAIT_APART_MS), alone);
   const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
     batch(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
   );
@@ -48,11 +52,20 @@ export function createPublishing(
     if (event && others.length === 0 && event.dedupeKey === undefined)
       return [await publish(event)];
     try {
-      if (event && others.length === 0) return [await publishKeyed(event)];
+      if (event && others.length === 0) return [await publishOne(event)];
       turn = (turn + 1) % batches.length;
       return (await batches[turn]?.(events)) ?? [];
     } catch (error) {
       if (isInUse(error)) return waitForKeys(events);
+      throw error;
+    }
+  }
+
+  async function publishOne(event: NewEvent): Promise<Published> {
+    try {
+      return await publishKeyed(event);
+    } catch (error) {
+      if (isInUse(error)) return publishApart(event);
       throw error;
     }
   }
