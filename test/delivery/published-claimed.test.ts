@@ -77,7 +77,7 @@ test("an event for many subscriptions takes all spare slots, and its other deliv
   assert.deepEqual([early.length, [...early, ...nudged].sort()], [2, all.toSorted()]);
 });
 
-test("a subscription gets one slot for events that are published together, and none if it is excepted", async () => {
+test("a subscription gets one slot for events that are published together, and an excepted one gets none", async () => {
   const one = await anEngine();
   const event = { organizationId: one.organization, type: "vc.test.ping", data: "{}" };
   await publishAtOnce(one.deps, [event, event]);

@@ -48,7 +48,7 @@ test("a shard that cannot claim leaves its slots to the others", async () => {
   assert.deepEqual(idsOf(slots.shareWithOthers(well, NOBODY)), ["b1"]);
 });
 
-test("an organization's share counts the slots of all shards, so that many organizations of one shard leave room for another's", async () => {
+test("the organizations of one shard leave room for those of another", async () => {
   const slots = new Slots(20, 20);
   const many = await queueOf("a1", "b1", "c1", "d1");
   for (const { subscription_id, share } of slots.shareWithOthers(many, NOBODY).shares) {

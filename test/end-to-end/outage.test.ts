@@ -9,7 +9,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 test(
-  "during an outage of the database requests get 503, the log has two lines, and everything continues afterwards",
+  "an outage of the database causes 503 and two log lines, and everything continues afterwards",
   oneShardOnly("shards.test.ts has the outage of one shard"),
   async (t) => {
     const rig = await aRig(t);

@@ -77,7 +77,7 @@ test("a new subscription is returned with its secret, which no other response co
   assert.ok(!test.body.includes("whsec_"));
 });
 
-test("the list has the organization's subscriptions, newest first, with disabled and without deleted ones", async (t) => {
+test("the list has all subscriptions of the organization that are not deleted, newest first", async (t) => {
   const api = startPartnerApi(t, db);
   const key = await api.aKeyWith("webhooks:manage");
   await create(api, await api.aKeyWith("webhooks:manage"));

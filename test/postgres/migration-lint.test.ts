@@ -84,7 +84,7 @@ test("a fault names its line", async () => {
   );
 });
 
-test("no migration since the rules locks or rewrites a large table, or removes things that the previous release uses", async () => {
+test("no migration since the rules locks or rewrites a large table, or breaks the previous release", async () => {
   const { releases } = JSON.parse(await readFile(join(ROOT, "releases.json"), "utf8")) as {
     releases: { version: string }[];
   };

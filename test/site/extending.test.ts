@@ -14,7 +14,7 @@ const APART = new Set([".git", ".data", "node_modules", "runtimes"]);
 const SERVER = process.env["TEST_DATABASE_URL"] ?? "";
 const db = await createDatabase({ max: 1 });
 
-test("the page's steps, word for word, add a resource family to a copy of the tree, up to a delivery", async (t) => {
+test("the page's steps, word for word, add a resource family that delivers an event", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
   const { all, sample } = await samplesOf("extending.md");
   const shell = await aShell(t, {
