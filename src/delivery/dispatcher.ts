@@ -39,7 +39,10 @@ const RESERVED_MS = 1_000;
 
 /** If more subscriptions than this have something due, no slot is reserved. */
 const DUE_MAX_TO_RESERVE = 1_000;
-/** If as many subscriptions have something due, notices of other processes are ignored. Scans find the rest. */
+/**
+ * If as many subscriptions have something due, notices of other processes count only for organizations below their share of
+ * this. If as many organizations have something due, notices are ignored. Scans find the rest.
+ */
 const DUE_MAX_TO_HEAR = 500;
 
 /**
@@ -94,7 +97,7 @@ export class Dispatcher {
 
   /** True if notices of other processes are of use. Any role of the database can send false ones. */
   get isHearing(): boolean {
-    return this.dueCount < DUE_MAX_TO_HEAR;
+    return this.#due.organizationCount < DUE_MAX_TO_HEAR;
   }
 
   /** The number of subscriptions that may have something due. */
@@ -105,6 +108,13 @@ export class Dispatcher {
   nudge(due: DueSubscription[]): void {
     this.#due.add(due);
     this.#wakeUp.set();
+  }
+
+  /** A nudge of another process, which may be false. */
+  hear(due: DueSubscription[]): void {
+    for (const one of due) {
+      if (this.#due.hasRoomWithin(DUE_MAX_TO_HEAR, one.organization_id)) this.nudge([one]);
+    }
   }
 
   /**

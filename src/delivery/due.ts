@@ -80,6 +80,14 @@ export class Due {
     return this.#organizations.get(organization)?.sinceMs ?? Infinity;
   }
 
+  /** Returns true if `places` suffice for one more of this organization: for all, or for its equal share of them. */
+  hasRoomWithin(places: number, organization: OrganizationId): boolean {
+    if (this.size < places) return true;
+    const own = this.#organizations.get(organization)?.subscriptions.size ?? 0;
+    const organizations = this.organizationCount + (own === 0 ? 1 : 0);
+    return own < Math.floor(places / organizations);
+  }
+
   /** Remembers subscriptions. Returns how many are new. In a full list, organizations with many give places to those with few. */
   add(due: DueSubscription[]): number {
     let added = 0;

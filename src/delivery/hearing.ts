@@ -10,13 +10,13 @@ const TURN_MS = 20;
  * what is too much. Polls find what an ignored notice named.
  */
 export class Hearing {
-  readonly #dispatcher: Pick<Dispatcher, "nudge" | "isHearing">;
+  readonly #dispatcher: Pick<Dispatcher, "hear" | "isHearing">;
   readonly #elapsedMs: () => number;
   #turnAtMs = -Infinity;
   #heard = 0;
 
   constructor(
-    dispatcher: Pick<Dispatcher, "nudge" | "isHearing">,
+    dispatcher: Pick<Dispatcher, "hear" | "isHearing">,
     elapsedMs: () => number = () => performance.now(),
   ) {
     this.#dispatcher = dispatcher;
@@ -25,7 +25,7 @@ export class Hearing {
 
   hear(notice: string): void {
     if (!this.#dispatcher.isHearing || !this.#isInTurn()) return;
-    this.#dispatcher.nudge(decodeNotice(notice));
+    this.#dispatcher.hear(decodeNotice(notice));
   }
 
   #isInTurn(): boolean {

@@ -7,7 +7,7 @@ import { inSpans } from "../lib/tracing.ts";
 import type { Database } from "../postgres/database.ts";
 import { listenForNotices, sendNotice } from "../postgres/due-notices.ts";
 
-type Nudged = Pick<Dispatcher, "nudge" | "reserve" | "isFull" | "isHearing">;
+type Nudged = Pick<Dispatcher, "nudge" | "hear" | "reserve" | "isFull" | "isHearing">;
 
 /** A slower notice is abandoned. */
 const NOTICE_MS = 1_000;

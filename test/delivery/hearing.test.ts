@@ -23,13 +23,37 @@ test("a flood of false notices leaves room for this process's own events", (t) =
   assert.ok(dispatcher.dueCount < 1_000, `${dispatcher.dueCount} subscriptions are remembered`);
 });
 
+/** Subscriptions of one organization. */
+function manyOf(organization_id: string, count: number) {
+  return Array.from({ length: count }, () => ({ subscription_id: randomId(), organization_id }));
+}
+
+test("while an organization has many due subscriptions, notices about others are heard", (t) => {
+  const { dispatcher } = aDispatcher(t, {});
+  const hearing = new Hearing(dispatcher);
+  const [hostile, healthy] = [randomId(), randomId()];
+  dispatcher.nudge(manyOf(hostile, 2_000));
+  hearing.hear(encodeNotice([...manyOf(hostile, 10), ...manyOf(healthy, 3)]));
+  assert.equal(dispatcher.dueCount, 2_003);
+});
+
+test("then false notices about one organization are heard only up to its share", (t) => {
+  const { dispatcher } = aDispatcher(t, {});
+  const time = { ms: 0 };
+  const hearing = new Hearing(dispatcher, () => time.ms++);
+  const one = randomId();
+  dispatcher.nudge(manyOf(randomId(), 1_000));
+  for (let sent = 0; sent < 100; sent++) hearing.hear(encodeNotice(manyOf(one, NOTICE_MAX)));
+  assert.equal(dispatcher.dueCount, 1_250);
+});
+
 test("only a bounded number of simultaneous notices is read", () => {
   const time = { ms: 0 };
   let read = 0;
-  const nudge = () => {
+  const hear = () => {
     read++;
   };
-  const hearing = new Hearing({ isHearing: true, nudge }, () => time.ms);
+  const hearing = new Hearing({ isHearing: true, hear }, () => time.ms);
   const notice = aFalseNotice();
   for (let sent = 0; sent < 1_000; sent++) hearing.hear(notice);
   assert.equal(read, 20);

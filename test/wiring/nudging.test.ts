@@ -14,8 +14,10 @@ const dueNow = () => ({ subscription_id: randomId(), organization_id: randomId()
 /** A process with a dispatcher, and the subscriptions of its nudges. */
 async function aDispatcher(t: TestContext, { isFull = false } = {}) {
   const nudged = new Arrivals<DueSubscription>();
+  const nudge = (due: DueSubscription[]) => due.forEach((one) => nudged.add(one));
   const nudging = startNudging(db, {
-    nudge: (due) => due.forEach((one) => nudged.add(one)),
+    nudge,
+    hear: nudge,
     reserve: () => NO_SLOTS,
     isFull,
     isHearing: true,
