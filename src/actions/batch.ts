@@ -1,4 +1,4 @@
-import { Busy } from "../domain/errors.ts";
+import { Busy, Crowded } from "../domain/errors.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 import { currentSpans, inSpans, type Span } from "../lib/tracing.ts";
 
@@ -14,7 +14,6 @@ export interface BatchOptions {
   patienceMs?: number;
 }
 
-/** More calls wait only if the database has stalled. */
 const WAITING_MAX = 10_000;
 /** After a batch that took too long, the next ones get this share of the patience, until one succeeds. */
 const SHARE_AFTER_HALT = 1 / 10;
@@ -54,7 +53,7 @@ export function batch<Item, Result>(
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= waitingMax || overdue) {
-        reject(new Busy());
+        reject(overdue ? new Busy() : new Crowded());
         return;
       }
       waiting.push({ item, spans: currentSpans(), resolve, reject });

@@ -58,9 +58,18 @@ export class PartnerError extends Error {
   }
 }
 
+const TRY_AGAIN = "The service is temporarily unavailable. Try again.";
+
 /** The database is unreachable or overloaded. The same request may pass in a moment. */
 export class Busy extends PartnerError {
-  constructor(message = "The service is temporarily unavailable. Try again.", retryAfter = 5) {
+  constructor(message = TRY_AGAIN, retryAfter = 5) {
+    super("unavailable", message, { retryAfter });
+  }
+}
+
+/** Other requests, or the caller's own, have all of what this one needs. The database is well. */
+export class Crowded extends PartnerError {
+  constructor(message = TRY_AGAIN, retryAfter = 5) {
     super("unavailable", message, { retryAfter });
   }
 }

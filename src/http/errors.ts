@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { Busy, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
-import { isUnavailable } from "../postgres/database.ts";
+import { Busy, Crowded, type ErrorCode, invalidRequest, PartnerError } from "../domain/errors.ts";
+import { isCrowded, isUnavailable } from "../postgres/database.ts";
 import { faultsOf } from "./faults.ts";
 import { problemHeaders, PROBLEMS, toProblem } from "./problem.ts";
 
@@ -62,6 +62,7 @@ function toPartnerError(thrown: unknown, request: FastifyRequest): PartnerError 
   if (known !== undefined && detail !== undefined) return new PartnerError(known, detail);
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return tooLarge(request);
   if (statusCode === 400) return new PartnerError("malformed_request", "The body is incomplete.");
+  if (isCrowded(thrown)) return new Crowded();
   if (isUnavailable(thrown)) return new Busy();
   return new PartnerError("internal", "An internal error occurred.");
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Busy } from "../domain/errors.ts";
+import { Crowded } from "../domain/errors.ts";
 import { type Link, LinkedList } from "../lib/linked-list.ts";
 import type { App } from "./app.ts";
 
@@ -57,7 +57,7 @@ export function watchAnswers(
       leave(reply);
       if (reply.sent || reply.raw.destroyed) continue;
       const seconds = Math.ceil(limitMs / 1000);
-      void reply.send(new Busy("The response takes too long: try again.", seconds));
+      void reply.send(new Crowded("The response takes too long: try again.", seconds));
     }
   }
 }

@@ -8,7 +8,7 @@ import { traced } from "./driver/traced.ts";
 import { Session } from "./driver/session.ts";
 import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
 
-export { isOverdue } from "./driver/failure.ts";
+export { isCrowded, isOverdue } from "./driver/failure.ts";
 export type { Session } from "./driver/session.ts";
 
 /** A pool or a transaction. Statements work with both. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PartnerError } from "../../src/domain/errors.ts";
+import { Busy, Crowded, PartnerError } from "../../src/domain/errors.ts";
 import { batch } from "../../src/actions/batch.ts";
 
 test("calls of one tick become one batch, and each gets its own result", async () => {
@@ -180,4 +180,16 @@ test("after a timeout callers wait briefly until a batch succeeds", async (t) =>
   await isRefusedAfter(500);
   await endWith(["too late"]);
   await isRefusedAfter(5_000);
+});
+
+test("too many waiting calls are no outage, and a batch that takes too long is one", async () => {
+  const call = batch(() => new Promise<never[]>(() => undefined), {
+    ...{ max: 1, waitingMax: 1, patienceMs: 20 },
+  });
+  const first = assert.rejects(call(1), Busy);
+  await new Promise(setImmediate);
+  const second = assert.rejects(call(2), Busy);
+  await assert.rejects(call(3), Crowded);
+  await Promise.all([first, second]);
+  await assert.rejects(call(4), Busy);
 });

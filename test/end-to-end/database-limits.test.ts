@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
@@ -22,6 +23,14 @@ async function running(t: TestContext) {
 
   return {
     owner,
+    told,
+    readiness: () =>
+      Promise.all(
+        [program.partnerUrl, program.operatorUrl].map(
+          async (url) => (await fetch(`${url}/readyz`)).status,
+        ),
+      ),
+    subscription,
     role: new URL(databaseUrlOf(rig)).username,
     receiver,
     partner,
@@ -145,6 +154,30 @@ test("while every connection of the pool waits, other requests are refused", LIM
   await complaint();
   await arrives();
 });
+
+test(
+  "an organization that waits for its own connections is refused, and the service stays ready",
+  LIMIT,
+  async (t) => {
+    const { owner, told, readiness, partner, ping, subscription } = await running(t);
+    const keys = Array.from({ length: 150 }, () => randomUUID());
+    await owner.begin(async (tx) => {
+      // Each key is in use, so that each call keeps a connection for a second.
+      await tx`set local idle_in_transaction_session_timeout = 0`;
+      await tx`
+      insert into kept_answers (organization_id, route, key, request_hash, subscription_id, at, sealed_answer)
+      select organization_id, 'sendTestEvent', unnest(${keys}::text[]), sha256(''), id, created_at, null
+        from subscriptions`;
+      const calls = keys.map((key) => partner.ping(subscription, key));
+      const refused = (await Promise.all(calls)).filter(({ status }) => status !== 409);
+      assert.ok(refused.length > 0, "the queue is longer than its calls may wait");
+      for (const answer of refused) assertUnavailable(answer);
+      assert.deepEqual(await readiness(), [200, 200]);
+    });
+    assert.equal((await ping()).status, 200);
+    assert.deepEqual(told(), []);
+  },
+);
 
 test("a role with few connections reduces only throughput", LIMIT, async (t) => {
   const { owner, role, partner, arrives } = await running(t);

@@ -19,3 +19,14 @@ test("an outage at admission counts for the key's shard", async (t) => {
   assert.equal(noted.length, 1);
   assert.equal(noted[0], deps);
 });
+
+test("a response that takes too long is no outage of the database", async (t) => {
+  const noted: unknown[] = [];
+  const { app, listen } = startPartnerApi(t, await createDatabase({ max: 1 }), {
+    options: { timeouts: { answer: 50 }, onUnavailable: (error) => noted.push(error) },
+  });
+  app.get("/held", () => new Promise(() => undefined));
+  const { status, headers } = await fetch(`${await listen()}/held`);
+  assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
+  assert.deepEqual(noted, []);
+});

@@ -33,16 +33,22 @@ export interface Answered {
   body: Record<string, unknown>;
 }
 
-/** Calls an API over HTTP. `body` is sent as JSON. */
+/** Calls an API over HTTP. `body` is sent as JSON, and `key` as the Idempotency-Key. */
 export async function call(
   url: string,
-  { method = "GET", token, body }: { method?: string; token: string; body?: unknown },
+  {
+    method = "GET",
+    token,
+    body,
+    key,
+  }: { method?: string; token: string; body?: unknown; key?: string | undefined },
 ): Promise<Answered> {
   const response = await fetch(url, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(key === undefined ? {} : { "idempotency-key": key }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
@@ -81,8 +87,11 @@ export async function aPartner(
 
 /** A partner with an existing key, on any running program. */
 export function partnerOf(program: Program, token: string) {
-  const ask = (path: string, request: { method?: string; body?: unknown } = {}, as = token) =>
-    call(`${program.partnerUrl}/api/v1/partner${path}`, { ...request, token: as });
+  const ask = (
+    path: string,
+    request: { method?: string; body?: unknown; key?: string | undefined } = {},
+    as = token,
+  ) => call(`${program.partnerUrl}/api/v1/partner${path}`, { ...request, token: as });
 
   return {
     token,
@@ -94,7 +103,7 @@ export function partnerOf(program: Program, token: string) {
       });
       return { id: String(body["id"]), secret: String(body["secret"]) };
     },
-    ping: ({ id, secret }: { id: string; secret: string }) =>
-      ask(`/webhooks/${id}/test`, { method: "POST", body: { secret } }),
+    ping: ({ id, secret }: { id: string; secret: string }, key?: string) =>
+      ask(`/webhooks/${id}/test`, { method: "POST", body: { secret }, key }),
   };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
+import { isUnavailable } from "../../src/postgres/database.ts";
 import { Writes } from "../../src/wiring/writes.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
@@ -53,6 +54,45 @@ test("a write that is refused for its content does not count as a failure", asyn
   await assert.rejects(writes.note(Promise.reject(wrong)), wrong);
   assert.ok(!writes.hasFailed());
 });
+
+test("a write that waited too long for its organization's connections does not count as a failure", async (t) => {
+  const { db, writes } = await aPoolOf(t, 2);
+  const [held, release] = holding(t);
+  const busy = db.of("acme").begin(() => held);
+  const late = db
+    .within(400)
+    .of("acme")
+    .begin((tx) => tx`select 1`);
+  const message = "no connection was free for its organization for 0.2 s"; // The rest is for its work.
+  await assert.rejects(writes.note(late), { message });
+  assert.ok(!writes.hasFailed());
+  release();
+  await busy;
+});
+
+test("a write that waited too long for a connection of the service's own counts as a failure", async (t) => {
+  const { db, writes } = await aPoolOf(t, 1);
+  const [held, release] = holding(t);
+  const busy = db.begin(() => held);
+  await assert.rejects(writes.note(db.within(50).begin((tx) => tx`select 1`)), isUnavailable);
+  assert.ok(writes.hasFailed(1_000));
+  release();
+  await busy;
+});
+
+async function aPoolOf(t: TestContext, max: number) {
+  const { db } = await aGate(t, await createDatabase({ max: 1 }), { max });
+  return { db, writes: new Writes(db) };
+}
+
+function holding(t: TestContext): [held: Promise<void>, release: () => void] {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  t.after(() => {
+    release(); // Otherwise a failure would leave the transaction open.
+  });
+  return [held, release];
+}
 
 test("without the database every check fails, and the first one afterwards succeeds", async (t) => {
   const gate = await aGate(t, db);

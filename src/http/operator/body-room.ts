@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { Busy } from "../../domain/errors.ts";
+import { Crowded } from "../../domain/errors.ts";
 import type { App } from "../app.ts";
 
 /**
@@ -20,7 +20,7 @@ export function boundBodies(
     const bytes = Math.min(Number(request.headers["content-length"] ?? bodyMax), bodyMax);
     const own = byOperator.get(request.operator) ?? 0;
     if (total + bytes > bytesMax || own + bytes > bytesMax / 2) {
-      done(new Busy("Too many large requests are being read: try again.", 1));
+      done(new Crowded("Too many large requests are being read: try again.", 1));
       return;
     }
     open.set(request, bytes);

@@ -1,4 +1,4 @@
-import { Busy } from "../../domain/errors.ts";
+import { Crowded } from "../../domain/errors.ts";
 import { Tally } from "../../lib/tally.ts";
 import type { App } from "../app.ts";
 
@@ -42,7 +42,7 @@ export class OperatorTurns {
   /** Resolves when the turn has begun. */
   #wait(operator: string): Promise<void> {
     const ahead = this.#waiting.filter((one) => one.operator === operator).length;
-    if (ahead >= WAITING_MAX) throw new Busy("Too many requests of this token wait: try again.");
+    if (ahead >= WAITING_MAX) throw new Crowded("Too many requests of this token wait: try again.");
     return new Promise((begin) => {
       this.#waiting.push({ operator, begin });
     });

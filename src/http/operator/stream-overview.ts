@@ -1,6 +1,6 @@
 import type { OverviewReader } from "../../actions/overview-reader.ts";
 import { wasEnded } from "../../actions/sessions.ts";
-import { Busy } from "../../domain/errors.ts";
+import { Crowded } from "../../domain/errors.ts";
 import type { Session } from "../../domain/session.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
@@ -40,7 +40,7 @@ export function streamOverviewRoute(app: App, shards: Shards, overviews: Overvie
       const { session, operator, mayHaveEnded } = request;
       const isOpen = () => isOpenStill(shards, session);
       const stream = streams.open(isOpen, { operator, mayHaveEnded });
-      if (stream === null) throw new Busy("Too many streams are open: try again.", 10);
+      if (stream === null) throw new Crowded("Too many streams are open: try again.", 10);
       reply.raw.once("close", () => stream.destroy());
       return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream);
     },

@@ -64,6 +64,17 @@ export function noConnection(ms: number): Error {
   return new Overdue(`no connection was free for ${seconds(ms)}`, CLOSED);
 }
 
+const CROWDED = "CONNECTIONS_IN_USE";
+
+/** An organization's calls had all the connections that it may have. That is no outage, because the caller has the choice. */
+export function noConnectionOf(ms: number): Error {
+  return new Overdue(`no connection was free for its organization for ${seconds(ms)}`, CROWDED);
+}
+
+export function isCrowded(error: unknown): boolean {
+  return codeOf(error) === CROWDED;
+}
+
 class Overdue extends Error {
   readonly code: string;
 

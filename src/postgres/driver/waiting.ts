@@ -1,9 +1,12 @@
 import { FairQueue } from "../../lib/fair-queue.ts";
 import type { Connection } from "./connections.ts";
-import { noConnection } from "./failure.ts";
+import { noConnection, noConnectionOf } from "./failure.ts";
 
 /** An organization, or null for the service itself. */
 export type Holder = string | null;
+
+/** The part of its time for which an organization's call waits. The rest is enough for the server, unless it is slow. */
+const HOLDER_WAIT = 1 / 2;
 
 /** A statement or a transaction that needs a connection. It is refused if it gets none in time. */
 export class Call {
@@ -20,7 +23,9 @@ export class Call {
     this.holder = holder;
     this.isProbe = isProbe;
     this.connection = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
-    this.#timer = setTimeout(() => this.reject(noConnection(limitMs)), limitMs);
+    const [waitMs, refusal] =
+      holder === null ? [limitMs, noConnection] : [limitMs * HOLDER_WAIT, noConnectionOf];
+    this.#timer = setTimeout(() => this.reject(refusal(waitMs)), waitMs);
   }
 
   /** True if it has its connection or was refused. */
