@@ -113,6 +113,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     config.dispatchConcurrency,
     config.subscriptionConcurrency,
     new Pace(createUtilization(), () => performance.now()),
+    config.attemptTimeoutMs,
   );
   metrics.watchAttempts(slots);
   opened.add(() => running.close());

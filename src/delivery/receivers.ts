@@ -7,6 +7,7 @@ import {
 } from "../domain/concurrency-limit.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
+import { HostRecord } from "./host-record.ts";
 
 /** Subscriptions and hosts that are remembered. A forgotten one starts afresh. */
 const KNOWN_MAX = 20_000;
@@ -17,14 +18,16 @@ const PROMPT_MS = 1_000;
 /** The state of receivers: the concurrency limit of each subscription, and the hosts that do not answer. */
 export class Receivers {
   readonly #max: number;
+  readonly #attemptTimeoutMs: number;
   readonly #limits = new BoundedCache<SubscriptionId, ConcurrencyLimit>(KNOWN_MAX);
   readonly #hosts = new BoundedCache<SubscriptionId, string>(KNOWN_MAX);
-  readonly #failing = new BoundedCache<string, boolean>(KNOWN_MAX);
+  readonly #records = new BoundedCache<string, HostRecord>(KNOWN_MAX);
   readonly #prompt = new BoundedCache<SubscriptionId, boolean>(KNOWN_MAX);
 
   /** `max` is the largest limit of a subscription. */
-  constructor(max: number) {
+  constructor(max: number, attemptTimeoutMs: number) {
     this.#max = max;
+    this.#attemptTimeoutMs = attemptTimeoutMs;
   }
 
   /** The subscriptions whose limit is below the initial one, with their limits. */
@@ -42,14 +45,14 @@ export class Receivers {
     return this.#prompt.get(id) === true;
   }
 
-  /** Returns the subscription's host if the last attempt at that host was not answered. */
+  /** Returns the subscription's host if it is failing. */
   failingHostOf(id: SubscriptionId): string | null {
     const host = this.#hosts.get(id);
     return host !== undefined && this.isFailing(host) ? host : null;
   }
 
   isFailing(host: string): boolean {
-    return this.#failing.get(host) === true;
+    return this.#records.get(host)?.isFailing === true;
   }
 
   learn(id: SubscriptionId, host: string): void {
@@ -62,15 +65,23 @@ export class Receivers {
     at: { inFlight: number; beganMs: number; nowMs: number },
   ): void {
     if (signal === "none") return;
-    const isFailing = signal === "unanswered";
-    if (this.isFailing(host) !== isFailing) this.#failing.set(host, isFailing);
-    const isPrompt = !isFailing && at.nowMs - at.beganMs <= PROMPT_MS;
+    const isAnswered = signal === "answered";
+    this.#recordOf(host).note(isAnswered, at);
+    const isPrompt = isAnswered && at.nowMs - at.beganMs <= PROMPT_MS;
     if (this.isPrompt(id) !== isPrompt) this.#prompt.set(id, isPrompt);
 
     const limit = this.#limits.get(id) ?? INITIAL_LIMIT;
-    const next = isFailing
-      ? afterSilence(limit, at)
-      : afterAnswer(limit, { inFlight: at.inFlight, max: this.#max });
+    const next = isAnswered
+      ? afterAnswer(limit, { inFlight: at.inFlight, max: this.#max })
+      : afterSilence(limit, at);
     if (next !== limit) this.#limits.set(id, next);
+  }
+
+  #recordOf(host: string): HostRecord {
+    const known = this.#records.get(host);
+    if (known) return known;
+    const record = new HostRecord(this.#attemptTimeoutMs);
+    this.#records.set(host, record);
+    return record;
   }
 }

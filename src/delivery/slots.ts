@@ -16,6 +16,9 @@ const SHARE_MAX = 16;
 /** Attempts that begin together. More of them would wait for each other, and then for one record. */
 const BURST_MAX = 64;
 
+/** The default setting. */
+const ATTEMPT_TIMEOUT_MS = 10_000;
+
 /** The subscription for which an attempt needs a slot. */
 export type Place = Pick<Claim, "subscription_id" | "organization_id" | "url">;
 
@@ -40,10 +43,15 @@ export class Slots {
   #busy = 0;
   #reserved = 0;
 
-  constructor(total: number, perSubscription: number, pace = NO_PACE) {
+  constructor(
+    total: number,
+    perSubscription: number,
+    pace = NO_PACE,
+    attemptTimeoutMs = ATTEMPT_TIMEOUT_MS,
+  ) {
     this.#total = total;
     this.#pace = pace;
-    this.#receivers = new Receivers(perSubscription);
+    this.#receivers = new Receivers(perSubscription, attemptTimeoutMs);
   }
 
   get free(): number {

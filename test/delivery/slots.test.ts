@@ -149,8 +149,39 @@ test("a host that does not answer gets the slots of one organization, for any nu
   assert.deepEqual([slots.isAtLimit("b"), slots.isAtLimit("N")], [true, false]);
   assert.equal(Object.keys(shares(slots, ["N"])).length, 1, "a newcomer elsewhere");
 
-  slots.note(of("a", "dead.test"), "answered", 0, 2);
+  slots.note(of("a", "dead.test"), "answered", 0, 3);
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true, "healthy hosts are not limited");
+});
+
+/** A host at which the organization `a` holds its share. Returns whether `b` may begin an attempt there. */
+function aSharedHost() {
+  const slots = new Slots(40, 40);
+  hold(slots, 36, "a", "shared.test");
+  return {
+    note: (signal: "answered" | "unanswered", beganMs: number, nowMs: number) =>
+      slots.note(of("a", "shared.test"), signal, beganMs, nowMs),
+    isOpen: () => slots.hasRoomFor(of("b", "shared.test")),
+  };
+}
+
+test("one path that answers does not lift the limit of a host whose other paths hang", () => {
+  const host = aSharedHost();
+  host.note("unanswered", 0, 10_000);
+  for (let ms = 10_000; ms < 25_000; ms += 100) {
+    host.note("answered", ms, ms + 50);
+    assert.equal(host.isOpen(), false, `${ms} ms`);
+  }
+  host.note("answered", 30_000, 30_050);
+  assert.equal(host.isOpen(), true, "no attempt failed for two timeouts");
+});
+
+test("one path that hangs does not limit a shared host that answers many others", () => {
+  const host = aSharedHost();
+  for (let ms = 0; ms < 60_000; ms += 10) {
+    host.note("answered", ms, ms + 50);
+    if (ms > 0 && ms % 10_000 === 0) host.note("unanswered", ms - 10_000, ms);
+    assert.equal(host.isOpen(), true, `${ms} ms`);
+  }
 });
 
 test("a claim names no subscriptions of a silent host above its share", () => {
