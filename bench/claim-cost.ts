@@ -76,11 +76,11 @@ async function timeOf({ db, subscriptions }: Stage): Promise<number> {
   const began = performance.now();
   await listDueSubscriptions(db, { now, after: null, limit: LOOK_MAX });
   const due = new Due({ listDue: () => Promise.reject(new Error("no scan")), pollIntervalMs: 0 });
-  due.add(subscriptions.slice(1).map(({ id }) => ({ subscription_id: id, organization_id: id })));
+  due.add(subscriptions.slice(1).map(({ id }) => ({ subscriptionId: id, organizationId: id })));
   while (due.size > 0) {
     const wanted = SLOTS.share(due);
     await claimNothing(db, wanted, now);
-    for (const { subscription_id } of wanted.shares) due.keepOrDrop(subscription_id, false);
+    for (const { subscriptionId } of wanted.shares) due.keepOrDrop(subscriptionId, false);
   }
   return performance.now() - began;
 }

@@ -20,8 +20,8 @@ export interface ActivityEntry {
 
 /** The organization, and perhaps the subscription, that something is counted for. */
 export interface Owner {
-  organization_id: OrganizationId;
-  subscription_id?: SubscriptionId;
+  organizationId: OrganizationId;
+  subscriptionId?: SubscriptionId;
 }
 
 /** The most entries in memory. Beyond it new scopes get no entry. The service's own counts stay exact. */
@@ -57,23 +57,20 @@ export class ActivityLog {
   }
 
   /** Calls `change` with the counts of the service, the organization and the subscription, if one is named. */
-  note(
-    { organization_id, subscription_id }: Owner,
-    change: (counts: ActivityCounts) => void,
-  ): void {
+  note({ organizationId, subscriptionId }: Owner, change: (counts: ActivityCounts) => void): void {
     this.#turn();
     this.#change("service", SERVICE_SCOPE, change);
-    this.#change("organization", organization_id, change);
-    if (subscription_id !== undefined) this.#change("subscription", subscription_id, change);
+    this.#change("organization", organizationId, change);
+    if (subscriptionId !== undefined) this.#change("subscription", subscriptionId, change);
   }
 
   /** An event counts once for its organization, and for each subscription that gets it. */
-  notePublished(organization_id: OrganizationId, subscriptionIds: readonly SubscriptionId[]): void {
+  notePublished(organizationId: OrganizationId, subscriptionIds: readonly SubscriptionId[]): void {
     const change = (counts: ActivityCounts) => {
       counts.add("published");
     };
     this.#published++;
-    this.note({ organization_id }, change);
+    this.note({ organizationId }, change);
     for (const id of subscriptionIds) this.#change("subscription", id, change);
   }
 

@@ -25,8 +25,8 @@ export class Announcements {
 
   /** Call it after the commit. */
   add(due: readonly DueSubscription[]): void {
-    for (const { subscription_id, organization_id } of due) {
-      if (this.#waiting.size < WAITING_MAX) this.#waiting.set(subscription_id, organization_id);
+    for (const { subscriptionId, organizationId } of due) {
+      if (this.#waiting.size < WAITING_MAX) this.#waiting.set(subscriptionId, organizationId);
     }
     this.#schedule();
   }
@@ -52,10 +52,10 @@ export class Announcements {
   async #sendNext(): Promise<void> {
     this.#nextMs = performance.now() + this.#paceMs;
     const due: DueSubscription[] = [];
-    for (const [subscription_id, organization_id] of this.#waiting) {
+    for (const [subscriptionId, organizationId] of this.#waiting) {
       if (due.length === NOTICE_MAX) break;
-      due.push({ subscription_id, organization_id });
-      this.#waiting.delete(subscription_id);
+      due.push({ subscriptionId, organizationId });
+      this.#waiting.delete(subscriptionId);
     }
     await this.#send(encodeNotice(due)).catch(() => undefined);
   }

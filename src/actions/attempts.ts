@@ -55,9 +55,9 @@ export async function recordAttempts(
   attempts: Attempt[],
 ): Promise<Consequences> {
   const failed = attempts.filter((one) => one.outcome.kind !== "acknowledged");
-  const troubled = new Set(failed.map((one) => one.claim.subscription_id));
-  const smooth = attempts.filter((one) => !troubled.has(one.claim.subscription_id));
-  const rough = attempts.filter((one) => troubled.has(one.claim.subscription_id));
+  const troubled = new Set(failed.map((one) => one.claim.subscriptionId));
+  const smooth = attempts.filter((one) => !troubled.has(one.claim.subscriptionId));
+  const rough = attempts.filter((one) => troubled.has(one.claim.subscriptionId));
 
   const delivered = await recordSmooth(recording, smooth);
   if (rough.length === 0) {
@@ -89,13 +89,13 @@ async function recordSmooth(
 async function recordRough(recording: Recording, attempts: Attempt[]): Promise<Consequences> {
   const { db, clock, rules, cancelling } = recording;
   const { isSomeLeft, ...consequences } = await db.begin(async (tx) => {
-    const bySubscription = groupBy(attempts, (one) => one.claim.subscription_id);
+    const bySubscription = groupBy(attempts, (one) => one.claim.subscriptionId);
     const health = await lockHealth(tx, [...bySubscription.keys()]);
     const leases = await lockHeld(
       tx,
       attempts.map((one) => one.claim),
     );
-    const isHeld = ({ claim }: Attempt) => leases.get(claim.id) === claim.lease_id;
+    const isHeld = ({ claim }: Attempt) => leases.get(claim.id) === claim.leaseId;
 
     const decided = health.map((row) =>
       decide(rules, row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
@@ -176,8 +176,8 @@ function noticesOf(
 function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Attempt): Notice {
   return {
     type,
-    organizationId: claim.organization_id,
-    subscriptionId: claim.subscription_id,
+    organizationId: claim.organizationId,
+    subscriptionId: claim.subscriptionId,
     deliveryId: claim.id,
     reason: auditOf(outcome).reason ?? "",
     at: endedAt,
@@ -204,8 +204,8 @@ function toRow({ claim, outcome, startedAt, endedAt }: Attempt, next: NextState)
   return {
     id: timeOrderedId(startedAt),
     delivery_id: claim.id,
-    lease_id: claim.lease_id,
-    subscription_id: claim.subscription_id,
+    lease_id: claim.leaseId,
+    subscription_id: claim.subscriptionId,
     event_type: claim.type,
     http_status: httpStatus,
     reason,

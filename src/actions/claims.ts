@@ -2,17 +2,12 @@ import { refillMs } from "../domain/ceiling.ts";
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
 import { type SubscriptionId, randomId } from "../domain/ids.ts";
+import type { Share } from "../domain/slot-share.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
-import { type CeilingRow, claimDue, type ClaimedDelivery } from "../postgres/claims.ts";
+import { claimDue, type ClaimedDelivery, type FoundCeiling } from "../postgres/claims.ts";
 import type { Claim } from "../domain/attempt.ts";
 import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
-
-/** The number of slots that a dispatcher has for one subscription. */
-export interface Share {
-  subscription_id: SubscriptionId;
-  share: number;
-}
 
 /** What a claim may take: at most `share` deliveries of each subscription, and `limit` in all. */
 export interface Wanted {
@@ -31,7 +26,7 @@ export interface Taken {
 }
 
 export interface Throttled {
-  subscription_id: SubscriptionId;
+  subscriptionId: SubscriptionId;
   forMs: number;
 }
 
@@ -47,15 +42,15 @@ export async function claimDeliveries(
 
   // Not awaited: the claim must neither wait for a cancellation nor fail with it.
   const orphans = claimed.filter((d) => !d.active);
-  orphans.forEach((d) => cancelling.cancelRest(d.subscription_id));
+  orphans.forEach((d) => cancelling.cancelRest(d.subscriptionId));
 
   return {
     claims: claimed.filter((d) => d.active).map((d) => toClaim(ring, d, { leaseId, leasedUntil })),
-    subscriptionIds: claimed.map((d) => d.subscription_id),
+    subscriptionIds: claimed.map((d) => d.subscriptionId),
     throttled: ceilings
       .filter((ceiling) => isUsedUp(ceiling, wanted, claimed))
       .map((ceiling) => ({
-        subscription_id: ceiling.subscription_id,
+        subscriptionId: ceiling.subscriptionId,
         forMs: refillMs(ceiling, now),
       })),
   };
@@ -63,36 +58,35 @@ export async function claimDeliveries(
 
 /** Returns true if the claim took all tokens, and these were fewer than the share. */
 function isUsedUp(
-  { subscription_id: id, tokens }: CeilingRow,
+  { subscriptionId: id, tokens }: FoundCeiling,
   { shares }: Wanted,
   claimed: ClaimedDelivery[],
 ): boolean {
-  const share = shares.find((wanted) => wanted.subscription_id === id)?.share ?? 0;
-  const taken = claimed.filter((delivery) => delivery.subscription_id === id).length;
+  const share = shares.find((wanted) => wanted.subscriptionId === id)?.share ?? 0;
+  const taken = claimed.filter((delivery) => delivery.subscriptionId === id).length;
   return tokens < share && taken >= tokens;
 }
 
 // Listed one by one, because copying the rest of a row took a sixth of our time for a delivery.
 export function toClaim(
   ring: KeyRing,
-  row: Omit<ClaimedDelivery, "active">,
-  { leaseId: lease_id, leasedUntil: leased_until }: { leaseId: string; leasedUntil: Date },
+  delivery: Omit<ClaimedDelivery, "active">,
+  { leaseId, leasedUntil }: Pick<Claim, "leaseId" | "leasedUntil">,
 ): Claim {
-  const { id, event_id, type, subscription_id, organization_id, url, attempts, lost_leases } = row;
-  const event = { id: event_id, type, occurredAt: row.occurred_at, data: row.data };
+  const { id, eventId, type, occurredAt, data, subscriptionId, sealedSecret } = delivery;
   return {
     id,
-    lease_id,
-    leased_until,
-    event_id,
+    leaseId,
+    leasedUntil,
+    eventId,
     type,
-    subscription_id,
-    organization_id,
-    url,
-    attempts,
-    lost_leases,
-    traceparent: row.traceparent,
-    signingSecret: row.sealed_secret && openOnce(ring, subscription_id, row.sealed_secret),
-    body: encodeEnvelope(event, subscription_id),
+    subscriptionId,
+    organizationId: delivery.organizationId,
+    url: delivery.url,
+    attempts: delivery.attempts,
+    lostLeases: delivery.lostLeases,
+    traceparent: delivery.traceparent,
+    signingSecret: sealedSecret && openOnce(ring, subscriptionId, sealedSecret),
+    body: encodeEnvelope({ id: eventId, type, occurredAt, data }, subscriptionId),
   };
 }

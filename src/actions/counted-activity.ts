@@ -42,7 +42,7 @@ export function notePublished(
     if (!one) return;
     countEvent(activity, event, one);
     for (const id of one.subscriptionIds)
-      due.push({ subscription_id: id, organization_id: event.organizationId });
+      due.push({ subscriptionId: id, organizationId: event.organizationId });
   });
   if (due.length > 0) nudge(due);
 }
@@ -59,18 +59,22 @@ function countEvent(
 /** Counts an authenticated request, and whether the rate limit refused it. */
 export function countRequest(
   activity: ActivityLog,
-  organization_id: OrganizationId,
+  organizationId: OrganizationId,
   { passed }: Allowance,
 ): void {
-  activity.note({ organization_id }, (counts) => {
+  activity.note({ organizationId }, (counts) => {
     counts.add("requests");
     if (!passed) counts.add("rate_limited");
   });
 }
 
 export function countCancelled(activity: ActivityLog, rows: readonly CancelledRow[]): void {
-  for (const { cancelled, ...owner } of rows) {
-    activity.note(owner, (counts) => {
+  for (const {
+    cancelled,
+    organization_id: organizationId,
+    subscription_id: subscriptionId,
+  } of rows) {
+    activity.note({ organizationId, subscriptionId }, (counts) => {
       counts.add("cancelled", cancelled);
     });
   }
@@ -78,8 +82,8 @@ export function countCancelled(activity: ActivityLog, rows: readonly CancelledRo
 
 /** Counts notices to the platform as published events. */
 export function countTold(activity: ActivityLog, told: readonly Told[]): void {
-  for (const { organization_id, subscription_ids } of told) {
-    activity.notePublished(organization_id, subscription_ids);
+  for (const { organizationId, subscriptionIds } of told) {
+    activity.notePublished(organizationId, subscriptionIds);
   }
 }
 
@@ -95,7 +99,7 @@ export function countRecorded(
     activity.note(claim, (counts) => {
       countAttempt(counts, attempt, state);
     });
-    if (!disabledIds.delete(claim.subscription_id)) continue;
+    if (!disabledIds.delete(claim.subscriptionId)) continue;
     activity.note(claim, (counts) => {
       counts.add("disabled");
     });

@@ -9,20 +9,20 @@ import type { DueSubscription } from "./reservation.ts";
 /** A published notice. */
 export interface Told {
   /** The platform's. */
-  organization_id: OrganizationId;
-  subscription_ids: SubscriptionId[];
+  organizationId: OrganizationId;
+  subscriptionIds: SubscriptionId[];
 }
 
 /** Returns the subscriptions that have something due. */
 export function dueOf(told: readonly Told[]): DueSubscription[] {
   const owners = new Map(
-    told.flatMap(({ organization_id, subscription_ids }) =>
-      subscription_ids.map((id) => [id, organization_id] as const),
+    told.flatMap(({ organizationId, subscriptionIds }) =>
+      subscriptionIds.map((id) => [id, organizationId] as const),
     ),
   );
-  return [...owners].map(([subscription_id, organization_id]) => ({
-    subscription_id,
-    organization_id,
+  return [...owners].map(([subscriptionId, organizationId]) => ({
+    subscriptionId,
+    organizationId,
   }));
 }
 
@@ -55,9 +55,9 @@ export async function publishNotices(
       occurredAt: notice.at,
     })),
   );
-  return published.map(({ subscriptionIds: subscription_ids }) => ({
-    organization_id: platform.id,
-    subscription_ids,
+  return published.map(({ subscriptionIds }) => ({
+    organizationId: platform.id,
+    subscriptionIds,
   }));
 }
 

@@ -76,8 +76,8 @@ export async function publishAtOnce(
       if (claim) claims.push(claim);
       else if (event)
         waiting.push({
-          subscription_id: delivery.subscription_id,
-          organization_id: event.organization_id,
+          subscriptionId: delivery.subscription_id,
+          organizationId: event.organization_id,
         });
     }
     if (waiting.length > 0) nudge(waiting);
@@ -120,27 +120,24 @@ function publishedOf(rows: EventRow[], written: WrittenRow[]): Published[] {
 /** Returns null unless the delivery was written with a lease. */
 function claimOf(
   ring: KeyRing,
-  { type, organization_id, occurred_at, data, traceparent }: EventRow,
-  { id, event_id, subscription_id, url, sealed_secret }: PublishedDeliveryRow,
-  lease: { leaseId: string; leasedUntil: Date },
+  event: EventRow,
+  { id, subscription_id, url, sealed_secret }: PublishedDeliveryRow,
+  lease: Pick<Claim, "leaseId" | "leasedUntil">,
 ): Claim | null {
   if (url === null) return null;
-  const fresh = { attempts: 0, lost_leases: 0 };
-  return toClaim(
-    ring,
-    {
-      id,
-      event_id,
-      subscription_id,
-      organization_id,
-      type,
-      occurred_at,
-      data,
-      traceparent,
-      url,
-      sealed_secret,
-      ...fresh,
-    },
-    lease,
-  );
+  const delivery = {
+    id,
+    attempts: 0,
+    lostLeases: 0,
+    eventId: event.id,
+    type: event.type,
+    occurredAt: event.occurred_at,
+    data: event.data,
+    traceparent: event.traceparent,
+    subscriptionId: subscription_id,
+    organizationId: event.organization_id,
+    sealedSecret: sealed_secret,
+    url,
+  };
+  return toClaim(ring, delivery, lease);
 }

@@ -50,7 +50,7 @@ export async function redeliver(
   if (!isMade)
     throw new PartnerError("not_redeliverable", "The event is older than the retention period.");
 
-  nudge([{ subscription_id: subscription.id, organization_id: subscription.organization_id }]);
+  nudge([{ subscriptionId: subscription.id, organizationId: subscription.organization_id }]);
   return {
     ...delivery,
     id,

@@ -38,8 +38,8 @@ export async function takeRedeliveryTurn({
     return job && { job, targets: await continueJob(tx, job, now) };
   });
   if (!turn) return false;
-  const { organization_id } = turn.job;
-  nudge([...turn.targets].map((subscription_id) => ({ subscription_id, organization_id })));
+  const { organization_id: organizationId } = turn.job;
+  nudge([...turn.targets].map((subscriptionId) => ({ subscriptionId, organizationId })));
   return true;
 }
 

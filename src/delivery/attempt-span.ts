@@ -15,14 +15,14 @@ export function startAttempt(tracer: Tracer, claim: Claim): Span | null {
     "messaging.operation.type": "process",
     "messaging.operation.name": "attempt",
     "messaging.destination.name": claim.type,
-    "messaging.message.id": publicId("evt", claim.event_id),
+    "messaging.message.id": publicId("evt", claim.eventId),
     "http.request.method": "POST",
     "server.address": hostname,
     "server.port": Number(port) || 443,
     "partner_api.attempt": claim.attempts + 1,
     "partner_api.delivery_id": publicId("dlv", claim.id),
-    "partner_api.subscription_id": publicId("wh", claim.subscription_id),
-    "partner_api.organization_id": publicId("org", claim.organization_id),
+    "partner_api.subscription_id": publicId("wh", claim.subscriptionId),
+    "partner_api.organization_id": publicId("org", claim.organizationId),
   });
   return span;
 }

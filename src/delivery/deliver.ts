@@ -60,12 +60,12 @@ export function createDeliverer({
   };
 
   async function outcomeOf(claim: Claim, startedAt: Date, span: Span | null): Promise<Outcome> {
-    const { url, signingSecret, body, lost_leases: lostLeases } = claim;
+    const { url, signingSecret, body, lostLeases: lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.
-    if (startedAt >= claim.leased_until) return internalFault("lease_spent");
+    if (startedAt >= claim.leasedUntil) return internalFault("lease_spent");
     if (signingSecret === null) return internalFault("secret_sealed");
-    const eventId = publicId("evt", claim.event_id);
+    const eventId = publicId("evt", claim.eventId);
     const post = { url, eventId, signingSecret, attempt: claim.attempts + 1, body };
     return send(span ? { ...post, span, tellsReceiver: tellsReceivers } : post);
   }

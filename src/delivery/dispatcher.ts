@@ -113,7 +113,7 @@ export class Dispatcher {
   /** A nudge of another process, which may be false. */
   hear(due: DueSubscription[]): void {
     for (const one of due) {
-      if (this.#due.hasRoomWithin(DUE_MAX_TO_HEAR, one.organization_id)) this.nudge([one]);
+      if (this.#due.hasRoomWithin(DUE_MAX_TO_HEAR, one.organizationId)) this.nudge([one]);
     }
   }
 
@@ -215,13 +215,13 @@ export class Dispatcher {
 
   async #claim(wanted: Wanted): Promise<void> {
     const beganMs = performance.now();
-    this.#due.ask(wanted.shares.map((s) => s.subscription_id));
+    this.#due.ask(wanted.shares.map((s) => s.subscriptionId));
     const { claims, subscriptionIds, throttled } = await this.#options.claim(wanted);
     const isLate = performance.now() - beganMs >= RESERVED_MS;
     for (const claim of claims) this.#begin(claim, isLate && this.#slots.free <= 0);
     const nowMs = this.#options.elapsedMs();
-    for (const { subscription_id, forMs } of throttled) {
-      this.#due.throttle(subscription_id, nowMs + forMs);
+    for (const { subscriptionId, forMs } of throttled) {
+      this.#due.throttle(subscriptionId, nowMs + forMs);
     }
     for (const { id, mayHaveMore } of served(wanted, subscriptionIds)) {
       this.#due.keepOrDrop(id, mayHaveMore);
@@ -272,9 +272,9 @@ function served({ shares, limit }: Wanted, taken: string[]) {
 
   const isCutShort = taken.length >= limit;
   const last = isCutShort
-    ? shares.findLastIndex(({ subscription_id }) => claimed.has(subscription_id))
+    ? shares.findLastIndex(({ subscriptionId }) => claimed.has(subscriptionId))
     : shares.length - 1;
-  return shares.slice(0, last + 1).map(({ subscription_id: id, share }, index) => ({
+  return shares.slice(0, last + 1).map(({ subscriptionId: id, share }, index) => ({
     id,
     mayHaveMore: claimed.get(id) === share || (isCutShort && index === last),
   }));

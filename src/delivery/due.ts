@@ -91,11 +91,11 @@ export class Due {
   /** Remembers subscriptions. Returns how many are new. In a full list, organizations with many give places to those with few. */
   add(due: DueSubscription[]): number {
     let added = 0;
-    for (const { subscription_id: id, organization_id } of due) {
+    for (const { subscriptionId: id, organizationId } of due) {
       const known = this.#subscriptions.get(id);
       if (known) known.isNew = true;
-      else if (!this.#throttled.has(id) && this.#hasPlaceFor(organization_id)) {
-        this.#append(id, organization_id);
+      else if (!this.#throttled.has(id) && this.#hasPlaceFor(organizationId)) {
+        this.#append(id, organizationId);
         added++;
       }
     }
@@ -207,7 +207,7 @@ export class Due {
     if (this.size >= DUE_MAX) this.#forgetThoseAtLimits();
     const { due, upTo } = await listDue({ after: this.#scannedUpTo, limit: SCAN_MAX });
     const mayBegin = (id: SubscriptionId) => this.size < CROWD || !this.#isAtLimit(id);
-    const hasFound = this.add(due.filter(({ subscription_id: id }) => mayBegin(id))) > 0;
+    const hasFound = this.add(due.filter(({ subscriptionId: id }) => mayBegin(id))) > 0;
     this.#scannedUpTo = upTo;
 
     const tookMs = performance.now() - began;

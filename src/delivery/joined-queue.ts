@@ -59,7 +59,7 @@ export function partOf(queue: Pick<Due, "knows">, { shares, limit }: Wanted): Wa
     const slots = Math.min(wanted.share, left);
     if (slots === 0) break;
     left -= slots;
-    if (!queue.knows(wanted.subscription_id)) continue;
+    if (!queue.knows(wanted.subscriptionId)) continue;
     own.shares.push(wanted);
     own.limit += slots;
   }

@@ -1,8 +1,8 @@
-import type { Share, Wanted } from "../actions/claims.ts";
+import type { Wanted } from "../actions/claims.ts";
 import type { Claim } from "../domain/attempt.ts";
 import type { Signal } from "../domain/concurrency-limit.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import { belowShare, beyondShare } from "../domain/slot-share.ts";
+import { belowShare, beyondShare, type Share } from "../domain/slot-share.ts";
 import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
 import { JoinedQueue, partOf } from "./joined-queue.ts";
@@ -20,7 +20,7 @@ const BURST_MAX = 64;
 const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /** The subscription for which an attempt needs a slot. */
-export type Place = Pick<Claim, "subscription_id" | "organization_id" | "url">;
+export type Place = Pick<Claim, "subscriptionId" | "organizationId" | "url">;
 
 /** Due subscriptions by organization, longest wait first. */
 export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "of" | "size">;
@@ -139,29 +139,29 @@ export class Slots {
    * Returns true if an attempt that has a reserved slot may begin. A host that does not answer gets no more slots than an
    * organization.
    */
-  hasRoomFor({ subscription_id, url }: Place): boolean {
+  hasRoomFor({ subscriptionId, url }: Place): boolean {
     const host = hostOf(url);
-    this.#receivers.learn(subscription_id, host);
+    this.#receivers.learn(subscriptionId, host);
     return !this.#receivers.isFailing(host) || this.#leftAt(host, this.#total - this.#busy) > 0;
   }
 
-  take({ subscription_id, organization_id, url }: Place): void {
+  take({ subscriptionId, organizationId, url }: Place): void {
     this.#busy++;
-    this.#bySubscription.add(subscription_id);
-    this.#byOrganization.add(organization_id);
+    this.#bySubscription.add(subscriptionId);
+    this.#byOrganization.add(organizationId);
     this.#byHost.add(hostOf(url));
-    this.#pace.note(organization_id);
+    this.#pace.note(organizationId);
   }
 
-  give({ subscription_id, organization_id, url }: Place): void {
+  give({ subscriptionId, organizationId, url }: Place): void {
     this.#busy--;
-    this.#bySubscription.remove(subscription_id);
-    this.#byOrganization.remove(organization_id);
+    this.#bySubscription.remove(subscriptionId);
+    this.#byOrganization.remove(organizationId);
     this.#byHost.remove(hostOf(url));
   }
 
   /** Adapts the limit of the attempt's subscription. Call it before `give`. */
-  note({ subscription_id: id, url }: Place, signal: Signal, beganMs: number, nowMs: number): void {
+  note({ subscriptionId: id, url }: Place, signal: Signal, beganMs: number, nowMs: number): void {
     const inFlight = this.#bySubscription.of(id);
     this.#receivers.note({ id, host: hostOf(url) }, signal, { inFlight, beganMs, nowMs });
   }
@@ -195,15 +195,15 @@ export class Slots {
       let paced = this.#pace.leftFor(organization);
       const allowedNow = Math.min(paced, allowed(this.#byOrganization.of(organization)));
       let left = allowedNow;
-      for (const subscription_id of fewestFirst(queue.of(organization), this.#bySubscription)) {
+      for (const subscriptionId of fewestFirst(queue.of(organization), this.#bySubscription)) {
         if (shares.length >= limit || left <= 0 || paced <= 0) break;
-        const host = this.#receivers.failingHostOf(subscription_id);
+        const host = this.#receivers.failingHostOf(subscriptionId);
         const hostLeft = host === null ? most : (atHosts.get(host) ?? this.#leftAt(host));
-        const isPrompt = this.#receivers.isPrompt(subscription_id);
+        const isPrompt = this.#receivers.isPrompt(subscriptionId);
         const turn = isPrompt ? Math.max(left, SHARE_MAX) : left;
-        const share = Math.min(most, paced, turn, hostLeft, this.#roomOf(subscription_id));
+        const share = Math.min(most, paced, turn, hostLeft, this.#roomOf(subscriptionId));
         if (share <= 0) continue;
-        shares.push({ subscription_id, share });
+        shares.push({ subscriptionId, share });
         paced -= share;
         if (allowedNow < limit) left -= share;
         if (host !== null) atHosts.set(host, hostLeft - share);

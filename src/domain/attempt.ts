@@ -4,16 +4,16 @@ import type { Outcome } from "./outcome.ts";
 /** A delivery that this process may attempt until the lease ends. */
 export interface Claim {
   id: DeliveryId;
-  lease_id: string;
-  leased_until: Date;
-  event_id: EventId;
+  leaseId: string;
+  leasedUntil: Date;
+  eventId: EventId;
   type: string;
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
+  subscriptionId: SubscriptionId;
+  organizationId: OrganizationId;
   url: string;
   /** The number of earlier attempts. */
   attempts: number;
-  lost_leases: number;
+  lostLeases: number;
   /** The span that published the event. Null: not traced. */
   traceparent: string | null;
   /** Null if no key of the ring opens it. */

@@ -4,11 +4,11 @@ export const CEILING_MAX = 10_000;
 
 /** A token bucket: how many attempts of one subscription may begin. */
 export interface Ceiling {
-  max_per_second: number;
+  maxPerSecond: number;
   /** The tokens of a full bucket. */
   burst: number;
   /** When the bucket is full again. */
-  full_at: Date;
+  fullAt: Date;
   /** The tokens that are available now. */
   tokens: number;
 }
@@ -19,10 +19,10 @@ export function burstOf(maxPerSecond: number): number {
 }
 
 /** Returns the time until the bucket is half full, after all its tokens were taken. */
-export function refillMs({ max_per_second, burst, full_at, tokens }: Ceiling, now: Date): number {
-  const spentMs = Math.max(0, full_at.getTime() - now.getTime());
+export function refillMs({ maxPerSecond, burst, fullAt, tokens }: Ceiling, now: Date): number {
+  const spentMs = Math.max(0, fullAt.getTime() - now.getTime());
   const taken = Math.max(0, tokens) - Math.floor(burst / 2);
-  return Math.max(0, Math.floor(spentMs + (taken * 1000) / max_per_second)) + 1;
+  return Math.max(0, Math.floor(spentMs + (taken * 1000) / maxPerSecond)) + 1;
 }
 
 export function ceilingFaults(maxPerSecond: number | null): Fault[] {

@@ -2,8 +2,8 @@ import type { OrganizationId, SubscriptionId } from "./ids.ts";
 
 /** A subscription that has something due, and its organization. */
 export interface DueSubscription {
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
+  subscriptionId: SubscriptionId;
+  organizationId: OrganizationId;
 }
 
 /** A UUID in base64url. */
@@ -17,7 +17,7 @@ export const NOTICE_MAX = Math.floor(PAYLOAD_MAX / (2 * ID_CHARS));
 
 /** Returns a notice for other processes of at most `NOTICE_MAX` subscriptions. */
 export function encodeNotice(due: readonly DueSubscription[]): string {
-  return due.map((one) => pack(one.organization_id) + pack(one.subscription_id)).join("");
+  return due.map((one) => pack(one.organizationId) + pack(one.subscriptionId)).join("");
 }
 
 /** Returns the subscriptions of a notice. Any role of the database can send one, so malformed parts are ignored. */
@@ -27,8 +27,8 @@ export function decodeNotice(text: string): DueSubscription[] {
     const pair = text.slice(at, at + 2 * ID_CHARS);
     if (!PAIR.test(pair)) break;
     due.push({
-      organization_id: unpack(pair.slice(0, ID_CHARS)),
-      subscription_id: unpack(pair.slice(ID_CHARS)),
+      organizationId: unpack(pair.slice(0, ID_CHARS)),
+      subscriptionId: unpack(pair.slice(ID_CHARS)),
     });
   }
   return due;

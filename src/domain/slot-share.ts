@@ -1,3 +1,11 @@
+import type { SubscriptionId } from "./ids.ts";
+
+/** The number of slots that a dispatcher has for one subscription. */
+export interface Share {
+  subscriptionId: SubscriptionId;
+  share: number;
+}
+
 /** The part of all slots that only holders below their share may take. */
 const RESERVED = 1 / 10;
 

@@ -1,5 +1,6 @@
 import type { Ceiling } from "../domain/ceiling.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { Share } from "../domain/slot-share.ts";
 import type { Queryable } from "./database.ts";
 
 /** The data that a dispatcher needs for an attempt. */
@@ -7,24 +8,24 @@ export interface ClaimedDelivery {
   id: DeliveryId;
   attempts: number;
   /** The number of leases in a row that ended without an outcome. */
-  lost_leases: number;
-  event_id: EventId;
+  lostLeases: number;
+  eventId: EventId;
   type: string;
-  occurred_at: Date;
+  occurredAt: Date;
   data: string;
   /** The span that published the event. Null: not traced. */
   traceparent: string | null;
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
+  subscriptionId: SubscriptionId;
+  organizationId: OrganizationId;
   /** Null if the subscription is deleted: then there is no secret to sign with, and nothing to send. */
-  sealed_secret: Buffer | null;
+  sealedSecret: Buffer | null;
   url: string;
   active: boolean;
 }
 
 /** The token bucket of a wanted subscription, as the claim found it. */
-export interface CeilingRow extends Ceiling {
-  subscription_id: SubscriptionId;
+export interface FoundCeiling extends Ceiling {
+  subscriptionId: SubscriptionId;
 }
 
 /**
@@ -37,11 +38,11 @@ export interface CeilingRow extends Ceiling {
  */
 export async function claimDue(
   db: Queryable,
-  wanted: { shares: { subscription_id: SubscriptionId; share: number }[]; limit: number },
+  wanted: { shares: Share[]; limit: number },
   { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: string },
-): Promise<{ claimed: ClaimedDelivery[]; ceilings: CeilingRow[] }> {
-  const ids = wanted.shares.map((s) => s.subscription_id);
-  const rows = await db<(ClaimedDelivery | (CeilingRow & { id: null }))[]>`
+): Promise<{ claimed: ClaimedDelivery[]; ceilings: FoundCeiling[] }> {
+  const ids = wanted.shares.map((s) => s.subscriptionId);
+  const rows = await db<(ClaimedDelivery | (FoundCeiling & { id: null }))[]>`
     with bucket as (
       -- A clock that was ahead must not close a bucket for longer than an empty one takes to fill.
       select subscription_id, max_per_second, burst,
@@ -87,9 +88,10 @@ export async function claimDue(
         join (select subscription_id, count(*) as tokens from claimed group by subscription_id) t using (subscription_id)
        where c.subscription_id = b.subscription_id
     )
-    select c.id, c.attempts, c.lost_leases, c.event_id, c.type, c.occurred_at, c.data, c.traceparent,
-           coalesce(c.subscription_id, b.subscription_id) as subscription_id, c.organization_id, c.sealed_secret, c.url,
-           c.active, b.max_per_second, b.burst, b.full_at, b.tokens
+    select c.id, c.attempts, c.lost_leases as "lostLeases", c.event_id as "eventId", c.type, c.occurred_at as "occurredAt",
+           c.data, c.traceparent, coalesce(c.subscription_id, b.subscription_id) as "subscriptionId",
+           c.organization_id as "organizationId", c.sealed_secret as "sealedSecret", c.url, c.active,
+           b.max_per_second as "maxPerSecond", b.burst, b.full_at as "fullAt", b.tokens
       from (
         select c.*, e.type, e.occurred_at, e.data, e.traceparent, s.sealed_secret, s.url,
                s.auto_disabled_at is null and s.deleted_at is null as active

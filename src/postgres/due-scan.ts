@@ -1,13 +1,22 @@
+import type { DueSubscription } from "../domain/due-notice.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /** Subscriptions with waiting deliveries that one scan passes. */
 const HOPS_MAX = 5_000;
 
+interface EarliestRow {
+  subscription_id: SubscriptionId;
+  organization_id: OrganizationId;
+  is_due: boolean;
+  /** The number of subscriptions that the scan has passed. */
+  hop: number;
+}
+
 /** The result of one scan of the queue. */
 export interface Scan {
   /** Subscriptions with something due that is not claimed, in order of id. */
-  due: { subscription_id: SubscriptionId; organization_id: OrganizationId }[];
+  due: DueSubscription[];
   /** Where the next scan continues. Null: this one reached the end. */
   upTo: string | null;
 }
@@ -22,7 +31,7 @@ export async function listDueSubscriptions(
   db: Queryable,
   { now, after, limit }: { now: Date; after: string | null; limit: number },
 ): Promise<Scan> {
-  const rows = await db<(Scan["due"][number] & { is_due: boolean; hop: number })[]>`
+  const rows = await db<EarliestRow[]>`
     with recursive earliest as (
       (select subscription_id, organization_id, due_at, leased_until, 1 as hop
          from waiting_deliveries
@@ -59,7 +68,12 @@ export async function listDueSubscriptions(
   const last = rows.at(-1);
   const isCutShort = rows.length === limit || last?.hop === HOPS_MAX;
   return {
-    due: rows.filter((row) => row.is_due),
+    due: rows
+      .filter((row) => row.is_due)
+      .map((row) => ({
+        subscriptionId: row.subscription_id,
+        organizationId: row.organization_id,
+      })),
     upTo: isCutShort ? (last?.subscription_id ?? null) : null,
   };
 }

@@ -4,7 +4,7 @@ import type { Queryable } from "./database.ts";
 /** A delivery and its lease. */
 export interface Lease {
   id: DeliveryId;
-  lease_id: string;
+  leaseId: string;
 }
 
 /**
@@ -12,9 +12,9 @@ export interface Lease {
  * that slept, and that may have claimed the delivery again since.
  */
 export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<string, string>> {
-  const rows = await db<Lease[]>`
+  const rows = await db<{ id: DeliveryId; lease_id: string }[]>`
     select q.id, q.lease_id
-      from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+      from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.leaseId)}::uuid[])
            as l (id, lease_id)
       join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
      order by q.id
@@ -29,7 +29,7 @@ export async function releaseLeases(db: Queryable, leases: Lease[], dueAt: Date)
        set due_at = ${dueAt}, lease_id = null, leased_until = null, lost_leases = 0
      where id in (
        select q.id
-         from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.lease_id)}::uuid[])
+         from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.leaseId)}::uuid[])
               as l (id, lease_id)
          join waiting_deliveries q on q.id = l.id and q.lease_id = l.lease_id
         order by q.id

@@ -51,7 +51,7 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
         if (claim) log.warn({ ...namesOf(claim), reason }, "delivery dead-lettered");
       }
       for (const id of disabled) {
-        const claim = attempts.find((one) => one.claim.subscription_id === id)?.claim;
+        const claim = attempts.find((one) => one.claim.subscriptionId === id)?.claim;
         if (claim) log.warn(subscriptionOf(claim), "subscription auto-disabled");
       }
     },
@@ -61,20 +61,20 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
 /** The ids that link a line to the event's other lines. */
 export function namesOf(claim: Claim) {
   return {
-    event_id: publicId("evt", claim.event_id),
+    event_id: publicId("evt", claim.eventId),
     delivery_id: publicId("dlv", claim.id),
-    subscription_id: publicId("wh", claim.subscription_id),
-    organization_id: publicId("org", claim.organization_id),
+    subscription_id: publicId("wh", claim.subscriptionId),
+    organization_id: publicId("org", claim.organizationId),
     ...(claim.traceparent !== null && { trace_id: traceIdOf(claim.traceparent) }),
   };
 }
 
 /** Leaves out the URL's query, because partners put secrets there. */
-function subscriptionOf({ subscription_id, organization_id, url }: Claim) {
+function subscriptionOf({ subscriptionId, organizationId, url }: Claim) {
   const { origin, pathname } = new URL(url);
   return {
-    subscription_id: publicId("wh", subscription_id),
-    organization_id: publicId("org", organization_id),
+    subscription_id: publicId("wh", subscriptionId),
+    organization_id: publicId("org", organizationId),
     url: origin + pathname,
   };
 }

@@ -7,8 +7,8 @@ import { randomId } from "../../src/domain/ids.ts";
 
 const some = (count: number) =>
   Array.from({ length: count }, () => ({
-    organization_id: randomId(),
-    subscription_id: randomId(),
+    organizationId: randomId(),
+    subscriptionId: randomId(),
   }));
 
 /** Announcements on a clock that the test moves, and the size of each notice. */

@@ -32,8 +32,8 @@ function aDispatcher(beganMs: number[]): Dispatcher {
   return new Dispatcher({
     listDue: (page) => listDueSubscriptions(db, { now: clock(), ...page }),
     claim: (wanted) => claimDeliveries(deps, wanted),
-    deliver: ({ leased_until }) => {
-      beganMs.push(leased_until.getTime() - deps.rules.leaseMs);
+    deliver: ({ leasedUntil }) => {
+      beganMs.push(leasedUntil.getTime() - deps.rules.leaseMs);
       return Promise.resolve({ signal: "none", recorded: Promise.resolve() });
     },
     defer: () => Promise.resolve(),
@@ -78,7 +78,7 @@ test("two dispatchers never make more attempts in a second than the ceiling and 
 
 test("simultaneous claims share one bucket, which refills with time", async () => {
   const id = await aLimited(100, 60);
-  const wanted = { shares: [{ subscription_id: id, share: 16 }], limit: 64 };
+  const wanted = { shares: [{ subscriptionId: id, share: 16 }], limit: 64 };
   const claimAtOnce = async () => {
     const taken = await Promise.all([1, 2, 3, 4].map(() => claimDeliveries(deps, wanted)));
     return taken.flatMap(({ claims }) => claims).length;
@@ -95,13 +95,13 @@ test("a claim returns the pause for a used-up ceiling, and takes deliveries of o
   const limited = await aLimited(10, 5);
   const other = await aSubscription(deps);
   await publish(deps, other.organization_id, 5);
-  const shares = [limited, other.id].map((subscription_id) => ({ subscription_id, share: 4 }));
+  const shares = [limited, other.id].map((subscriptionId) => ({ subscriptionId, share: 4 }));
   const first = await claimDeliveries(deps, { shares, limit: 64 });
   assert.deepEqual(
     [limited, other.id].map((id) => first.subscriptionIds.filter((taken) => taken === id).length),
     [1, 4],
   );
-  assert.deepEqual(first.throttled, [{ subscription_id: limited, forMs: 101 }]);
+  assert.deepEqual(first.throttled, [{ subscriptionId: limited, forMs: 101 }]);
   const [row] = await db<[{ waiting: number }]>`
     select count(*)::int as waiting from waiting_deliveries
      where subscription_id = ${limited} and lease_id is null and attempts = 0`;
@@ -113,8 +113,8 @@ test("a ceiling with more tokens than the subscription has slots does not raise 
   const other = await aSubscription(deps);
   await publish(deps, other.organization_id, 30);
   const shares = [
-    { subscription_id: id, share: 3 },
-    { subscription_id: other.id, share: 5 },
+    { subscriptionId: id, share: 3 },
+    { subscriptionId: other.id, share: 5 },
   ];
   const { subscriptionIds, throttled } = await claimDeliveries(deps, { shares, limit: 64 });
   const takenOf = (wanted: string) => subscriptionIds.filter((taken) => taken === wanted).length;
@@ -139,7 +139,7 @@ test("under a ceiling, deliveries are not published with a lease", async () => {
   const nudged: unknown[] = [];
   await publishAtOnce({ ...deps, reserve, nudge: (due) => nudged.push(...due) }, [event]);
   assert.equal(begun, 1);
-  assert.deepEqual(nudged, [{ subscription_id: id, organization_id }]);
+  assert.deepEqual(nudged, [{ subscriptionId: id, organizationId: organization_id }]);
 });
 
 test("retries and redeliveries stay below the ceiling, too", async () => {

@@ -24,9 +24,9 @@ async function claimed(
   { deps, ids }: Awaited<ReturnType<typeof threeOf>>,
   limit: number,
 ): Promise<number[]> {
-  const shares = ids.map((subscription_id) => ({ subscription_id, share: 2 }));
+  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 2 }));
   const { claims } = await claimDeliveries(deps, { shares, limit });
-  return ids.map((id) => claims.filter((c) => c.subscription_id === id).length);
+  return ids.map((id) => claims.filter((c) => c.subscriptionId === id).length);
 }
 
 test("a claim takes at most the share of each subscription", async () => {
@@ -71,9 +71,9 @@ test("a delivery that is cancelled instead of attempted counts as taken", async 
   const { deps, ids } = await threeOf(1);
   const [gone = "", ...active] = ids;
   await db`update subscriptions set deleted_at = ${deps.clock()}, sealed_secret = null where id = ${gone}`;
-  const shares = ids.map((subscription_id) => ({ subscription_id, share: 1 }));
+  const shares = ids.map((subscriptionId) => ({ subscriptionId, share: 1 }));
   const { claims, subscriptionIds } = await claimDeliveries(deps, { shares, limit: 3 });
-  assert.deepEqual(claims.map((c) => c.subscription_id).sort(), active.sort());
+  assert.deepEqual(claims.map((c) => c.subscriptionId).sort(), active.sort());
   assert.deepEqual(subscriptionIds.sort(), ids.sort());
   await deps.cancelling.restCancelled();
 });

@@ -45,7 +45,7 @@ test(
     const d = aDispatcher(t, BACKLOG, FEW_SLOTS);
     d.dispatcher.start();
     d.dispatcher.nudge(
-      HANGING.map((subscription_id) => ({ subscription_id, organization_id: "hanging" })),
+      HANGING.map((subscriptionId) => ({ subscriptionId, organizationId: "hanging" })),
     );
     await d.reaches(18);
     assert.equal(d.dispatcher.dueCount, 10_000);
@@ -71,7 +71,7 @@ test(
 test("a subscription that has used up its ceiling is not claimed before its time", async (t) => {
   let claims = 0;
   let nowMs = 0;
-  const throttled = () => (claims++ === 0 ? [{ subscription_id: "limited", forMs: 1_000 }] : []);
+  const throttled = () => (claims++ === 0 ? [{ subscriptionId: "limited", forMs: 1_000 }] : []);
   const d = aDispatcher(t, {}, { throttled, elapsedMs: () => nowMs });
   d.dispatcher.start();
   d.dispatcher.nudge(dueOf("limited"));
@@ -97,7 +97,7 @@ test(
     let isAllowed = false;
     const throttled = () => {
       claims++;
-      return isAllowed ? [] : [{ subscription_id: "limited", forMs: 20 }];
+      return isAllowed ? [] : [{ subscriptionId: "limited", forMs: 20 }];
     };
     const d = aDispatcher(t, {}, { throttled });
     d.dispatcher.start();

@@ -49,10 +49,10 @@ test("such a subscription is remembered even if the list of due subscriptions is
 });
 
 /** `count` subscriptions of one organization. */
-function manyOf(organization_id: string, count: number) {
+function manyOf(organizationId: string, count: number) {
   return Array.from({ length: count }, (_, i) => ({
-    subscription_id: `${organization_id}${i}`,
-    organization_id,
+    subscriptionId: `${organizationId}${i}`,
+    organizationId,
   }));
 }
 
@@ -144,8 +144,8 @@ test("a scan that reaches its bound continues at once if it found something new,
 
 test("organizations take turns regardless of how much each has due", () => {
   const { due } = aDue();
-  const of = (organization_id: string, ...ids: string[]) =>
-    ids.map((subscription_id) => ({ subscription_id, organization_id }));
+  const of = (organizationId: string, ...ids: string[]) =>
+    ids.map((subscriptionId) => ({ subscriptionId, organizationId }));
   due.add([...of("many", "m1", "m2", "m3"), ...of("one", "o1")]);
   due.ask(["m1", "o1"]);
   due.keepOrDrop("m1", true);

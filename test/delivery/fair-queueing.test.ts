@@ -34,13 +34,13 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
   const slots = new Slots(total, Math.ceil(total / 2));
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   const inFlight: { attempt: Place; beganMs: number; endsMs: number; answers: boolean }[] = [];
-  const newcomer = { subscription_id: "new", organization_id: "new", url: "https://new.test/" };
+  const newcomer = { subscriptionId: "new", organizationId: "new", url: "https://new.test/" };
 
   for (let nowMs = 0; nowMs <= LIMIT_MS; nowMs += STEP_MS) {
     organizations.forEach((one, index) => {
       if (one.arrivesMs !== nowMs) return;
       const ids = Array.from({ length: one.subscriptions }, (_, n) => `${index}-${n}`);
-      due.add(ids.map((id) => ({ subscription_id: id, organization_id: `${index}` })));
+      due.add(ids.map((id) => ({ subscriptionId: id, organizationId: `${index}` })));
     });
     if (nowMs === arrivesMs) due.add([newcomer]);
 
@@ -53,16 +53,16 @@ function waitOf(total: number, organizations: Hostile[], arrivesMs: number): num
       const { shares, limit } = slots.share(due);
       let left = limit;
       let begun = 0;
-      due.ask(shares.map((s) => s.subscription_id));
-      for (const { subscription_id: id, share } of shares) {
+      due.ask(shares.map((s) => s.subscriptionId));
+      for (const { subscriptionId: id, share } of shares) {
         const taken = Math.min(share, left);
         if (taken === 0) break;
-        if (id === newcomer.subscription_id) return nowMs - arrivesMs;
-        const organization_id = id.split("-")[0] ?? "";
-        const { hangsFromMs, ...one } = organizations[Number(organization_id)] ?? assert.fail();
+        if (id === newcomer.subscriptionId) return nowMs - arrivesMs;
+        const organizationId = id.split("-")[0] ?? "";
+        const { hangsFromMs, ...one } = organizations[Number(organizationId)] ?? assert.fail();
         const hangs = nowMs >= hangsFromMs;
         const { holdsMs, answers } = hangs ? { holdsMs: TIMEOUT_MS, answers: false } : one;
-        const attempt = { subscription_id: id, organization_id, url: `https://${id}.test/` };
+        const attempt = { subscriptionId: id, organizationId, url: `https://${id}.test/` };
         for (let n = 0; n < taken; n++) {
           slots.take(attempt);
           inFlight.push({ attempt, beganMs: nowMs, endsMs: nowMs + holdsMs, answers });

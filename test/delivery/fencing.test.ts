@@ -51,8 +51,8 @@ function ended(claim: Claim, state: NewAttemptRow["state"], now: Date): NewAttem
   return {
     id: randomUUID(),
     delivery_id: claim.id,
-    lease_id: claim.lease_id,
-    subscription_id: claim.subscription_id,
+    lease_id: claim.leaseId,
+    subscription_id: claim.subscriptionId,
     event_type: claim.type,
     http_status: state === "delivered" ? 200 : 503,
     reason: state === "delivered" ? null : "http_503",
@@ -91,7 +91,7 @@ test("a process that slept past its lease cannot postpone a delivery", async () 
 test("only the process with the current lease can lock a delivery", async () => {
   const { slept, awake } = await aDeliverySleptOver();
   assert.equal((await lockHeld(db, [slept])).size, 0);
-  assert.equal((await lockHeld(db, [awake])).get(awake.id), awake.lease_id);
+  assert.equal((await lockHeld(db, [awake])).get(awake.id), awake.leaseId);
 });
 
 test("a process that claims a delivery again after a pause records only one of the two attempts", async () => {
@@ -99,7 +99,7 @@ test("a process that claims a delivery again after a pause records only one of t
   await attemptAll(deps, [slept, awake], () => refused);
   assert.equal((await listAttempts(db, awake.id)).length, 1);
   const [row] = await db`
-    select consecutive_failures from subscriptions where id = ${awake.subscription_id}`;
+    select consecutive_failures from subscriptions where id = ${awake.subscriptionId}`;
   assert.equal(row?.["consecutive_failures"], 1);
 });
 

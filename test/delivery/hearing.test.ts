@@ -9,8 +9,8 @@ import { aDispatcher } from "../support/dispatcher.ts";
 const aFalseNotice = () =>
   encodeNotice(
     Array.from({ length: NOTICE_MAX }, () => ({
-      subscription_id: randomId(),
-      organization_id: randomId(),
+      subscriptionId: randomId(),
+      organizationId: randomId(),
     })),
   );
 
@@ -24,8 +24,8 @@ test("a flood of false notices leaves room for this process's own events", (t) =
 });
 
 /** Subscriptions of one organization. */
-function manyOf(organization_id: string, count: number) {
-  return Array.from({ length: count }, () => ({ subscription_id: randomId(), organization_id }));
+function manyOf(organizationId: string, count: number) {
+  return Array.from({ length: count }, () => ({ subscriptionId: randomId(), organizationId }));
 }
 
 test("while an organization has many due subscriptions, notices about others are heard", (t) => {

@@ -60,7 +60,7 @@ test("an attempt in flight is in the audit, even if it began after the failure t
 test("an attempt is in the audit, even if its clock was far ahead of the deleting process's", async () => {
   const { deps, clock, first: inFlight } = await anEngine();
   const behind = createClock(after(clock(), -2 * SKEW_MAX_MS));
-  await deleteSubscription({ ...deps, clock: behind }, null, inFlight.subscription_id);
+  await deleteSubscription({ ...deps, clock: behind }, null, inFlight.subscriptionId);
   clock.advance(deps.rules.leaseMs);
   await recordAttempts(deps, [deliveredAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
@@ -88,7 +88,7 @@ test("an attempt whose delivery another process has claimed is not in the audit"
   const slow = await another();
   clock.advance(30_000);
   assert.equal((await claimAll(deps)).length, 2);
-  await deleteSubscription(deps, null, first.subscription_id);
+  await deleteSubscription(deps, null, first.subscriptionId);
   await recordAttempts(deps, [failedAt(slow, clock())]);
   assert.equal((await listAttempts(db, slow.id)).length, 0);
 });
@@ -98,18 +98,18 @@ test("a delivery accepted as its subscription ends is recorded as delivered, and
   const [beside, failed] = [await another(), await another()];
   await db`
     update subscriptions set auto_disabled_at = ${clock()}, consecutive_failures = 20
-     where id = ${alone.subscription_id}`;
+     where id = ${alone.subscriptionId}`;
 
   await recordAttempts(deps, [deliveredAt(alone, clock())]);
   await recordAttempts(deps, [deliveredAt(beside, clock()), failedAt(failed, clock())]);
   const states = await db<{ state: string }[]>`
-    select state from finished_deliveries where subscription_id = ${alone.subscription_id} order by id`;
+    select state from finished_deliveries where subscription_id = ${alone.subscriptionId} order by id`;
   assert.deepEqual(
     states.map(({ state }) => state),
     ["delivered", "delivered", "cancelled"],
   );
   const [row] = await db<{ consecutive_failures: number }[]>`
-    select consecutive_failures from subscriptions where id = ${alone.subscription_id}`;
+    select consecutive_failures from subscriptions where id = ${alone.subscriptionId}`;
   assert.equal(row?.consecutive_failures, 20);
 });
 
@@ -123,5 +123,5 @@ test("recording returns only dead letters and disabled subscriptions", async () 
     deadLettered.map((one) => one.delivery_id),
     [failed.id],
   );
-  assert.deepEqual(disabled, [failed.subscription_id]);
+  assert.deepEqual(disabled, [failed.subscriptionId]);
 });

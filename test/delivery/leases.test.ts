@@ -70,7 +70,7 @@ test("a process that slept past its lease cannot record, and the one with the le
   const [awake] = await claim();
   assert.ok(slept && awake);
 
-  const begunInTime = { ...slept, leased_until: awake.leased_until };
+  const begunInTime = { ...slept, leasedUntil: awake.leasedUntil };
   await attemptAll(deps, [begunInTime], () => acknowledged);
   await attemptAll(deps, [begunInTime], () => refused);
   assert.deepEqual(await listAttempts(db, slept.id).then((rows) => [...rows]), []);
@@ -125,7 +125,7 @@ test("a recorded attempt resets the count of lost leases", async () => {
   await claim();
   clock.advance(30_000);
   const [next] = await claim();
-  assert.equal(next?.lost_leases, 1);
+  assert.equal(next?.lostLeases, 1);
 });
 
 test("a claim is not attempted after its lease, and no attempt is counted", async () => {
@@ -138,7 +138,7 @@ test("a claim is not attempted after its lease, and no attempt is counted", asyn
   assert.equal(await deliverDue(() => assert.fail("too soon")), 0);
   clock.advance(1);
   const again = await claim();
-  assert.deepEqual([again[0]?.attempts, again[0]?.lost_leases], [0, 0]);
+  assert.deepEqual([again[0]?.attempts, again[0]?.lostLeases], [0, 0]);
   clock.advance(29_999);
   await attemptAll(deps, again, () => acknowledged);
   const [row] = await findSubscriptions(db, [subscription.id]);

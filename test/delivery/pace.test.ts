@@ -121,17 +121,17 @@ test("a claim for a large organization is limited to its pace, and that of a new
   const slots = new Slots(512, 256, one.pace);
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   due.add([
-    { subscription_id: "large1", organization_id: "large" },
-    { subscription_id: "large2", organization_id: "large" },
-    { subscription_id: "new", organization_id: "new" },
+    { subscriptionId: "large1", organizationId: "large" },
+    { subscriptionId: "large2", organizationId: "large" },
+    { subscriptionId: "new", organizationId: "new" },
   ]);
-  const attempt = { subscription_id: "large1", organization_id: "large", url: "https://l.test/" };
+  const attempt = { subscriptionId: "large1", organizationId: "large", url: "https://l.test/" };
   slots.take(attempt);
   slots.note(attempt, "answered", 0, 1); // Its receiver answers promptly.
   slots.give(attempt);
 
   const wanted = slots.share(due).shares;
-  assert.deepEqual(Object.fromEntries(wanted.map((s) => [s.subscription_id, s.share])), {
+  assert.deepEqual(Object.fromEntries(wanted.map((s) => [s.subscriptionId, s.share])), {
     large1: 7,
     new: 16,
   });
@@ -143,7 +143,7 @@ test("the subscriptions of a large organization share its pace", () => {
   const slots = new Slots(512, 256, one.pace);
   const ids = ["large1", "large2", "large3"];
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
-  due.add(ids.map((id) => ({ subscription_id: id, organization_id: "large" })));
+  due.add(ids.map((id) => ({ subscriptionId: id, organizationId: "large" })));
   const shares = slots.share(due).shares.map(({ share }) => share);
   assert.deepEqual(shares, [16, 16]);
 });

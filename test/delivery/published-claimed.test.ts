@@ -23,7 +23,7 @@ async function anEngine({ slots = 16, except = [] }: { slots?: number; except?: 
   const nudged: string[] = [];
   const engine = await createEngine(db, {
     reserve: () => ({ slots, except, end: (claims) => void begun.push(...claims) }),
-    nudge: (due) => nudged.push(...due.map((d) => d.subscription_id)),
+    nudge: (due) => nudged.push(...due.map((d) => d.subscriptionId)),
   });
   const organization = await anOrganization(engine.deps);
   const subscription = await aSubscription(engine.deps, organization);
@@ -46,8 +46,8 @@ test("a delivery that is published with its lease cannot be claimed, and is reco
   assert.deepEqual(await claim(), []);
   assert.deepEqual(nudged, [], "nothing scans for it");
   assert.deepEqual(
-    begun.map(({ event_id, url, signingSecret }) => ({ event_id, url, signingSecret })),
-    [{ event_id: eventId, url: subscription.url, signingSecret: subscription.secret }],
+    begun.map(({ eventId, url, signingSecret }) => ({ eventId, url, signingSecret })),
+    [{ eventId, url: subscription.url, signingSecret: subscription.secret }],
   );
 
   await attemptAll(deps, begun, () => acknowledged);
@@ -60,7 +60,7 @@ test("without a spare slot the delivery waits for a claim, and the dispatcher is
   assert.deepEqual([begun, nudged], [[], [subscription.id]]);
   const claims = await claim();
   assert.deepEqual(
-    claims.map((one) => one.event_id),
+    claims.map((one) => one.eventId),
     [eventId],
   );
 });
@@ -73,7 +73,7 @@ test("an event for many subscriptions takes all spare slots, and its other deliv
 
   const [published] = await publishAtOnce(deps, [event]);
   assert.deepEqual(published?.subscriptionIds.toSorted(), all.toSorted());
-  const early = begun.map((claim) => claim.subscription_id);
+  const early = begun.map((claim) => claim.subscriptionId);
   assert.deepEqual([early.length, [...early, ...nudged].sort()], [2, all.toSorted()]);
 });
 
@@ -101,12 +101,12 @@ test("if the publishing process dies, another one delivers the same bytes after 
   clock.advance(1);
   const [again] = await claim();
   assert.ok(again && begun[0]);
-  const lease = { lost_leases: 0, lease_id: "", leased_until: null };
+  const lease = { lostLeases: 0, leaseId: "", leasedUntil: null };
   assert.deepEqual({ ...again, ...lease }, { ...begun[0], ...lease });
-  assert.equal(again.lost_leases, 1);
-  assert.equal(again.leased_until.getTime() - begun[0].leased_until.getTime(), 30_000);
+  assert.equal(again.lostLeases, 1);
+  assert.equal(again.leasedUntil.getTime() - begun[0].leasedUntil.getTime(), 30_000);
 
-  const begunInTime = { ...begun[0], leased_until: again.leased_until };
+  const begunInTime = { ...begun[0], leasedUntil: again.leasedUntil };
   await attemptAll(deps, [begunInTime], () => acknowledged);
   const [row] = await db`select attempts from waiting_deliveries where id = ${again.id}`;
   assert.deepEqual(row?.["attempts"], 0, "a process that slept past the lease records nothing");
@@ -146,7 +146,7 @@ test("a subscription that is disabled meanwhile gets nothing, and the others of 
   assert.ok(refused.status === "rejected" && accepted.status === "fulfilled");
   assert.equal((refused.reason as PartnerError).code, "subscription_inactive");
   assert.deepEqual(
-    begun.map((claim) => claim.event_id),
+    begun.map((claim) => claim.eventId),
     [...proven, accepted.value],
   );
 });

@@ -25,7 +25,7 @@ function aDispatcher(
       wanted.push(asked);
       return claim(asked);
     },
-    deliver: async ({ subscription_id: subscription }) => {
+    deliver: async ({ subscriptionId: subscription }) => {
       await new Promise<void>((end) => inFlight.push({ subscription, end }));
       return { signal: "none", recorded: new Promise<void>((done) => recorded.push(done)) };
     },
@@ -43,8 +43,8 @@ function aDispatcher(
   return { dispatcher, inFlight, recorded, wanted };
 }
 
-const claimOf = (subscription_id: string) =>
-  ({ ...dueOf(subscription_id)[0], url: "https://receiver/" }) as Claim;
+const claimOf = (subscriptionId: string) =>
+  ({ ...dueOf(subscriptionId)[0], url: "https://receiver/" }) as Claim;
 
 /**
  * Publishes one event for each of these subscriptions. Returns the subscriptions whose attempts begin at

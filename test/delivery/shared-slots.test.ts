@@ -5,7 +5,7 @@ import { type Place, Slots } from "../../src/delivery/slots.ts";
 
 /** `a1` is a subscription of the organization `a`. */
 function of(id: string): Place {
-  return { subscription_id: id, organization_id: id.charAt(0), url: `https://${id}.test/` };
+  return { subscriptionId: id, organizationId: id.charAt(0), url: `https://${id}.test/` };
 }
 
 const NOBODY = { set: () => undefined };
@@ -20,7 +20,7 @@ async function queueOf(...ids: string[]): Promise<Due> {
 }
 
 const idsOf = ({ shares }: ReturnType<Slots["share"]>) =>
-  shares.map(({ subscription_id }) => subscription_id);
+  shares.map(({ subscriptionId }) => subscriptionId);
 
 /** Two dispatchers wait, because all slots are taken. Then one slot becomes free. */
 function oneSlotForTwo(first: Due, second: Due) {
@@ -51,11 +51,11 @@ test("a shard that cannot claim leaves its slots to the others", async () => {
 test("the organizations of one shard leave room for those of another", async () => {
   const slots = new Slots(20, 20);
   const many = await queueOf("a1", "b1", "c1", "d1");
-  for (const { subscription_id, share } of slots.shareWithOthers(many, NOBODY).shares) {
-    for (let i = 0; i < share; i++) slots.take(of(subscription_id));
+  for (const { subscriptionId, share } of slots.shareWithOthers(many, NOBODY).shares) {
+    for (let i = 0; i < share; i++) slots.take(of(subscriptionId));
   }
   const { shares, limit } = slots.shareWithOthers(await queueOf("e1"), NOBODY);
-  assert.deepEqual([shares[0]?.subscription_id, limit > 0], ["e1", true]);
+  assert.deepEqual([shares[0]?.subscriptionId, limit > 0], ["e1", true]);
 });
 
 /**

@@ -5,7 +5,7 @@ import { type Place, Slots } from "../../src/delivery/slots.ts";
 
 /** `a1` is a subscription of the organization `a`. */
 function of(id: string, host = `${id}.test`): Place {
-  return { subscription_id: id, organization_id: id.charAt(0), url: `https://${host}/` };
+  return { subscriptionId: id, organizationId: id.charAt(0), url: `https://${host}/` };
 }
 
 function queueOf(ids: string[]): Due {
@@ -16,7 +16,7 @@ function queueOf(ids: string[]): Due {
 
 function shares(slots: Slots, ids: string[]): Record<string, number> {
   const wanted = slots.share(queueOf(ids)).shares;
-  return Object.fromEntries(wanted.map((s) => [s.subscription_id, s.share]));
+  return Object.fromEntries(wanted.map((s) => [s.subscriptionId, s.share]));
 }
 
 function hold(slots: Slots, count: number, id: string, host?: string): void {

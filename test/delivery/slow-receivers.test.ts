@@ -7,8 +7,8 @@ const TIMEOUT_MS = 10_000;
 const STEP_MS = 50;
 const SLOTS = 512;
 const SLOW: Place = {
-  subscription_id: "slow",
-  organization_id: "slow",
+  subscriptionId: "slow",
+  organizationId: "slow",
   url: "https://slow.test/",
 };
 

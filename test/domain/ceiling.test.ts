@@ -8,10 +8,10 @@ test("a full bucket holds the tokens of a tenth of a second, and at least one", 
 });
 
 test("an empty bucket is half full after half of its fill time", () => {
-  const full = { max_per_second: 100, burst: 10, full_at: ERA, tokens: 10 };
+  const full = { maxPerSecond: 100, burst: 10, fullAt: ERA, tokens: 10 };
   assert.equal(refillMs(full, ERA), 51);
-  assert.equal(refillMs({ ...full, full_at: new Date(ERA.getTime() + 100), tokens: 0 }, ERA), 51);
-  assert.equal(refillMs({ ...full, max_per_second: 1, burst: 1, tokens: 1 }, ERA), 1_001);
+  assert.equal(refillMs({ ...full, fullAt: new Date(ERA.getTime() + 100), tokens: 0 }, ERA), 51);
+  assert.equal(refillMs({ ...full, maxPerSecond: 1, burst: 1, tokens: 1 }, ERA), 1_001);
 });
 
 test("a ceiling is a whole number from 1 to 10,000, or none", () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { decodeNotice, encodeNotice, NOTICE_MAX } from "../../src/domain/due-notice.ts";
 import { randomId } from "../../src/domain/ids.ts";
 
-const aSubscription = () => ({ organization_id: randomId(), subscription_id: randomId() });
+const aSubscription = () => ({ organizationId: randomId(), subscriptionId: randomId() });
 
 test("a notice names as many subscriptions as PostgreSQL takes in one payload", () => {
   const due = Array.from({ length: NOTICE_MAX }, aSubscription);

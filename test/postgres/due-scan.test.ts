@@ -9,7 +9,7 @@ const LAST = "ffffffff-ffff-4fff-bfff-ffffffffffff";
 
 async function look(after: string | null, limit = 1_000) {
   const { due, upTo } = await listDueSubscriptions(db, { now: ERA, after, limit });
-  return { due: due.map((d) => d.subscription_id), upTo };
+  return { due: due.map((d) => d.subscriptionId), upTo };
 }
 
 test("a scan reads at most its bound of subscriptions, and the next one continues there", async () => {

@@ -68,7 +68,7 @@ async function leasedDeliveries() {
       from unnest(${ids}::uuid[]) as id`;
   return {
     rows: { table: "waiting_deliveries", key: "id", ids },
-    leases: ids.map((id) => ({ id, lease_id: leaseId })),
+    leases: ids.map((id) => ({ id, leaseId })),
     subscription,
   };
 }

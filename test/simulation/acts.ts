@@ -76,7 +76,7 @@ function told({ claim, outcome, startedAt, endedAt }: Attempt): contract.Told {
   return {
     ...auditOf(outcome),
     delivery: claim.id,
-    lease: claim.lease_id,
+    lease: claim.leaseId,
     startedAt: startedAt.getTime(),
     endedAt: endedAt.getTime(),
   };
@@ -93,7 +93,7 @@ export function postponing(process: Process): Act {
       const now = process.now;
       await postpone(deps, claims);
       return (state) => {
-        for (const { id, lease_id } of claims) contract.postpone(state, id, lease_id, now);
+        for (const { id, leaseId } of claims) contract.postpone(state, id, leaseId, now);
       };
     },
     undo: () => void process.kept.unshift(...claims),
@@ -156,7 +156,7 @@ export function pinging(process: Process, to: Subscribed, slots: number): Act {
 
 function pinged(subscription: string, event: string, claims: Claim[], now: number): Effect {
   const to = (before: State) => (isActive(before, subscription) ? [subscription] : []);
-  const leases = Object.fromEntries(claims.map((claim) => [claim.id, claim.lease_id]));
+  const leases = Object.fromEntries(claims.map((claim) => [claim.id, claim.leaseId]));
   return (state, context) => {
     accepted(event, now, to)(state, context);
     contract.claim(state, leases, now);

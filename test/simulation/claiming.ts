@@ -20,8 +20,8 @@ export function claiming(process: Process, share: number, { order, limit }: Boun
     run: async (deps) => {
       const now = deps.clock();
       const { due } = await listDueSubscriptions(deps.db, { now, after: null, limit: 1000 });
-      due.sort((a, b) => place(a.subscription_id) - place(b.subscription_id));
-      const shares = due.map(({ subscription_id }) => ({ subscription_id, share }));
+      due.sort((a, b) => place(a.subscriptionId) - place(b.subscriptionId));
+      const shares = due.map(({ subscriptionId }) => ({ subscriptionId, share }));
       const wanted = { shares, limit: Math.min(limit, share * shares.length) };
       const { claims } = await claimDeliveries(deps, wanted);
       await deps.cancelling.restCancelled();
@@ -49,8 +49,8 @@ export function claiming(process: Process, share: number, { order, limit }: Boun
 }
 
 function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
-  const leases = Object.fromEntries(claims.map((c) => [c.id, c.lease_id]));
-  const due = wanted.shares.map((one) => one.subscription_id).sort();
+  const leases = Object.fromEntries(claims.map((c) => [c.id, c.leaseId]));
+  const due = wanted.shares.map((one) => one.subscriptionId).sort();
   return (state, { before, seen, isContested }) => {
     const dueBefore = dueAt(before, now);
     let reached: string[];
@@ -65,11 +65,11 @@ function claimed(wanted: Wanted, claims: Claim[], now: number): Effect {
     contract.claim(state, leases, now);
     contract.cancelStrays(state, reached, now);
     keepLeasesOf(state, seen);
-    for (const { id, subscription_id, attempts, lost_leases } of claims) {
-      assert.ok(isActive(state, subscription_id), "nothing is attempted after delete or disable");
-      assert.ok(due.includes(subscription_id), "only requested subscriptions are claimed");
+    for (const { id, subscriptionId, attempts, lostLeases } of claims) {
+      assert.ok(isActive(state, subscriptionId), "nothing is attempted after delete or disable");
+      assert.ok(due.includes(subscriptionId), "only requested subscriptions are claimed");
       const delivery = of(state.deliveries, id);
-      assert.deepEqual([attempts, lost_leases], [delivery.attempts, delivery.lost]);
+      assert.deepEqual([attempts, lostLeases], [delivery.attempts, delivery.lost]);
     }
   };
 }

@@ -55,12 +55,12 @@ export function subscribersOf({ subscriptions }: State, organization: string): s
 export function checkShares(
   state: State,
   leases: Record<string, string>,
-  { shares, limit }: { shares: { subscription_id: string; share: number }[]; limit: number },
+  { shares, limit }: { shares: { subscriptionId: string; share: number }[]; limit: number },
   now: number,
 ): string[] {
   const reached: string[] = [];
   let spare = limit;
-  for (const { subscription_id: subscription, share } of shares) {
+  for (const { subscriptionId: subscription, share } of shares) {
     const due = waitingFor(state, subscription).filter(([, d]) => isDue(d, now));
     const promised = Math.min(share, due.length, spare);
     spare -= promised;

@@ -79,7 +79,7 @@ export class Process {
 
     const delivered = deliver(claim);
     const isSent = posts.length === 1;
-    assert.equal(isSent, claim.lost_leases < 5, "after five lost leases, the attempt is not sent");
+    assert.equal(isSent, claim.lostLeases < 5, "after five lost leases, the attempt is not sent");
     if (!isSent) {
       await delivered;
       return;

@@ -93,7 +93,7 @@ export class World {
 
   /** Ends attempts with the current behaviour of their receivers. */
   async answer(process: Process, count: number): Promise<void> {
-    await process.end(count, ({ id, subscription_id }, ms) => {
+    await process.end(count, ({ id, subscriptionId: subscription_id }, ms) => {
       const behaviour = this.#behaviours.get(subscription_id) ?? "acknowledge";
       const outcome = outcomeAfter(behaviour, this.#answered, ms);
       if (outcome) this.#answered++;
@@ -179,14 +179,14 @@ export class World {
   }
 
   /** The position of a claim in an order that does not depend on ids. */
-  #rank({ id, subscription_id }: Claim): number {
+  #rank({ id, subscriptionId: subscription_id }: Claim): number {
     const place = this.deliveries.indexOf(id);
     if (place >= 0) return place;
     const index = this.subscriptions.findIndex((one) => one.id === subscription_id);
     return this.deliveries.length + index;
   }
 
-  #send({ id, body, subscription_id, signingSecret }: Claim): void {
+  #send({ id, body, subscriptionId: subscription_id, signingSecret }: Claim): void {
     const { secret } = this.subscriptions.find((one) => one.id === subscription_id) ?? {};
     assert.equal(signingSecret, secret, "signed with the subscription's own secret");
     const bytes = body.toString();

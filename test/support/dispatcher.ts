@@ -51,11 +51,11 @@ export function aDispatcher(
       but.scan ? { due: dueOf(...(await but.scan())), upTo: null } : whatIsDue(page),
     claim: ({ shares, limit }) => {
       let left = limit;
-      const subscriptionIds = shares.flatMap(({ subscription_id, share }) => {
-        const taken = Math.min(share, left, waiting.get(subscription_id) ?? 0);
+      const subscriptionIds = shares.flatMap(({ subscriptionId, share }) => {
+        const taken = Math.min(share, left, waiting.get(subscriptionId) ?? 0);
         left -= taken;
-        waiting.set(subscription_id, (waiting.get(subscription_id) ?? 0) - taken);
-        return Array.from({ length: taken }, () => subscription_id);
+        waiting.set(subscriptionId, (waiting.get(subscriptionId) ?? 0) - taken);
+        return Array.from({ length: taken }, () => subscriptionId);
       });
       const claims = subscriptionIds
         .filter((id) => id !== but.inactive)
@@ -63,15 +63,15 @@ export function aDispatcher(
       const throttled = but.throttled?.() ?? [];
       return Promise.resolve({ claims, subscriptionIds, throttled });
     },
-    deliver: async ({ subscription_id: subscription }) => {
+    deliver: async ({ subscriptionId: subscription }) => {
       await new Promise<void>((end) => {
         inFlight.push({ subscription, end });
         begun();
       });
       return { signal: but.signal ?? "answered", recorded: but.recorded ?? Promise.resolve() };
     },
-    defer: ({ subscription_id }) => {
-      deferred.push(subscription_id);
+    defer: ({ subscriptionId }) => {
+      deferred.push(subscriptionId);
       return Promise.resolve();
     },
     onContended: but.onContended ?? (() => undefined),

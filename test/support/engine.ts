@@ -62,7 +62,7 @@ export async function claimAll(deps: Dependencies): Promise<Claim[]> {
     after: null,
     limit: 1000,
   });
-  const shares = due.map(({ subscription_id }) => ({ subscription_id, share: 1000 }));
+  const shares = due.map(({ subscriptionId }) => ({ subscriptionId, share: 1000 }));
   const { claims } = await claimDeliveries(deps, { shares, limit: 1000 * shares.length });
   await deps.cancelling.restCancelled();
   return claims;

@@ -73,7 +73,7 @@ export function startPartnerApi(
       leaseMs: 30_000,
     },
     cancelling: createCancelling({ db, clock }),
-    nudge: (due) => nudged.push(...due.map((d) => d.subscription_id)),
+    nudge: (due) => nudged.push(...due.map((d) => d.subscriptionId)),
     reserve: () => NO_SLOTS,
     ...parts,
   });

@@ -83,13 +83,13 @@ async function aWorld(t: TestContext) {
   /** Makes one attempt for each subscription with a due delivery, and records all in one batch. */
   async function deliver(ours: string, refuses: boolean): Promise<void> {
     const { due } = await listDueSubscriptions(db, { now: clock(), after: null, limit: 100 });
-    const shares = due.map(({ subscription_id }) => ({ subscription_id, share: 1 }));
+    const shares = due.map(({ subscriptionId }) => ({ subscriptionId, share: 1 }));
     const { claims } = await claimDeliveries(deps, { shares, limit: shares.length });
     const owned = await db<{ id: string }[]>`
       select id from subscriptions where organization_id = ${ours}`;
     const isOurs = ({ id }: { id: string }) => owned.some((row) => row.id === id);
     const byEvent = new Map(
-      claims.map((claim) => [publicId("evt", claim.event_id), claim.subscription_id]),
+      claims.map((claim) => [publicId("evt", claim.eventId), claim.subscriptionId]),
     );
     await attemptAll(deps, claims, ({ eventId }) =>
       isOurs({ id: byEvent.get(eventId) ?? "" }) === refuses ? refused : acknowledged,

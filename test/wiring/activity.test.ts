@@ -12,9 +12,9 @@ import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 
 const db = await createDatabase();
-const owner = { organization_id: randomUUID(), subscription_id: randomUUID() };
+const owner = { organizationId: randomUUID(), subscriptionId: randomUUID() };
 const always = { since: new Date(0), until: new Date(Date.UTC(2030, 0)) };
-const ofSubscription = { scope: owner.subscription_id, ...always };
+const ofSubscription = { scope: owner.subscriptionId, ...always };
 
 const anAttempt = (reason: string | null) => (counts: ActivityCounts) => {
   counts.addAttempt(5, reason);
@@ -96,7 +96,7 @@ test("a write contains only changes, a thousand rows in a statement", async () =
     return statements.length;
   };
   for (let i = 0; i < 1_500; i++) {
-    log.note({ ...owner, subscription_id: randomUUID() }, anAttempt(null));
+    log.note({ ...owner, subscriptionId: randomUUID() }, anAttempt(null));
   }
   assert.equal(await writes(), 2);
   assert.equal(await writes(), 0);
@@ -107,7 +107,7 @@ test("a write contains only changes, a thousand rows in a statement", async () =
 test("activity above the bound is counted only for the service", async () => {
   const { log, write } = await aLog(3);
   log.note(owner, anAttempt(null));
-  log.note({ ...owner, subscription_id: randomUUID() }, anAttempt(null));
+  log.note({ ...owner, subscriptionId: randomUUID() }, anAttempt(null));
   await write();
   assert.equal(log.dropped, 1);
   assert.equal((await sumActivity(db, { scope: SERVICE_SCOPE, ...always })).succeeded, 2);

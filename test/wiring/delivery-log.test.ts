@@ -18,15 +18,15 @@ function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }
   return {
     claim: {
       id: id("2"),
-      lease_id: id("5"),
-      leased_until: at,
-      event_id: id("1"),
+      leaseId: id("5"),
+      leasedUntil: at,
+      eventId: id("1"),
       type: "vc.test.ping",
-      subscription_id: id("3"),
-      organization_id: id("4"),
+      subscriptionId: id("3"),
+      organizationId: id("4"),
       url: "https://hooks.example.com/in?key=hunter2",
       attempts: 6,
-      lost_leases: 0,
+      lostLeases: 0,
       traceparent: null,
       signingSecret: "whsec_hunter2",
       body: Buffer.from("hunter2"),
@@ -78,7 +78,7 @@ test("at debug each success and each recorded outcome has a line, too", () => {
 
 test("auto-disabling names organization and URL, without the query that may hold a secret", () => {
   const { log, lines } = aLog("warn");
-  log.recorded([refused], { deadLettered: [], disabled: [refused.claim.subscription_id] });
+  log.recorded([refused], { deadLettered: [], disabled: [refused.claim.subscriptionId] });
   const { subscription_id, organization_id } = NAMES;
   const url = "https://hooks.example.com/in";
   assert.deepEqual(lines, [

@@ -9,7 +9,7 @@ import { aSubscription, createEngine } from "../support/engine.ts";
 
 const db = await createDatabase();
 
-const dueNow = () => ({ subscription_id: randomId(), organization_id: randomId() });
+const dueNow = () => ({ subscriptionId: randomId(), organizationId: randomId() });
 
 /** A process with a dispatcher, and the subscriptions of its nudges. */
 async function aDispatcher(t: TestContext, { isFull = false } = {}) {
@@ -32,14 +32,14 @@ async function aPublisher(t: TestContext) {
   const nudging = startNudging(db, null);
   t.after(() => nudging.stop());
   const { deps } = await createEngine(db, { nudge: nudging.nudge, reserve: nudging.reserve });
-  const { id, organization_id } = await aSubscription(deps);
-  return { deps, nudging, due: { subscription_id: id, organization_id } };
+  const { id, organization_id: organizationId } = await aSubscription(deps);
+  return { deps, nudging, due: { subscriptionId: id, organizationId } };
 }
 
 test("a process without a dispatcher nudges the dispatchers of others", async (t) => {
   const { nudged } = await aDispatcher(t);
   const { deps, due } = await aPublisher(t);
-  const { organization_id: organizationId } = due;
+  const { organizationId } = due;
   await deps.batched.publish({ organizationId, type: "vc.test.ping", data: "{}" });
   assert.deepEqual(await nudged.until(([first]) => first), due);
 });

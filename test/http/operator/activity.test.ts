@@ -37,8 +37,8 @@ for (let i = 0; i < 3; i++) countRequest(deps.activity, organization.id, PASSED)
 countRequest(deps.activity, organization.id, { ...PASSED, passed: false });
 const attempt = async (isGood: boolean) => {
   const claims = await claimAll(deps);
-  const failing = claims.filter((claim) => claim.subscription_id === subscription.id);
-  const rest = claims.filter((claim) => claim.subscription_id !== subscription.id);
+  const failing = claims.filter((claim) => claim.subscriptionId === subscription.id);
+  const rest = claims.filter((claim) => claim.subscriptionId !== subscription.id);
   countRecorded(
     deps.activity,
     await attemptAll(deps, failing, () => (isGood ? acknowledged : refused)),

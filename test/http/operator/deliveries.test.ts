@@ -21,7 +21,7 @@ import { startOperatorApi } from "../../support/operator-api.ts";
 const DAY_MS = 86_400_000;
 const nudged: string[] = [];
 const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
-  nudge: (due) => nudged.push(...due.map((d) => d.subscription_id)),
+  nudge: (due) => nudged.push(...due.map((d) => d.subscriptionId)),
 });
 
 interface Problem {
