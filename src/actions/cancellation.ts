@@ -1,8 +1,9 @@
 import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
+import { Crowded } from "../domain/errors.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
+import { batch } from "../lib/batch.ts";
 import type { Database } from "../postgres/database.ts";
-import { batch } from "./batch.ts";
 
 export interface Cancelling {
   /**
@@ -46,7 +47,7 @@ export function createCancelling(
       }
       return ids.map(() => undefined);
     },
-    { max },
+    { max, refuse: () => new Crowded() },
   );
   return {
     cancelRest: (id) => {

@@ -1,5 +1,7 @@
 import { ONLY_SHARD } from "../domain/api-key.ts";
+import { Busy, Crowded } from "../domain/errors.ts";
 import { createEventTypes } from "../domain/event-types.ts";
+import { batch, type Refusal } from "../lib/batch.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { findOrganizations, type OrganizationName } from "../postgres/organizations.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
@@ -8,7 +10,6 @@ import { countPublished } from "./counted-activity.ts";
 import { admitAll } from "./admission.ts";
 import type { Presented } from "./admitted.ts";
 import type { Dependencies, Parts } from "./dependencies.ts";
-import { batch } from "./batch.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing } from "./publishing.ts";
 import { tracePublishing } from "./publish-span.ts";
@@ -19,7 +20,12 @@ const LIMITED_TOLD_MAX = 10_000;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 
 /** How calls are batched. A statement that takes longer than `patienceMs` is abandoned. */
-const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000 };
+const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000, refuse };
+
+/** A batch that takes too long is an outage. Too many calls are none. */
+function refuse(why: Refusal): Error {
+  return why === "overdue" ? new Busy() : new Crowded();
+}
 
 export function createDependencies(parts: Parts): Dependencies {
   const { clock } = parts;

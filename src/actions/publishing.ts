@@ -1,6 +1,6 @@
+import { batch, type BatchOptions } from "../lib/batch.ts";
 import { isDeadlock, isInUse } from "../postgres/database.ts";
 import type { Parts } from "./dependencies.ts";
-import { batch, type BatchOptions } from "./batch.ts";
 import { publishAtOnce } from "./publish.ts";
 import { NO_SLOTS } from "./reservation.ts";
 import type { NewEvent, Published } from "./new-event.ts";

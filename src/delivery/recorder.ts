@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { batch } from "../actions/batch.ts";
+import { batch } from "../lib/batch.ts";
 
 /** Attempts that one statement records. */
 const BATCH_MAX = 500;

@@ -1,6 +1,5 @@
-import { Busy, Crowded } from "../domain/errors.ts";
-import { FairQueue } from "../lib/fair-queue.ts";
-import { currentSpans, inSpans, type Span } from "../lib/tracing.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { currentSpans, inSpans, type Span } from "./tracing.ts";
 
 export interface BatchOptions {
   /** The most calls in one batch. */
@@ -12,7 +11,12 @@ export interface BatchOptions {
   waitingMax?: number;
   /** How long a batch may take before its callers get an error. Default: no limit. */
   patienceMs?: number;
+  /** Returns the error of a refused call. Default: a plain error. */
+  refuse?: (why: Refusal) => Error;
 }
+
+/** Why a call is refused: too many wait, or a batch takes too long. */
+export type Refusal = "full" | "overdue";
 
 const WAITING_MAX = 10_000;
 /** After a batch that took too long, the next ones get this share of the patience, until one succeeds. */
@@ -34,7 +38,14 @@ const SHARE_AFTER_HALT = 1 / 10;
  */
 export function batch<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { max, enough = max, paceMs = 0, waitingMax = WAITING_MAX, patienceMs }: BatchOptions,
+  {
+    max,
+    enough = max,
+    paceMs = 0,
+    waitingMax = WAITING_MAX,
+    patienceMs,
+    refuse = (why) => new Error(`refused: ${why}`),
+  }: BatchOptions,
   holderOf?: (item: Item) => string,
 ): (item: Item) => Promise<Result> {
   interface Call {
@@ -53,7 +64,7 @@ export function batch<Item, Result>(
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= waitingMax || overdue) {
-        reject(overdue ? new Busy() : new Crowded());
+        reject(refuse(overdue ? "overdue" : "full"));
         return;
       }
       waiting.push({ item, spans: currentSpans(), resolve, reject });
@@ -123,7 +134,7 @@ export function batch<Item, Result>(
     /** The result of `run` is ignored from here on. */
     function giveUp(): void {
       overdue = hasHalted = true;
-      for (const call of [...calls, ...waiting.splice(0)]) call.reject(new Busy());
+      for (const call of [...calls, ...waiting.splice(0)]) call.reject(refuse("overdue"));
     }
   }
 }

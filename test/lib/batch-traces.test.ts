@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
-import { batch } from "../../src/actions/batch.ts";
+import { batch } from "../../src/lib/batch.ts";
 import { currentSpans, inSpans, type Span } from "../../src/lib/tracing.ts";
 
 function aSpan(traceId: string): Span {

@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Busy, Crowded, PartnerError } from "../../src/domain/errors.ts";
-import { batch } from "../../src/actions/batch.ts";
+import { batch, type Refusal } from "../../src/lib/batch.ts";
+
+class Refused extends Error {
+  readonly why: Refusal;
+
+  constructor(why: Refusal) {
+    super(why);
+    this.why = why;
+  }
+}
+
+const refuse = (why: Refusal) => new Refused(why);
+const isOverdue = (error: unknown) => error instanceof Refused && error.why === "overdue";
+const isFull = (error: unknown) => error instanceof Refused && error.why === "full";
 
 test("calls of one tick become one batch, and each gets its own result", async () => {
   const batches: number[][] = [];
@@ -119,18 +131,13 @@ test("a batch that throws before it has begun fails its own calls and no later o
 });
 
 test("if no batch ends, calls beyond ten thousand waiting ones are refused", async () => {
-  const stuck = batch(() => new Promise<never[]>(() => undefined), { max: 1 });
+  const stuck = batch(() => new Promise<never[]>(() => undefined), { max: 1, refuse });
   const inFlight = 1;
   const calls = Array.from({ length: inFlight + 10_001 }, () => stuck(0));
-  await assert.rejects(
-    Promise.race(calls),
-    (error) => error instanceof PartnerError && error.code === "unavailable",
-  );
+  await assert.rejects(Promise.race(calls), isFull);
 });
 
 test("a batch that takes too long fails its callers, and later callers fail at once until it ends", async () => {
-  const isRefused = (error: unknown) =>
-    error instanceof PartnerError && error.code === "unavailable" && error.retryAfter === 5;
   let batches = 0;
   let end: (() => void) | undefined;
   const call = batch(
@@ -138,13 +145,13 @@ test("a batch that takes too long fails its callers, and later callers fail at o
       if (++batches === 1) await new Promise<void>((resolve) => (end = resolve));
       return items;
     },
-    { max: 1, patienceMs: 10 },
+    { max: 1, patienceMs: 10, refuse },
   );
 
   const [stuck, behind] = await Promise.allSettled([call("stuck"), call("behind it")]);
-  assert.ok(stuck.status === "rejected" && isRefused(stuck.reason));
-  assert.ok(behind.status === "rejected" && isRefused(behind.reason));
-  await assert.rejects(call("later"), isRefused);
+  assert.ok(stuck.status === "rejected" && isOverdue(stuck.reason));
+  assert.ok(behind.status === "rejected" && isOverdue(behind.reason));
+  await assert.rejects(call("later"), isOverdue);
   assert.equal(batches, 1);
 
   end?.();
@@ -182,14 +189,14 @@ test("after a timeout callers wait briefly until a batch succeeds", async (t) =>
   await isRefusedAfter(5_000);
 });
 
-test("too many waiting calls are no outage, and a batch that takes too long is one", async () => {
+test("a call is refused with its reason: too many wait, or a batch takes too long", async () => {
   const call = batch(() => new Promise<never[]>(() => undefined), {
-    ...{ max: 1, waitingMax: 1, patienceMs: 20 },
+    ...{ max: 1, waitingMax: 1, patienceMs: 20, refuse },
   });
-  const first = assert.rejects(call(1), Busy);
+  const first = assert.rejects(call(1), isOverdue);
   await new Promise(setImmediate);
-  const second = assert.rejects(call(2), Busy);
-  await assert.rejects(call(3), Crowded);
+  const second = assert.rejects(call(2), isOverdue);
+  await assert.rejects(call(3), isFull);
   await Promise.all([first, second]);
-  await assert.rejects(call(4), Busy);
+  await assert.rejects(call(4), isOverdue);
 });
