@@ -22,7 +22,7 @@ import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { openLogOutput } from "./wiring/log-output.ts";
 import { createLogger, warnOfExceptions } from "./wiring/logger.ts";
-import { openListener, urlOf } from "./wiring/listener.ts";
+import { BaseUrl, openListener } from "./wiring/listener.ts";
 import { createMetrics, measure } from "./wiring/metrics.ts";
 import { datedProblems } from "./wiring/process-reports.ts";
 import { Opened } from "./wiring/opened.ts";
@@ -133,11 +133,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     opened.add(repeat(SPREAD_SESSIONS_MS, () => spreadEndedSessions(shards), onError));
   }
 
-  let partnerUrl: string | null = null;
+  const baseUrl = new BaseUrl(config);
   const options = {
     logger: log,
     health: health.forPartners,
-    baseUrl: () => config.baseUrl ?? partnerUrl ?? urlOf(config.host, config.port),
+    baseUrl: baseUrl.get,
     isStopping: () => health.isStopping,
     tracer,
     onUnavailable: (err: unknown, { deps }: FastifyRequest) => running.noteOutage(err, deps),
@@ -165,7 +165,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   opened.add(() => operatorApp.close());
   opened.add(() => Promise.all([partnerApp?.close(), running.stopDispatching()]));
   const operatorUrl = await openListener(operatorApp, config.operatorHost, config.operatorPort);
-  if (partnerApp) partnerUrl = await openListener(partnerApp, config.host, config.port);
+  const partnerUrl = partnerApp && (await openListener(partnerApp, config.host, config.port));
+  if (partnerUrl) baseUrl.listensAt(partnerUrl);
   running.startDispatching();
   warnOfExceptions(config, log);
   log.info(
@@ -173,7 +174,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       role: config.role,
       partners: partnerUrl,
       operators: operatorUrl,
-      documentation: partnerUrl && `${options.baseUrl()}/docs`,
+      documentation: partnerUrl && `${baseUrl.get()}/docs`,
       console: config.role === "dispatcher" ? null : `${operatorUrl}/console`,
       token_file: config.adminTokens ? null : adminTokenPath(config.dataDir),
     },

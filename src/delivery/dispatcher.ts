@@ -4,7 +4,6 @@ import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/res
 import type { SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { createDeliverer } from "./deliver.ts";
-import { WakeSignal } from "./wake-signal.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { Slots } from "./slots.ts";
 
@@ -26,6 +25,8 @@ export interface DispatcherOptions extends DueOptions {
   subscriptionConcurrency: number;
   /** The slots of the process, if dispatchers of several shards share them. */
   slots?: Slots;
+  /** What is due, if others nudge it too. Default: a list that only this dispatcher knows. */
+  due?: Due;
   /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
   onError: (error: unknown) => void;
@@ -55,7 +56,6 @@ export class Dispatcher {
   readonly #slots: Slots;
   /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
-  readonly #wakeUp = new WakeSignal();
   readonly #due: Due;
   #running: Promise<void> | undefined;
   #scanning: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export class Dispatcher {
     this.#options = { elapsedMs: () => performance.now(), ...options };
     const { concurrency, subscriptionConcurrency } = options;
     this.#slots = options.slots ?? new Slots(concurrency, subscriptionConcurrency);
-    this.#due = new Due(options, (id) => this.#slots.isAtLimit(id));
+    this.#due = options.due ?? new Due(options, (id) => this.#slots.isAtLimit(id));
   }
 
   /** The number of running attempts. */
@@ -106,8 +106,7 @@ export class Dispatcher {
   }
 
   nudge(due: DueSubscription[]): void {
-    this.#due.add(due);
-    this.#wakeUp.set();
+    this.#due.nudge(due);
   }
 
   /** A nudge of another process, which may be false. */
@@ -153,7 +152,7 @@ export class Dispatcher {
   /** Stops claiming. Resolves when every outcome is recorded. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#wakeUp.set();
+    this.#due.wakeUp.set();
     await this.#running;
     this.#slots.leave(this.#due);
   }
@@ -170,7 +169,7 @@ export class Dispatcher {
       }
       const resumeInMs = this.#due.resumeAtMs - elapsedMs();
       const moreInMs = this.#due.size > 0 ? this.#slots.nextInMs : Infinity;
-      await this.#wakeUp.wait(Math.min(pollIntervalMs, resumeInMs, moreInMs));
+      await this.#due.wakeUp.wait(Math.min(pollIntervalMs, resumeInMs, moreInMs));
     }
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
     await this.#scanning;
@@ -181,7 +180,7 @@ export class Dispatcher {
     this.#scanning ??= this.#due
       .scan(this.#hasEnough)
       .then((hasFound) => {
-        if (hasFound) this.#wakeUp.set();
+        if (hasFound) this.#due.wakeUp.set();
       }, this.#options.onError)
       .finally(() => (this.#scanning = undefined));
   }
@@ -190,7 +189,7 @@ export class Dispatcher {
     this.#slots.leave(this.#due);
     if (!this.#hasRoom) return;
     if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
-    const wanted = this.#slots.shareWithOthers(this.#due, this.#wakeUp);
+    const wanted = this.#slots.shareWithOthers(this.#due, this.#due.wakeUp);
     this.#hasEnough = wanted.shares.length >= wanted.limit;
     if (this.#due.size > 0 && this.#slots.isContended)
       this.#options.onContended(this.#slots.holders);
@@ -210,7 +209,7 @@ export class Dispatcher {
       free();
       this.#slots.tellOthers(this.#due);
     }
-    this.#wakeUp.set();
+    this.#due.wakeUp.set();
   }
 
   async #claim(wanted: Wanted): Promise<void> {
@@ -261,7 +260,7 @@ export class Dispatcher {
   }
 
   #wakeIfMore(): void {
-    if (this.#due.size > 0 || this.#stopping) this.#wakeUp.set();
+    if (this.#due.size > 0 || this.#stopping) this.#due.wakeUp.set();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DueSubscription } from "../actions/reservation.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { WakeSignal } from "./wake-signal.ts";
 
 export interface DueOptions {
   /** Returns subscriptions with something due, in order of id, after `after`. `upTo`: the end of the scan (null: of all). */
@@ -28,6 +29,8 @@ interface Waiting {
 
 /** The subscriptions that may have something due, by organization, longest wait first. */
 export class Due {
+  /** Wakes the dispatcher that serves them. */
+  readonly wakeUp = new WakeSignal();
   readonly #options: DueOptions;
   readonly #isAtLimit: (id: SubscriptionId) => boolean;
   readonly #organizations = new Map<OrganizationId, Waiting>();
@@ -86,6 +89,12 @@ export class Due {
     const own = this.#organizations.get(organization)?.subscriptions.size ?? 0;
     const organizations = this.organizationCount + (own === 0 ? 1 : 0);
     return own < Math.floor(places / organizations);
+  }
+
+  /** Remembers subscriptions and wakes their dispatcher. */
+  nudge(due: DueSubscription[]): void {
+    this.add(due);
+    this.wakeUp.set();
   }
 
   /** Remembers subscriptions. Returns how many are new. In a full list, organizations with many give places to those with few. */

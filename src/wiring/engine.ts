@@ -7,8 +7,9 @@ import type { Foundations } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";
 import { Dispatcher } from "../delivery/dispatcher.ts";
+import { Due, type DueOptions } from "../delivery/due.ts";
 import { createRecorder } from "../delivery/recorder.ts";
-import type { Slots } from "../delivery/slots.ts";
+import { Slots } from "../delivery/slots.ts";
 import type { Sender } from "../delivery/sender.ts";
 import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
@@ -31,7 +32,7 @@ export function createEngine(
   {
     send,
     writes,
-    slots,
+    slots = new Slots(config.dispatchConcurrency, config.subscriptionConcurrency),
     isGivenUp = () => false,
     log,
     tracer = NO_TRACER,
@@ -65,11 +66,16 @@ export function createEngine(
     },
     giveUpAfterMs: foundations.rules.leaseMs,
   };
+  const scanning: DueOptions = {
+    listDue: (page) => listDueSubscriptions(inTime().db, { now: clock(), ...page }),
+    pollIntervalMs: POLL_INTERVAL_MS,
+  };
+  const due = new Due(scanning, (id) => slots.isAtLimit(id));
   const record = createRecorder<Attempt>(async (attempts) => {
     const consequences = await writes.note(recordAttempts(inTime(), attempts));
     onRecorded(consequences);
     lines.recorded(attempts, consequences);
-    if (consequences.told.length > 0) dispatcher.nudge(dueOf(consequences.told));
+    if (consequences.told.length > 0) due.nudge(dueOf(consequences.told));
   }, persistence);
 
   const defer = createRecorder<Claim>(
@@ -98,8 +104,10 @@ export function createEngine(
     },
   });
 
-  const dispatcher = new Dispatcher({
-    listDue: (page) => listDueSubscriptions(inTime().db, { now: clock(), ...page }),
+  return new Dispatcher({
+    ...scanning,
+    due,
+    slots,
     // If outcomes cannot be recorded, claims would only repeat attempts whose leases then expire.
     requireDatabase: async (hasFailed) => {
       if (hasFailed || writes.hasFailed()) await writes.check();
@@ -108,11 +116,8 @@ export function createEngine(
     deliver,
     defer,
     onContended: createContentionLog(log),
-    ...(slots && { slots }),
     concurrency: config.dispatchConcurrency,
     subscriptionConcurrency: config.subscriptionConcurrency,
-    pollIntervalMs: POLL_INTERVAL_MS,
     onError,
   });
-  return dispatcher;
 }

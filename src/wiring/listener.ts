@@ -35,6 +35,24 @@ export function urlOf(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
+/** The base URL of partners' links: as configured, else where their listener is. */
+export class BaseUrl {
+  #url: string;
+  readonly #isConfigured: boolean;
+
+  constructor({ baseUrl, host, port }: Pick<Config, "baseUrl" | "host" | "port">) {
+    this.#url = baseUrl ?? urlOf(host, port);
+    this.#isConfigured = baseUrl !== null;
+  }
+
+  readonly get = (): string => this.#url;
+
+  /** Call it when the listener is open. Only then is the port known if the configured one is 0. */
+  listensAt(url: string): void {
+    if (!this.#isConfigured) this.#url = url;
+  }
+}
+
 /** The same error in plain words. */
 export function cannotListen(host: string, port: number, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException;
