@@ -73,7 +73,8 @@ export async function copyRest(
     await clearSettings(next.sql);
     for (const table of tables) {
       const known = past.get(table.name);
-      const isThere = known !== undefined && !changed.has(table.name) && isSame(known.table, table);
+      const isThere =
+        known?.table.oid === table.oid && isSame(known.table, table) && !changed.has(table.name);
       if (!isThere) await createAnew(places, table, there);
       rows += Number((isThere ? known.content : await copy(places, table)).rows);
     }

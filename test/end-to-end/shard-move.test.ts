@@ -240,10 +240,12 @@ test("the last attempts to stop writers wait longer than PostgreSQL's deadlock t
   assert.ok(isDeadlock(failures[0]), String(failures[0]));
 });
 
-test("history that changes after it was copied is copied again", async (t) => {
-  const { old, program, second, move, rig } = await aService(t);
-  const past = await aPastEvent(old, program);
-
+/** Runs a move, and calls `change` after it has copied history and before it stops the writers. */
+async function moveAround(
+  t: TestContext,
+  { old, move, rig }: Pick<Awaited<ReturnType<typeof aService>>, "old" | "move" | "rig">,
+  change: () => Promise<unknown>,
+): Promise<void> {
   const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
   const held = connect(owners, { max: 1, name: "test" });
   t.after(() => held.end({ timeout: 1 }));
@@ -251,11 +253,42 @@ test("history that changes after it was copied is copied again", async (t) => {
     await tx`lock table organizations in row exclusive mode`;
     const moved = runProgram(move, rig);
     await untilBlocked(old);
-    await old`update events set type = 'note.added' where id = first_id_at(${past})`;
+    await change();
     return { moved };
   });
   const { status, stderr } = await (await moving).moved;
   assert.equal(status, 0, stderr);
+}
+
+test("history that changes after it was copied is copied again", async (t) => {
+  const service = await aService(t);
+  const { old, program, second } = service;
+  const past = await aPastEvent(old, program);
+  await moveAround(t, service, async () => {
+    await old`update events set type = 'note.added' where id = first_id_at(${past})`;
+  });
+  const rows = await second.db`select type from events where id = first_id_at(${past})`;
+  assert.deepEqual([...rows], [{ type: "note.added" }]);
+});
+
+test("history that is dropped and made anew during a move is copied again", async (t) => {
+  const service = await aService(t);
+  const { old, program, second } = service;
+  const past = await aPastEvent(old, program);
+  await moveAround(t, service, async () => {
+    await old.begin(async (tx) => {
+      const [{ part }] = await tx<[{ part: string }]>`
+        select tableoid::regclass::text as part from events where id = first_id_at(${past})`;
+      await tx`create temporary table kept on commit drop as select * from events where id = first_id_at(${past})`;
+      await tx.unsafe(`drop table ${part}`);
+      await tx`select create_partitions('events', ${past})`;
+      await tx`insert into events select * from kept`;
+      await tx`update events set type = 'note.added' where id = first_id_at(${past})`;
+      const [anew] = await tx`
+        select tableoid::regclass::text as part from events where id = first_id_at(${past})`;
+      assert.equal(anew?.["part"], part, "the same name");
+    });
+  });
   const rows = await second.db`select type from events where id = first_id_at(${past})`;
   assert.deepEqual([...rows], [{ type: "note.added" }]);
 });

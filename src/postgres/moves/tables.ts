@@ -4,6 +4,8 @@ import type { Queryable } from "../database.ts";
 
 /** A table with rows of its own: an ordinary one, a partition, or one that is detached. */
 export interface MovedTable {
+  /** A table that is dropped and made anew has another one. */
+  oid: string;
   name: string;
   columns: string[];
   /** The table of which it is a partition or whose columns a detached one has. Null: it is of the schema from its first day. */
@@ -30,7 +32,7 @@ export async function listTables(db: Queryable, now: Date): Promise<MovedTable[]
        union
       select f.conrelid, level + 1
         from referring join pg_constraint f on f.confrelid = referring.oid and f.contype = 'f')
-    select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
+    select c.oid::text as oid, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
            coalesce(parent.relname, original.relname) as parent,
            coalesce(h.until < ${past}, original.relname is not null) as is_past,
            (select array_agg(attname::text order by attnum) from pg_attribute
