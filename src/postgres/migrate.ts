@@ -22,6 +22,8 @@ export async function findPendingMigrations(db: Queryable): Promise<string[]> {
 }
 
 export interface MigrateOptions {
+  /** Runs in the transaction of each migration, after it. */
+  beside?: (tx: Queryable) => Promise<void>;
   /** Called once for each migration that waits for tables which other sessions use. */
   onWait?: (name: string) => void;
   /** How long a migration waits for a lock. Others queue behind it meanwhile. */
@@ -42,12 +44,12 @@ const PATIENCE = { lockMs: 1_000, pauseMs: 4_000, tries: 120 };
  * everything that comes later would wait behind it.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
-  const { onWait, lockMs, pauseMs, tries } = { ...PATIENCE, ...options };
+  const { beside, onWait, lockMs, pauseMs, tries } = { ...PATIENCE, ...options };
   const names: string[] = [];
   for (const migration of await listMigrations()) {
     for (let left = tries; ; left--) {
       try {
-        if (await apply(db, migration, lockMs)) names.push(migration.name);
+        if (await apply(db, migration, { lockMs, beside })) names.push(migration.name);
         break;
       } catch (error) {
         if (!isInUse(error)) throw error;
@@ -65,7 +67,11 @@ const IN_USE =
   "End the longest transactions in pg_stat_activity, then run it again";
 
 /** Returns false if it is applied already. */
-async function apply(db: Database, migration: Migration, lockMs: number): Promise<boolean> {
+async function apply(
+  db: Database,
+  migration: Migration,
+  { lockMs, beside }: { lockMs: number; beside: MigrateOptions["beside"] },
+): Promise<boolean> {
   return db.begin(async (tx) => {
     await tx`set local statement_timeout = 0`; // The migrations of another process may take long.
     await lockSchema(tx);
@@ -78,6 +84,7 @@ async function apply(db: Database, migration: Migration, lockMs: number): Promis
     await tx`select set_config('lock_timeout', ${String(lockMs)}, true)`;
     await tx.unsafe(await readFile(new URL(migration.name, FOLDER), "utf8"));
     await tx`insert into schema_migrations ${tx({ ...migration })}`;
+    await beside?.(tx);
     return true;
   });
 }

@@ -92,8 +92,7 @@ async function move(
   await requireMovable(places, shard);
   const id = await requireOwn(next, { own: left.moving, arriving: entered.arriving, shard });
   await markMoving(old, id);
-  await migrateNew(url);
-  await markArriving(next, id);
+  await enter(next, { url, id, isNew: entered.arriving === null });
   await requireSameSchema(places);
   const ofSettings = ({ name }: { name: string }) => name === "settings";
   const there = await listTables(next, systemClock());
@@ -135,7 +134,7 @@ async function requireOwn(
 ): Promise<string> {
   if (arriving === null) {
     if (!(await isTaken(next))) return newMove(shard);
-    throw new Error("--to leads to a schema that holds a shard: name an empty one");
+    throw new Error(HOLDS_A_SHARD);
   }
   if (arriving === own) return arriving;
   throw new Error(
@@ -143,6 +142,8 @@ async function requireOwn(
       "run that move again, or name another schema",
   );
 }
+
+const HOLDS_A_SHARD = "--to leads to a schema that holds a shard: name an empty one";
 
 /** Commits what the work has done at the old place. */
 async function whileWritersWait<Result>(
@@ -195,13 +196,24 @@ async function requireSameSchema(places: Places): Promise<void> {
   throw new Error("the two places have different migrations: use the release of the service");
 }
 
-async function migrateNew(url: string): Promise<void> {
+/**
+ * Makes the new schema, and marks it with its first migration, so that a service that starts there is refused. One that started
+ * before the mark may have accepted events, so the place stays its own.
+ */
+async function enter(
+  next: Queryable,
+  { url, id, isNew }: { url: string; id: string; isNew: boolean },
+): Promise<void> {
   const owner = connect(url, { max: 1, name: NAME, silenceMs: MIGRATION_MS });
   try {
-    await migrate(owner);
+    await migrate(owner, { beside: (tx) => markArriving(tx, id) });
   } finally {
     await owner.end({ timeout: 5 });
   }
+  await markArriving(next, id); // A schema without a shard may have all migrations.
+  if (!isNew || !(await isTaken(next))) return;
+  await unmarkArriving(next, id);
+  throw new Error(HOLDS_A_SHARD);
 }
 
 /** Returns a URL without its credentials. */

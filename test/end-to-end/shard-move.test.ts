@@ -4,7 +4,9 @@ import { test, type TestContext } from "node:test";
 import { connect, type Database, isDeadlock } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { lockArrival, lockWaits, stopWriters } from "../../src/postgres/moves/guards.ts";
+import { findMarks } from "../../src/postgres/moves/marks.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
+import { writeShard } from "../../src/postgres/shard-name.ts";
 import { Arrivals } from "../support/arrivals.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { aFolder, typeFile } from "../support/event-types.ts";
@@ -291,6 +293,38 @@ test("history that is dropped and made anew during a move is copied again", asyn
   });
   const rows = await second.db`select type from events where id = first_id_at(${past})`;
   assert.deepEqual([...rows], [{ type: "note.added" }]);
+});
+
+test("a service that starts at the new place while a move to it begins keeps the place", async (t) => {
+  const { second, move, rig } = await aService(t);
+  const early = connect(second.url, { max: 1, name: "test early" });
+  t.after(() => early.end({ timeout: 1 }));
+  const lock = "hashtext('partner-api migrations of ' || current_schema())";
+  await early.unsafe(`select pg_advisory_lock(${lock})`);
+  const moved = runProgram(move, rig);
+  await untilBlocked(second.db);
+  await migrate(early);
+  await writeShard(early, { shard: "00", home: "00" });
+  await early`
+    insert into organizations (id, slug, rate_limit_per_minute, created_at)
+    values (gen_random_uuid(), 'early', 60, now())`;
+  await early.unsafe(`select pg_advisory_unlock(${lock})`);
+
+  const { status, stderr } = await moved;
+  assert.equal(status, 1);
+  assert.match(stderr, /holds a shard: name an empty one/);
+  assert.equal((await early`select from organizations`).length, 1);
+  assert.equal((await findMarks(early)).arriving, null);
+});
+
+test("a new place is marked with its first migration, so that no service starts there", async (t) => {
+  const { second, at, move, rig } = await aService(t);
+  await second.db`create table operator_changes ()`; // A later migration fails.
+  const { status, stderr } = await runProgram(move, rig);
+  assert.equal(status, 1);
+  assert.match(stderr, /operator_changes/);
+  const early = await runProgram(["org", "list"], at(second.url));
+  assert.match(early.stderr, /still being moved to here/);
 });
 
 test("a move is refused to a schema with a shard, and for an unknown shard", async (t) => {
