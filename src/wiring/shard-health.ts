@@ -2,6 +2,7 @@ import type { Check } from "../domain/overview.ts";
 import { headOf, type KeyRing } from "../domain/sealed-secret.ts";
 import type { Database } from "../postgres/database.ts";
 import { findPendingMigrations } from "../postgres/migrate.ts";
+import { hasMoved } from "../postgres/moves/guards.ts";
 import { isAnySealedUnder } from "../postgres/subscriptions.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { kept, servedAtOnce } from "./kept.ts";
@@ -95,13 +96,15 @@ export class ShardHealth {
   }
 }
 
+const REFUSES = "does not accept writes";
+
 /** Requests write, so this check writes as well. */
 async function checkWrites(writes: Writes): Promise<Check> {
-  const commits = await writes.check().then(
-    () => !writes.hasFailed(FAILURE_MEMORY_MS),
-    () => false,
-  );
-  return commits
-    ? { name: "database", ok: true }
-    : { name: "database", ok: false, detail: "does not accept writes" };
+  const fault = (detail: string) => ({ name: "database", ok: false, detail }) as const;
+  try {
+    await writes.check();
+  } catch (error) {
+    return fault(hasMoved(error) ? error.message : REFUSES);
+  }
+  return writes.hasFailed(FAILURE_MEMORY_MS) ? fault(REFUSES) : { name: "database", ok: true };
 }

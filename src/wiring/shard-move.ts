@@ -112,7 +112,7 @@ async function move(
       await requireSameSchema(places);
       const { tables, rows } = await copyRest(places, past);
       await markMoved(old, { move: id, to });
-      await refuseWrites(old);
+      await refuseWrites(old, to);
       return { shard, to, tables, rows, waited_ms: Math.round(performance.now() - since) };
     });
   } catch (error) {

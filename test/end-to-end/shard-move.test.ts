@@ -327,6 +327,20 @@ test("a new place is marked with its first migration, so that no service starts 
   assert.match(early.stderr, /still being moved to here/);
 });
 
+test("after a move, the log and the overview of an old process name the new place", async (t) => {
+  const { program, second, move, rig } = await aService(t);
+  assert.equal((await runProgram(move, rig)).status, 0);
+  const { host, pathname } = new URL(second.url);
+  const moved = `the shard has moved to postgres://${host}${pathname}`;
+  assert.equal((await publish(program, "k")).status, 503);
+  const ask = operatorOf(program);
+  const isLogged = () =>
+    program.log.some(({ err }) => (err as Error | undefined)?.message === moved);
+  for (let problems = ""; !problems.includes(moved) || !isLogged();) {
+    problems = JSON.stringify((await ask("/overview")).body["problems"]);
+  }
+});
+
 test("a move is refused to a schema with a shard, and for an unknown shard", async (t) => {
   const { move, rig } = await aService(t);
   const { MIGRATION_DATABASE_URL: same = "" } = rig as Record<string, string>;

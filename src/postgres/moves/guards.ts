@@ -1,5 +1,5 @@
-import { escapeIdentifier } from "pg";
-import type { Queryable } from "../database.ts";
+import { escapeIdentifier, escapeLiteral } from "pg";
+import { isUnavailable, type Queryable } from "../database.ts";
 import type { MovedTable } from "./tables.ts";
 
 /** Lets one move at a time work on a schema. Returns false if another one does. The lock ends with the session. */
@@ -90,15 +90,22 @@ export async function endNoting(db: Queryable, { name }: MovedTable): Promise<vo
     reset lock_timeout`);
 }
 
+const MOVED = "the shard has moved to";
+
+/** Returns true if `refuseWrites` refused a write. Its message names the new place. */
+export function hasMoved(error: unknown): error is Error {
+  return isUnavailable(error) && (error as Error).message.startsWith(MOVED);
+}
+
 /**
  * Refuses all writes to the schema, also those of its owner, with the code of a read-only server. So a service that still uses the
- * old place answers 503 and sends nothing.
+ * old place answers 503, sends nothing, and its log names the new place.
  */
-export async function refuseWrites(db: Queryable): Promise<void> {
+export async function refuseWrites(db: Queryable, to: string): Promise<void> {
   await db.unsafe(`
     create or replace function refuse_after_move() returns trigger language plpgsql as $$
     begin
-      raise exception 'the shard has moved to another server' using errcode = 'read_only_sql_transaction';
+      raise exception using message = ${escapeLiteral(`${MOVED} ${to}`)}, errcode = 'read_only_sql_transaction';
     end
     $$`);
   const tables = await db<{ name: string }[]>`
