@@ -4,7 +4,9 @@ import type { Page, PageRequest } from "../domain/page.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { type ChangeRow, type ChangeWay, insertChanges, listChanges } from "../postgres/changes.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { somewhere } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
+import type { Shards } from "./shards.ts";
 
 export type Change = Omit<ChangeRow, "id">;
 
@@ -30,15 +32,11 @@ export interface ChangeQuery {
   until?: string | undefined;
 }
 
-export async function recordChanges(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
-  changes: Change[],
-): Promise<void> {
-  const now = clock();
-  await insertChanges(
-    db,
-    changes.map((change) => ({ id: timeOrderedId(now), ...change })),
-  );
+/** Records changes in the first shard that works. If that shard's answer is lost, the next one gets the same ids. */
+export async function recordChanges(shards: Shards, changes: Change[]): Promise<void> {
+  const now = shards.clock();
+  const rows = changes.map((change) => ({ id: timeOrderedId(now), ...change }));
+  await somewhere(shards, ({ db }) => insertChanges(db, rows));
 }
 
 /** Returns a page of changes, newest first. */

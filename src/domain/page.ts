@@ -23,7 +23,7 @@ export type Order = "ascending" | "descending";
 
 /**
  * Merges pages of the same request, each of another shard. A page that has a next one is known up to its `next_cursor`, so the
- * merged page ends there as well.
+ * merged page ends there as well. An item that two shards have is shown once.
  */
 export function mergePages<Item>(
   pages: Page<Item>[],
@@ -41,7 +41,8 @@ export function mergePages<Item>(
         return { item, cursor, at: positionIn(cursor) };
       });
     })
-    .sort((a, b) => compare(a.at, b.at));
+    .sort((a, b) => compare(a.at, b.at))
+    .filter(({ at }, i, sorted) => at !== sorted[i - 1]?.at);
   const [end = null] = pages
     .flatMap(({ next_cursor: cursor }) => cursor ?? [])
     .sort((a, b) => compare(positionIn(a), positionIn(b)));

@@ -19,8 +19,10 @@ export interface ChangeRow {
   request_id: string;
 }
 
+/** Leaves rows alone that are there already. */
 export async function insertChanges(db: Queryable, rows: ChangeRow[]): Promise<void> {
-  await db`insert into operator_changes ${db(rows.map((row) => ({ ...row })))}`;
+  await db`
+    insert into operator_changes ${db(rows.map((row) => ({ ...row })))} on conflict (id) do nothing`;
 }
 
 export interface ChangeFilter {

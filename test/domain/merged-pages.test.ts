@@ -24,6 +24,11 @@ test("a merged page has at most its limit, and continues after its last item", (
   assert.deepEqual(merged([pageOf("ac"), pageOf("b")], 3), ["abc", null]);
 });
 
+test("an item that two shards have is shown once", () => {
+  assert.deepEqual(merged([pageOf("abd"), pageOf("bc")], 3), ["abc", at("c")]);
+  assert.deepEqual(merged([pageOf("ab", "b"), pageOf("b", "b")], 2), ["ab", at("b")]);
+});
+
 test("a merged page shows nothing beyond the place to which every shard was read", () => {
   assert.deepEqual(merged([pageOf("ab", "b"), pageOf("cd")], 2), ["ab", at("b")]);
   assert.deepEqual(merged([pageOf("a", "c"), pageOf("bz")], 9), ["ab", at("c")]);

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from "fastify";
 import { type Change, recordChanges } from "../../actions/changes.ts";
-import { somewhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { ChangeWay } from "../../postgres/changes.ts";
 import type { App } from "../app.ts";
@@ -27,7 +26,7 @@ export function recordChangesOf(app: App, shards: Shards): void {
     const { changes } = request;
     if (changes === null) return payload;
     try {
-      await somewhere(shards, (deps) => recordChanges(deps, changes));
+      await recordChanges(shards, changes);
     } catch (err) {
       // The change is done, and an error would deny it. This log line is the record.
       request.log.error(
@@ -45,8 +44,7 @@ export async function recordAccess(
   request: FastifyRequest,
   subject: string,
 ): Promise<void> {
-  const change = changeOf(request, "read_payload", subject);
-  await somewhere(shards, (deps) => recordChanges(deps, [change]));
+  await recordChanges(shards, [changeOf(request, "read_payload", subject)]);
 }
 
 export function changeOf(request: FastifyRequest, action: string, subject: string): Change {
