@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import { hitsOf } from "./balance.ts";
 import { faultsOfRun, runLedger } from "./ledger.ts";
-import { percentile } from "./neighbours.ts";
+import { faultsOfP99, percentile } from "./neighbours.ts";
 import { FULL, FULL_SHARDS, type Plan, SHORT, SHORT_SHARDS } from "./plan.ts";
 import { openShardServers } from "./shard-servers.ts";
 import { summarize } from "./summary.ts";
@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     seed: { type: "string" },
     short: { type: "boolean", default: false },
     shards: { type: "string" },
+    p99: { type: "boolean", default: false },
   },
 });
 
@@ -22,7 +23,11 @@ const seed = Number(options.seed ?? Math.floor(Math.random() * SEEDS));
 const shards = Number(options.shards ?? 1);
 const sizes = shards > 1 ? [SHORT_SHARDS, FULL_SHARDS] : [SHORT, FULL];
 const plan: Plan = { ...(sizes[options.short ? 0 : 1] ?? FULL), seed };
-const repeat = [...(options.short ? ["--short"] : []), ...(shards > 1 ? ["--shards", shards] : [])];
+const repeat = [
+  ...(options.short ? ["--short"] : []),
+  ...(shards > 1 ? ["--shards", shards] : []),
+  ...(options.p99 ? ["--p99"] : []),
+];
 console.log(["npm run test:ledger -- --seed", seed, ...repeat].join(" "));
 
 const stop = new AbortController();
@@ -55,7 +60,7 @@ async function ofOneDatabase(): Promise<string[]> {
   return faults;
 }
 
-/** The same load without a kill and with kills of one server. The organizations of the other server are compared. */
+/** The same load without a kill and with kills of one server. The organizations of the other server are compared; their p99 is judged with `--p99`. */
 async function ofShards(): Promise<string[]> {
   const faults: string[] = [];
   const p99: number[] = [];
@@ -69,5 +74,6 @@ async function ofShards(): Promise<string[]> {
   }
   const [calm = NaN, harmed = NaN] = p99;
   console.log(`p99 with kills of the other server: ${(harmed / calm).toFixed(2)} × that without`);
+  if (options.p99) faults.push(...faultsOfP99({ calm, harmed }));
   return faults;
 }

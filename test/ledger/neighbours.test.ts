@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { neighboursOf, percentile } from "./neighbours.ts";
+import { faultsOfP99, neighboursOf, percentile } from "./neighbours.ts";
 
 test("organizations of shards without a fault are timed, and their refusals are counted", () => {
   const of = (shard: string) => ({ organization: `ledger-${shard}`, shard });
@@ -28,6 +28,12 @@ test("organizations of shards without a fault are timed, and their refusals are 
   });
   assert.equal(refusals, 3);
   assert.deepEqual(receivedMs, [50, Infinity]);
+});
+
+test("a p99 that kills of the other server raise by more than 1.3 is a fault", () => {
+  assert.deepEqual(faultsOfP99({ calm: 100, harmed: 130 }), []);
+  assert.equal(faultsOfP99({ calm: 100, harmed: 131 }).length, 1);
+  assert.equal(faultsOfP99({ calm: 100, harmed: NaN }).length, 1);
 });
 
 test("a percentile is one of the times", () => {

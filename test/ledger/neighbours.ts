@@ -45,6 +45,18 @@ export function neighboursOf({
   };
 }
 
+/** How much longer events of these organizations may take while the other server is killed. */
+const P99_RATIO_MAX = 1.3;
+
+/** Judges the 99th percentiles without and with kills. Only a machine without other load gives figures that are worth a fault. */
+export function faultsOfP99({ calm, harmed }: { calm: number; harmed: number }): string[] {
+  const ratio = harmed / calm;
+  if (ratio <= P99_RATIO_MAX) return [];
+  return [
+    `p99 with kills is ${ratio.toFixed(2)} × that without, at most ${P99_RATIO_MAX} × is right`,
+  ];
+}
+
 /** Returns this share of the sorted times: 0.99 for the 99th percentile. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
