@@ -11,22 +11,32 @@ interface Failure {
 }
 
 /**
- * Changes a thing that belongs to one shard, such as a bare id. Only its shard has it: the others throw `not_found`. If none
- * has it, the error names the shards that did not answer.
+ * Changes a thing that belongs to one shard, such as a bare id. With several, `find` tells which one has it: the others throw
+ * `not_found` or return null. If none has it, the home shard refuses the change.
  */
-export function anywhere<Result>(shards: Shards, change: Ask<Result>): Promise<Result> {
-  return inOne(shards, change, toTheEnd);
+export async function anywhere<Result>(
+  shards: Shards,
+  find: (deps: Dependencies) => Promise<unknown>,
+  change: Ask<Result>,
+): Promise<Result> {
+  const { home, others } = shards;
+  if (others.length === 0) return change(depsOf(home), home);
+  const place = findAnywhere(shards, async (deps, shard) => {
+    if ((await find(deps)) === null) throw new PartnerError("not_found", "There is none.");
+    return shard;
+  });
+  const found = await place.catch((error: unknown) => {
+    if (isAbsent(error)) return home;
+    throw error;
+  });
+  return toTheEnd(found, change);
 }
 
-/** Reads such a thing. Unlike a change, a read of a frozen shard is not waited for. */
-export function findAnywhere<Result>(shards: Shards, read: Ask<Result>): Promise<Result> {
-  return inOne(shards, read, inReach);
-}
-
-async function inOne<Result>(shards: Shards, act: Ask<Result>, reach: Reach): Promise<Result> {
-  if (shards.others.length === 0) return act(depsOf(shards.home), shards.home);
+/** Reads such a thing. If no shard has it, the error names the shards that did not answer. */
+export async function findAnywhere<Result>(shards: Shards, read: Ask<Result>): Promise<Result> {
+  if (shards.others.length === 0) return read(depsOf(shards.home), shards.home);
   const failures: Failure[] = [];
-  const tries = shards.all.map((shard) => attempt(shard, act, { reach, failures }));
+  const tries = shards.all.map((shard) => attempt(shard, read, { reach: inReach, failures }));
   return Promise.any(tries).catch(() => {
     throw mostTelling(failures);
   });

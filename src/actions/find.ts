@@ -2,6 +2,7 @@ import { parseKeyId } from "../domain/api-key.ts";
 import { hostOf } from "../domain/destination-url.ts";
 import { invalidRequest } from "../domain/errors.ts";
 import { parseId, publicId } from "../domain/ids.ts";
+import { SLUG } from "../domain/organization.ts";
 import {
   findAttempt,
   findDeliveryState,
@@ -16,6 +17,7 @@ import {
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
 import { everywhere, lacking } from "./everywhere.ts";
+import { getOrganization } from "./organizations.ts";
 import type { Shards } from "./shards.ts";
 
 /** A search result. `kind` tells which page shows it. */
@@ -95,8 +97,14 @@ async function hosts({ db }: Deps, name: string): Promise<Found[]> {
   return rows.map((found) => ({ kind: "host", id: found, label: found }));
 }
 
+/** Looks for the thing with this public id, or for the organization with this slug. For `anywhere`. */
+export function having(id: string): (deps: Pick<Dependencies, "db">) => Promise<unknown> {
+  if (!SLUG.test(id)) return (deps) => findById(deps, id);
+  return (deps) => getOrganization(deps, id, { withClosed: true });
+}
+
 /** Returns null unless the text is the id of something that exists. */
-async function findById({ db }: Deps, text: string): Promise<Found | null> {
+async function findById({ db }: Pick<Deps, "db">, text: string): Promise<Found | null> {
   const keyId = text.startsWith("vck_") ? parseKeyId(text.split(".")[0] ?? "") : null;
   if (keyId !== null) return foundAs("key", `vck_${keyId}`, await findKeyLabel(db, keyId));
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { type TestContext, test } from "node:test";
+import { recordChanges } from "../../src/actions/changes.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { anywhere, everywhere, findAnywhere, somewhere } from "../../src/actions/everywhere.ts";
 import { placeOrganization } from "../../src/actions/place-organization.ts";
@@ -90,6 +91,53 @@ test("a read that any shard can serve skips a silent shard", async (t) => {
   assert.deepEqual(asked, ["00", "01", "01"]);
 });
 
+/** Finds a thing in this shard only. */
+function isIn(shard: string) {
+  return (deps: Dependencies) => Promise.resolve(deps.shard === shard ? "found" : null);
+}
+
+test("a change is tried in the shard that has the thing, and nowhere else", async (t) => {
+  const { shards, asked, read } = twoShards(t);
+  assert.equal(await anywhere(shards, isIn("01"), read), "01");
+  assert.deepEqual(asked, ["01"]);
+});
+
+test("a change of what no shard has is refused by the home shard", async (t) => {
+  const { shards, asked, read } = twoShards(t);
+  assert.equal(await anywhere(shards, isIn("02"), read), "00");
+  assert.deepEqual(asked, ["00"]);
+});
+
+test("no change begins while a frozen shard may have the thing", async (t) => {
+  const { shards, frozen, asked, read, pass } = twoShards(t);
+  frozen.add("01");
+  const find = ({ shard }: Dependencies) =>
+    shard === "01" ? new Promise(() => undefined) : Promise.resolve(null);
+  const refused = assert.rejects(anywhere(shards, find, read), {
+    code: "unavailable",
+    message: "No answer of shard 01. Try again.",
+  });
+  await pass(1_000);
+  await refused;
+  assert.deepEqual(asked, []);
+});
+
+test("a change whose answer is lost is recorded under the same id by the next shard", async (t) => {
+  const { shards } = twoShards(t);
+  const written = new Map<string, unknown>();
+  for (const { name, deps: own } of shards.all) {
+    const db = (rows: unknown) => {
+      if (!("raw" in (rows as object))) return written.set(name, rows);
+      return name === "00" ? Promise.reject(silence(1_000)) : Promise.resolve([]);
+    };
+    Object.assign(own ?? {}, { db });
+  }
+  const facts = { operator: "carol", via: "api", remote: "::1", request_id: "r" } as const;
+  await recordChanges(shards, [{ ...facts, action: "create_key", subject: "vck_1" }]);
+  assert.deepEqual([...written.keys()], ["00", "01"]);
+  assert.deepEqual(written.get("01"), written.get("00"));
+});
+
 /** A change that ends long after a probe has failed. */
 function aSlowChange() {
   const made: string[] = [];
@@ -107,10 +155,8 @@ test("a change waits for a shard that answers no probe, and returns its result",
   const { shards, frozen, pass } = twoShards(t);
   const { change, commit } = aSlowChange();
   frozen.add("00");
-  const changed = anywhere(shards, (deps) => {
-    if (deps.shard === "00") return change(deps);
-    throw new PartnerError("not_found", "There is none.");
-  });
+  const changed = anywhere(shards, isIn("00"), change);
+  await turn();
   await pass(1_000);
   await pass(1_000);
   commit();
@@ -135,7 +181,7 @@ test("a change is refused at once if its shard is known to be silent", async (t)
   const first = everywhere(shards, read).catch(() => undefined);
   await pass(1_000);
   await first;
-  await assert.rejects(anywhere(shards, read), { code: "unavailable" });
+  await assert.rejects(anywhere(shards, read, read), { code: "unavailable" });
   assert.deepEqual(asked, ["00", "01"]);
 });
 

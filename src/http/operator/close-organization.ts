@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { closeOrganization } from "../../actions/organizations.ts";
 import { publicId } from "../../domain/ids.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { logChange, operatorProblems } from "./operation.ts";
@@ -26,7 +27,8 @@ export function closeOrganizationRoute(app: App, shards: Shards): void {
       },
     },
     async (request, reply) => {
-      const { id } = await anywhere(shards, (deps) => closeOrganization(deps, request.params.id));
+      const name = request.params.id;
+      const { id } = await anywhere(shards, having(name), (deps) => closeOrganization(deps, name));
       logChange(request, "close_organization", publicId("org", id));
       return reply.code(204).send(null);
     },

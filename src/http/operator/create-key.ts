@@ -1,6 +1,7 @@
 import { createApiKey } from "../../actions/api-keys.ts";
 import { viewIssuedKey } from "../../actions/views/api-key.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -26,7 +27,9 @@ export function createKeyRoute(app: App, shards: Shards): void {
       },
     },
     async (request, reply) => {
-      const issued = await anywhere(shards, (deps) => createApiKey(deps, request.body));
+      const issued = await anywhere(shards, having(request.body.organization), (deps) =>
+        createApiKey(deps, request.body),
+      );
       logChange(request, "create_key", issued.keyId);
       return reply.code(201).send(viewIssuedKey(issued));
     },

@@ -1,5 +1,6 @@
 import { createRedelivery, previewRedelivery } from "../../actions/redeliveries.ts";
 import { anywhere, findAnywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -36,7 +37,8 @@ export function createRedeliveryRoute(app: App, shards: Shards): void {
           .code(200)
           .send(await findAnywhere(shards, (deps) => previewRedelivery(deps, request.body)));
       }
-      const made = await anywhere(shards, (deps) =>
+      const { organization, subscription } = request.body.filter;
+      const made = await anywhere(shards, having(organization ?? subscription ?? ""), (deps) =>
         createRedelivery(deps, request.body, request.operator),
       );
       logChange(request, "create_redelivery", made.id);

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { eraseEventPayload } from "../../actions/events.ts";
 import { parseId } from "../../domain/ids.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { EventParams } from "./event-schema.ts";
@@ -26,7 +27,7 @@ export function erasePayloadRoute(app: App, shards: Shards): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      await anywhere(shards, (deps) => eraseEventPayload(deps, parseId("evt", id)));
+      await anywhere(shards, having(id), (deps) => eraseEventPayload(deps, parseId("evt", id)));
       logChange(request, "erase_payload", id);
       return reply.code(204).send(null);
     },

@@ -4,6 +4,7 @@ import { redeliver } from "../../actions/redeliver.ts";
 import { viewDelivery } from "../../actions/views/delivery.ts";
 import { parseId } from "../../domain/ids.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -62,7 +63,7 @@ export function redeliverRoute(app: App, shards: Shards): void {
       const said = request.body?.to;
       const to = said === undefined ? undefined : parseId("wh", said);
       const made = viewDelivery(
-        await anywhere(shards, (deps) => redeliver(deps, parseId("dlv", id), to)),
+        await anywhere(shards, having(id), (deps) => redeliver(deps, parseId("dlv", id), to)),
       );
       logChange(request, "redeliver", id);
       return reply.code(202).send(made);

@@ -2,6 +2,7 @@ import { setCeiling } from "../../actions/ceilings.ts";
 import { viewOperatedSubscription } from "../../actions/views/subscription.ts";
 import { parseId } from "../../domain/ids.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -26,9 +27,11 @@ export function setCeilingRoute(app: App, shards: Shards): void {
     },
     async (request) => {
       const { max_per_second: maxPerSecond } = request.body;
-      const id = parseId("wh", request.params.id);
+      const { id } = request.params;
       const changed = viewOperatedSubscription(
-        await anywhere(shards, (deps) => setCeiling(deps, id, maxPerSecond)),
+        await anywhere(shards, having(id), (deps) =>
+          setCeiling(deps, parseId("wh", id), maxPerSecond),
+        ),
       );
       logChange(request, "set_ceiling", changed.id);
       return changed;

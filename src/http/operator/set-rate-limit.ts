@@ -1,6 +1,7 @@
 import { setRateLimit } from "../../actions/organizations.ts";
 import { viewOrganization } from "../../actions/views/organization.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -23,8 +24,9 @@ export function setRateLimitRoute(app: App, shards: Shards): void {
     },
     async (request) => {
       const { rate_limit_per_minute: limit } = request.body;
+      const { id } = request.params;
       const changed = viewOrganization(
-        await anywhere(shards, (deps) => setRateLimit(deps, request.params.id, limit)),
+        await anywhere(shards, having(id), (deps) => setRateLimit(deps, id, limit)),
       );
       logChange(request, "set_rate_limit", changed.id);
       return changed;

@@ -2,6 +2,7 @@ import { setRedeliveryState } from "../../actions/redeliveries.ts";
 import { parseId } from "../../domain/ids.ts";
 import type { RequestedState } from "../../domain/redelivery.ts";
 import { anywhere } from "../../actions/everywhere.ts";
+import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
@@ -34,8 +35,9 @@ export function setRedeliveryStateRoute(app: App, shards: Shards): void {
     },
     async (request) => {
       const state = request.body.state as RequestedState;
-      const changed = await anywhere(shards, (deps) =>
-        setRedeliveryState(deps, parseId("rdl", request.params.id), state),
+      const { id } = request.params;
+      const changed = await anywhere(shards, having(id), (deps) =>
+        setRedeliveryState(deps, parseId("rdl", id), state),
       );
       logChange(request, ACTIONS[state], changed.id);
       return changed;
