@@ -1,6 +1,5 @@
 import { formatToken, hashSecret, mintToken, parseKeyId } from "../domain/api-key.ts";
-import { PartnerError } from "../domain/errors.ts";
-import { requireNoFaults } from "../domain/faults.ts";
+import { PartnerError, requireNoFaults } from "../domain/errors.ts";
 import { labelFaults } from "../domain/key-label.ts";
 import { grantScopes, type Scope } from "../domain/scope.ts";
 import type { OrganizationId } from "../domain/ids.ts";

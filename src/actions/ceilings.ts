@@ -1,6 +1,5 @@
 import { burstOf, ceilingFaults } from "../domain/ceiling.ts";
-import { PartnerError } from "../domain/errors.ts";
-import { requireNoFaults } from "../domain/faults.ts";
+import { PartnerError, requireNoFaults } from "../domain/errors.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { deleteCeiling, insertCeiling } from "../postgres/ceilings.ts";
 import {

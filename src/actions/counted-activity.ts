@@ -7,10 +7,9 @@ import type { CancelledRow } from "../postgres/cancellation.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { Consequences } from "./attempts.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { NewEvent, Published } from "./new-event.ts";
+import type { NewEvent, Published, DueSubscription } from "./publication.ts";
 import type { Told } from "./notices.ts";
 import type { Publishing } from "./publishing.ts";
-import type { DueSubscription } from "./reservation.ts";
 
 /** Counts the events that `publishing` has made durable. */
 export function countPublished(activity: ActivityLog, publishing: Publishing): Publishing {

@@ -11,8 +11,7 @@ import { admitAll } from "./admission.ts";
 import type { Presented } from "./admitted.ts";
 import type { Dependencies, Parts } from "./dependencies.ts";
 import { Proofs } from "./proofs.ts";
-import { createPublishing } from "./publishing.ts";
-import { tracePublishing } from "./publish-span.ts";
+import { createPublishing, tracePublishing } from "./publishing.ts";
 
 /** The most organizations for which this process remembers when it told the platform. */
 const LIMITED_TOLD_MAX = 10_000;

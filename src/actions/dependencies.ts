@@ -12,9 +12,8 @@ import type { BoundedCache } from "../lib/bounded-cache.ts";
 import type { Admitted, Presented } from "./admitted.ts";
 import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
-import type { NewEvent, Published } from "./new-event.ts";
+import type { NewEvent, Published, DueSubscription, Reservation } from "./publication.ts";
 import type { Proofs } from "./proofs.ts";
-import type { DueSubscription, Reservation } from "./reservation.ts";
 
 /** The dependencies that the dispatcher and the actions share. */
 export interface Foundations {

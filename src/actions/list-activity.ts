@@ -7,8 +7,7 @@ import {
   STEPS_MS,
 } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
-import { PartnerError, type Fault } from "../domain/errors.ts";
-import { requireNoFaults } from "../domain/faults.ts";
+import { PartnerError, type Fault, requireNoFaults } from "../domain/errors.ts";
 import { parseId, type SubscriptionId } from "../domain/ids.ts";
 import { listActivity } from "../postgres/activity.ts";
 import { groupBy } from "../lib/group-by.ts";

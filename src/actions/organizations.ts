@@ -1,5 +1,4 @@
-import { PartnerError } from "../domain/errors.ts";
-import { requireNoFaults } from "../domain/faults.ts";
+import { PartnerError, requireNoFaults } from "../domain/errors.ts";
 import { parseId, randomId } from "../domain/ids.ts";
 import { RATE_LIMIT_DEFAULT, rateLimitFaults, SLUG, slugFaults } from "../domain/organization.ts";
 import { revokeKeysOf } from "../postgres/api-keys.ts";

@@ -1,5 +1,4 @@
-import type { Fault } from "../domain/errors.ts";
-import { requireNoFaults } from "../domain/faults.ts";
+import { type Fault, requireNoFaults } from "../domain/errors.ts";
 import {
   decodeCursor,
   encodeCursor,

@@ -1,4 +1,4 @@
-import type { Fault } from "../domain/errors.ts";
+import { type Fault, requireNoFaults } from "../domain/errors.ts";
 import {
   batchFaults,
   eventsIn,
@@ -7,12 +7,11 @@ import {
   organizationOf,
   readEvent,
 } from "../domain/event-request.ts";
-import { requireNoFaults } from "../domain/faults.ts";
 import { type OrganizationId, parseId, publicId } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import { inSteps } from "../lib/in-steps.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Published } from "./new-event.ts";
+import type { Published } from "./publication.ts";
 
 /** The most faults in one answer. */
 export const EVENT_FAULTS_MAX = 1_000;

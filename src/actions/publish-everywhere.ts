@@ -3,7 +3,7 @@ import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
 import { findAnywhere, isAbsent, isAway } from "./everywhere.ts";
-import type { NewEvent, Published } from "./new-event.ts";
+import type { NewEvent, Published } from "./publication.ts";
 import { noSuchOrganization } from "./organizations.ts";
 import type { PublishingParts } from "./publish-events.ts";
 import { toTheEnd } from "./reach.ts";

@@ -14,8 +14,7 @@ import {
 import type { Claim } from "../domain/attempt.ts";
 import { toClaim } from "./claims.ts";
 import type { Parts } from "./dependencies.ts";
-import type { NewEvent, Published } from "./new-event.ts";
-import { type DueSubscription, NO_SLOTS } from "./reservation.ts";
+import { type NewEvent, type Published, type DueSubscription, NO_SLOTS } from "./publication.ts";
 
 /** For a command that works on the database and sends no notice. Dispatchers find its events when they poll. */
 export const NO_DISPATCHER: Pick<Parts, "nudge" | "reserve"> = {

@@ -1,5 +1,4 @@
-import { type Fault, PartnerError } from "../domain/errors.ts";
-import { requireNoFaults } from "../domain/faults.ts";
+import { type Fault, PartnerError, requireNoFaults } from "../domain/errors.ts";
 import { parseId, type RedeliveryId, timeOrderedId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { RATE, type RequestedState, UNFINISHED_MAX } from "../domain/redelivery.ts";

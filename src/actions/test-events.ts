@@ -4,9 +4,9 @@ import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { notePublished } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { NewEvent, Published } from "./new-event.ts";
+import type { NewEvent, Published } from "./publication.ts";
 import { publish } from "./publish.ts";
-import { inPublishSpan } from "./publish-span.ts";
+import { inPublishSpan } from "./publishing.ts";
 import { getSubscription, requireSecret } from "./subscriptions.ts";
 
 /** A test call: a subscription, and a secret as proof of possession. */

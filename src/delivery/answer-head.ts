@@ -1,5 +1,4 @@
-import { BadAnswer } from "./bad-answer.ts";
-import { type Fields, readFields } from "./fields.ts";
+import { type Fields, readFields, BadAnswer } from "./fields.ts";
 
 /** How the end of a body is determined (RFC 9112, 6.3). */
 export type Framing = { kind: "length"; bytes: number } | { kind: "chunks" } | { kind: "close" };

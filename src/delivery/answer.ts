@@ -1,7 +1,6 @@
 import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ArrivedText } from "./arrived-text.ts";
-import { BadAnswer } from "./bad-answer.ts";
-import { readFields } from "./fields.ts";
+import { readFields, BadAnswer } from "./fields.ts";
 
 /** The limit of all heads together. A receiver may send any number of interim answers (RFC 9110, 15.2). */
 const HEAD_BYTES_MAX = 16 * 1024;

@@ -1,4 +1,4 @@
-import { BadAnswer } from "./bad-answer.ts";
+import { BadAnswer } from "./fields.ts";
 
 /** The part of a message that has arrived and is not read yet, one character for each byte. */
 export class ArrivedText {

@@ -1,4 +1,5 @@
-import { BadAnswer } from "./bad-answer.ts";
+/** An answer that is not HTTP/1.1, or that exceeds our limits. Each becomes `protocol_error`. The text is for readers of the code. */
+export class BadAnswer extends Error {}
 
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 

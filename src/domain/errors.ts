@@ -86,3 +86,8 @@ export function invalidRequest(faults: Fault[]): PartnerError {
     faults,
   });
 }
+
+/** Throws `invalid_request` with all the faults, if there are any. */
+export function requireNoFaults(faults: Fault[]): void {
+  if (faults.length > 0) throw invalidRequest(faults);
+}

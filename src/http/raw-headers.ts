@@ -9,3 +9,8 @@ export function timesGiven({ rawHeaders }: IncomingMessage, name: string): numbe
   }
   return count;
 }
+
+/** Returns the `Authorization` header. Returns undefined if there are several, because Node shows only the first. */
+export function authorizationOf(request: IncomingMessage): string | undefined {
+  return timesGiven(request, "authorization") === 1 ? request.headers.authorization : undefined;
+}

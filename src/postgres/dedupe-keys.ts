@@ -1,7 +1,6 @@
 import type { Queryable } from "./database.ts";
 import { DELETED_MAX } from "./deletion.ts";
 
-/** Rows that one statement deletes. */
 /** Deletes keys that were taken before `horizon`. Returns true if some may be left. */
 export async function deleteOldKeys(db: Queryable, horizon: Date): Promise<boolean> {
   const { count } = await db`

@@ -56,7 +56,6 @@ export async function insertKeptAnswer(
   return count === 1;
 }
 
-/** Rows that one statement deletes. */
 /** Deletes answers that were kept before `horizon`. Returns true if some may be left. */
 export async function deleteOldAnswers(db: Queryable, horizon: Date): Promise<boolean> {
   const { count } = await db`

@@ -1,6 +1,6 @@
 import { Announcements } from "../actions/announcements.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
-import { NO_SLOTS, type Reservation } from "../actions/reservation.ts";
+import { NO_SLOTS, type Reservation } from "../actions/publication.ts";
 import type { Dispatcher } from "../delivery/dispatcher.ts";
 import { Hearing } from "../delivery/hearing.ts";
 import { inSpans } from "../lib/tracing.ts";

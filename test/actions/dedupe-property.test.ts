@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { publish } from "../../src/actions/publish.ts";
-import type { NewEvent, Published } from "../../src/actions/new-event.ts";
+import type { NewEvent, Published } from "../../src/actions/publication.ts";
 import { connect } from "../../src/postgres/database.ts";
 import { createDatabase, environmentOf } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";

@@ -1,4 +1,4 @@
-import type { DueSubscription } from "../../src/actions/reservation.ts";
+import type { DueSubscription } from "../../src/actions/publication.ts";
 
 /** Due subscriptions, each of its own organization. */
 export function dueOf(...ids: string[]): DueSubscription[] {

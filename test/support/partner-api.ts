@@ -7,7 +7,7 @@ import { createCancelling } from "../../src/actions/cancellation.ts";
 import type { Dependencies, Parts } from "../../src/actions/dependencies.ts";
 import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
-import { NO_SLOTS } from "../../src/actions/reservation.ts";
+import { NO_SLOTS } from "../../src/actions/publication.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import { checkUrl } from "../../src/domain/destination-url.ts";
 import { publicId } from "../../src/domain/ids.ts";

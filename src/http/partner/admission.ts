@@ -6,7 +6,7 @@ import { PartnerError } from "../../domain/errors.ts";
 import { type Allowance, WINDOW_MS } from "../../domain/rate-window.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { App } from "../app.ts";
-import { authorizationOf } from "../authorization.ts";
+import { authorizationOf } from "../raw-headers.ts";
 
 type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 

@@ -1,4 +1,6 @@
+import type { Claim } from "../domain/attempt.ts";
 import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { EarlyLeases } from "../postgres/events.ts";
 
 /** An event to publish. */
 export interface NewEvent {
@@ -26,3 +28,13 @@ export interface Published {
   /** The subscriptions that get the event, with one delivery each. */
   subscriptionIds: SubscriptionId[];
 }
+
+/** Slots that a dispatcher reserves for deliveries while they are published. */
+export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
+  /** Returns the slots and starts these attempts. Call it exactly once. */
+  end: (claims: Claim[]) => void;
+}
+
+export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
+
+export type { DueSubscription } from "../domain/due-notice.ts";
