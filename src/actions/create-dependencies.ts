@@ -7,9 +7,8 @@ import { findOrganizations, type OrganizationName } from "../postgres/organizati
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import { ActivityLog } from "./activity-log.ts";
 import { countPublished } from "./counted-activity.ts";
-import { admitAll } from "./admission.ts";
-import type { Presented } from "./admitted.ts";
-import type { Dependencies, Parts } from "./dependencies.ts";
+import { createAdmitting } from "./admitting.ts";
+import type { Dependencies, Parts, SoughtSubscription } from "./dependencies.ts";
 import { Proofs } from "./proofs.ts";
 import { createPublishing, tracePublishing } from "./publishing.ts";
 
@@ -17,6 +16,9 @@ import { createPublishing, tracePublishing } from "./publishing.ts";
 const LIMITED_TOLD_MAX = 10_000;
 
 const RETENTION_MS = 30 * 24 * 3_600_000;
+
+/** Operators take turns with organizations as if they were one. */
+const OPERATORS = "";
 
 /** How calls are batched. A statement that takes longer than `patienceMs` is abandoned. */
 const BATCH = { max: 200, enough: 32, paceMs: 1, patienceMs: 5_000, refuse };
@@ -41,21 +43,25 @@ export function createDependencies(parts: Parts): Dependencies {
     limited: { waiting: new Map(), toldAt: new BoundedCache(LIMITED_TOLD_MAX) },
     proofs: new Proofs(),
     batched: {
-      admit: batch(
-        (presented: Presented[]) => admitAll({ db: inTime(), clock }, presented),
-        BATCH,
-        ({ keyId }) => keyId,
-      ),
+      admit: createAdmitting(parts, BATCH),
 
-      findSubscription: batch(async (ids: string[]) => {
-        const rows = await findSubscriptions(inTime(), ids);
-        const byId = new Map(rows.map((row) => [row.id, row]));
-        return ids.map((id) => byId.get(id) ?? null);
-      }, BATCH),
+      findSubscription: batch(
+        async (sought: SoughtSubscription[]) => {
+          const rows = await findSubscriptions(
+            inTime(),
+            sought.map(({ id }) => id),
+          );
+          const byId = new Map(rows.map((row) => [row.id, row]));
+          return sought.map(({ id }) => byId.get(id) ?? null);
+        },
+        BATCH,
+        ({ soughtBy }) => soughtBy ?? OPERATORS,
+      ),
 
       findOrganization: batch(
         async (names: OrganizationName[]) => findOrganizations(inTime(), names),
         BATCH,
+        ({ id, slug }) => id ?? slug ?? "",
       ),
 
       ...tracePublishing(countPublished(activity, createPublishing(parts, BATCH))),

@@ -56,6 +56,12 @@ export interface Parts extends Foundations {
   reserve: () => Reservation;
 }
 
+/** A subscription, and the organization that asks for it. Null: an operator. */
+export interface SoughtSubscription {
+  id: SubscriptionId;
+  soughtBy: OrganizationId | null;
+}
+
 /** Everything that an action may use besides its arguments. `createDependencies` builds it once. */
 export interface Dependencies extends Parts {
   shard: string;
@@ -67,7 +73,7 @@ export interface Dependencies extends Parts {
   batched: {
     /** Null if the key is not valid. */
     admit: (presented: Presented) => Promise<Admitted | null>;
-    findSubscription: (id: SubscriptionId) => Promise<SealedSubscriptionRow | null>;
+    findSubscription: (sought: SoughtSubscription) => Promise<SealedSubscriptionRow | null>;
     /** Resolves when the event is durable. */
     publish: (event: NewEvent) => Promise<Published>;
     /** Publishes all events or none. Each batch has its own statement. */

@@ -37,12 +37,18 @@ export function createPublishing(
   const publish = batch((events: NewEvent[]) => write(events, null), options, holderOf);
   const publishKeyed = batch((events: NewEvent[]) => write(events, KEY_WAIT_MS), options, holderOf);
   const publishApart = batch((events: NewEvent[]) => write(events, KEY_WAIT_APART_MS), alone);
+  const holderOfAll = ([event]: NewEvent[]) => event?.organizationId ?? "";
   const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
-    batch(async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)], alone),
+    batch(
+      async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)],
+      alone,
+      holderOfAll,
+    ),
   );
   const waitForKeys = batch(
     async ([events = []]: NewEvent[][]) => [await untilNoDeadlock(events)],
     alone,
+    holderOfAll,
   );
   let turn = 0;
 

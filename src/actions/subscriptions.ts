@@ -106,7 +106,8 @@ export async function getSubscription(
   organizationId: OrganizationId | null,
   id: SubscriptionId | null,
 ): Promise<SealedSubscriptionRow> {
-  const subscription = id === null ? null : await batched.findSubscription(id);
+  const subscription =
+    id === null ? null : await batched.findSubscription({ id, soughtBy: organizationId });
   if (!subscription) throw noSuchSubscription();
   if (organizationId !== null && subscription.organization_id !== organizationId) {
     throw noSuchSubscription();

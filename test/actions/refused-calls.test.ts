@@ -9,7 +9,7 @@ function stalled() {
   const statement = () => new Promise<never>(() => undefined);
   const db = Object.assign(statement, { within: () => statement });
   const { batched } = createDependencies({ db, clock: () => new Date() } as unknown as Parts);
-  return () => batched.findSubscription("any");
+  return () => batched.findSubscription({ id: "any", soughtBy: null });
 }
 
 test("a statement that takes too long is an outage for its callers, who may retry in 5 s", async (t) => {
