@@ -18,6 +18,7 @@ import { planConnections } from "./wiring/descriptors.ts";
 import { openDestinations } from "./wiring/destinations.ts";
 import { requireEgressSource } from "./wiring/egress-source.ts";
 import { openEventTypes } from "./wiring/event-types.ts";
+import { requireSafeExport } from "./wiring/export-rights.ts";
 import { FaultLog, type NoteFault } from "./wiring/fault-log.ts";
 import { Readiness } from "./wiring/health.ts";
 import { openLogOutput } from "./wiring/log-output.ts";
@@ -63,6 +64,7 @@ export async function start(config: Config): Promise<Service> {
 
 /** Each step that opens something adds it to `opened` at once. */
 async function open(config: Config, log: Logger, opened: Opened): Promise<Service> {
+  requireSafeExport(config);
   const extraCa = await readReceiversCa(config);
   if (config.role !== "api") await requireEgressSource(config);
   const eventTypes =

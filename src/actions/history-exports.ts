@@ -10,6 +10,10 @@ import {
 } from "../postgres/history-exports.ts";
 import type { Dependencies } from "./dependencies.ts";
 
+const SCHEMA = /^(?:[a-z_][a-z0-9_]*|"(?:[^"/\p{C}]|"")+")$/u;
+const PARTITION =
+  /^(?:events|attempts|finished_deliveries|activity_minutes|activity_hours)_\d{8}_\d{6}(?:_\d{3})?_expired$/;
+
 type Deps = Pick<Dependencies, "db" | "clock">;
 
 /** How long a lease lasts after it was taken or renewed. */
@@ -28,6 +32,17 @@ export type ExportResult =
 export async function beginExport({ db, clock }: Deps): Promise<HistoryExport | null> {
   const now = clock();
   return claimExport(db, { now, leasedUntil: after(now, EXPORT_LEASE_MS) });
+}
+
+/**
+ * Returns the table's name with its schema. Null if no partition of ours has such a name: programs build paths, options and
+ * statements from it, and the owner of the server chooses it.
+ */
+export function exportedTable({
+  schema,
+  partition,
+}: Pick<HistoryExport, "schema" | "partition">): string | null {
+  return SCHEMA.test(schema) && PARTITION.test(partition) ? `${schema}.${partition}` : null;
 }
 
 /** Returns false if another process has taken the partition over. */

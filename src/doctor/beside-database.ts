@@ -6,6 +6,7 @@ import { createNameLookup } from "../network/name-lookup.ts";
 import { adminTokenPath, openAdminTokens } from "../wiring/admin-tokens.ts";
 import { lookUpLimitMs } from "../wiring/destinations.ts";
 import { requireEgressSource } from "../wiring/egress-source.ts";
+import { requireSafeExport } from "../wiring/export-rights.ts";
 import { openEventTypes } from "../wiring/event-types.ts";
 import { findProgram } from "../wiring/find-program.ts";
 import { isOpenToAll } from "../wiring/kept-file.ts";
@@ -98,8 +99,10 @@ async function checkCa(config: Config): Promise<string> {
   return isExtended ? "the default CAs and those of EGRESS_CA_FILE" : "the default CAs";
 }
 
-async function checkExport({ exportCommand }: Config): Promise<string> {
+async function checkExport(config: Config): Promise<string> {
+  const { exportCommand } = config;
   if (exportCommand === null) return "none: expired history is dropped";
+  requireSafeExport(config);
   const { program, env } = exportCommand;
   const found = await findProgram(program, env["PATH"]);
   if (found === null) {

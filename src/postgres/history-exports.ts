@@ -3,8 +3,8 @@ import type { Database, Queryable } from "./database.ts";
 /** A detached partition that this process exports. */
 export interface HistoryExport {
   partition: string;
-  /** The name with its schema, quoted where necessary. */
-  qualified_name: string;
+  /** The name of its schema, quoted where necessary. */
+  schema: string;
   lease_id: string;
 }
 
@@ -42,7 +42,7 @@ async function claimNext(
               order by next_at, until, partition
               limit 1)
        and not exists (select from history_exports where lease_id is not null and next_at > ${now})
-    returning partition, format('%I.%I', current_schema(), partition) as qualified_name, lease_id`;
+    returning partition, quote_ident(current_schema()) as schema, lease_id`;
   return claimed;
 }
 

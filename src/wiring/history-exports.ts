@@ -4,6 +4,7 @@ import {
   beginExport,
   endExport,
   EXPORT_LEASE_MS,
+  exportedTable,
   type ExportResult,
   keepExport,
 } from "../actions/history-exports.ts";
@@ -76,17 +77,24 @@ export async function exportNext(
   const inTime = () => ({ ...deps, db: deps.db.within(STATEMENTS_MS) });
   const one = await beginExport(inTime());
   if (one === null) return false;
-  const { exported, output } = await runUnderLease(inTime, command, one, options);
+  const table = exportedTable(one);
+  const { exported, output } =
+    table === null ? FOREIGN : await runUnderLease(inTime, command, { one, table }, options);
   const result = await endExport(inTime(), one, exported);
-  tell(options.log, result, { partition: one.qualified_name, output });
+  tell(options.log, result, { partition: table ?? one.partition, output });
   return true;
 }
+
+const FOREIGN: Ran = {
+  exported: { kind: "failed", why: "this is no name of a table of history" },
+  output: "",
+};
 
 /** Ends the program if another process has taken the partition over. */
 async function runUnderLease(
   inTime: () => Deps,
   command: ExportCommand,
-  one: HistoryExport,
+  { one, table }: { one: HistoryExport; table: string },
   {
     signal,
     onError,
@@ -101,7 +109,7 @@ async function runUnderLease(
   const stopRenewing = repeat(renewMs, renew, onError);
   const ended = AbortSignal.any([signal, lost.signal]);
   try {
-    return await runExport(command, one.qualified_name, { limitMs, signal: ended });
+    return await runExport(command, table, { limitMs, signal: ended });
   } finally {
     await stopRenewing();
   }

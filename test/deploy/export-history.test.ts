@@ -16,9 +16,9 @@ async function aFolder(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
   t.after(() => rm(folder, { recursive: true }));
   const files = join(folder, "history");
-  const exportRows = async (shard: string, psql: string) => {
+  const exportRows = async (shard: string, psql: string, table = TABLE) => {
     await writeFile(join(folder, "psql"), `#!/bin/sh\n${psql}\n`, { mode: 0o755 });
-    await execute(join(ROOT, "deploy/export-history.sh"), [TABLE], {
+    await execute(join(ROOT, "deploy/export-history.sh"), [table], {
       env: {
         PATH: `${folder}:${process.env["PATH"]}`,
         EXPORT_FOLDER: files,
@@ -34,7 +34,7 @@ async function aFolder(t: TestContext) {
     ]);
     return Object.fromEntries(await Promise.all(texts)) as Record<string, string>;
   };
-  return { exportRows, read };
+  return { exportRows, read, files };
 }
 
 test("two shards with a table of the same name get separate files", async (t) => {
@@ -55,4 +55,26 @@ test("a failed export leaves no file", async (t) => {
   const { exportRows, read } = await aFolder(t);
   await assert.rejects(exportRows("00", "echo half; exit 2"));
   assert.deepEqual(await read(), {});
+});
+
+test("another name than a table of history's is refused before anything is written", async (t) => {
+  const { exportRows, files } = await aFolder(t);
+  for (const table of [
+    "public./../x",
+    '"../x".events_20261101_000000_expired',
+    "--file=x",
+    "public.api_keys",
+    `${TABLE}; drop table events`,
+    `${TABLE}\n`,
+    `x\n${TABLE}`,
+  ]) {
+    await assert.rejects(
+      exportRows("00", "echo row", table),
+      /no name of a table of history/,
+      table,
+    );
+  }
+  await assert.rejects(readdir(files), { code: "ENOENT" });
+  await exportRows("00", "echo row", '"S 1"' + TABLE.slice("public".length));
+  assert.equal((await readdir(files)).length, 1);
 });

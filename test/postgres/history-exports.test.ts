@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { exportedTable } from "../../src/actions/history-exports.ts";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { isForbidden } from "../../src/postgres/database.ts";
 import { claimExport, dropExported } from "../../src/postgres/history-exports.ts";
@@ -32,11 +33,17 @@ test("expired partitions are detached with all rows and stay readable, and young
 
   const waiting = await listWaiting(db);
   assert.ok(waiting.length > 5, "every table of history");
+  assert.deepEqual(
+    waiting.filter((name) => exportedTable({ schema: "public", partition: name }) === null),
+    [],
+    "every name is one that is exported",
+  );
   const partition = waiting.find((name) => name.startsWith("events_") && !name.includes("202601"));
   assert.match(partition ?? "", /^events_\d{8}_000000_expired$/);
   await owner`delete from history_exports where partition <> ${partition ?? ""}`;
   const claimed = await claimExport(db, lease());
-  assert.equal(claimed?.qualified_name, `public.${partition ?? ""}`);
+  assert.equal(claimed && exportedTable(claimed), `public.${partition ?? ""}`);
+  assert.ok(claimed);
   const rows = await db<{ id: string }[]>`select id from ${db(claimed.partition)}`;
   assert.deepEqual(
     rows.map(({ id }) => id),

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import childProcess from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { composeOverview, readOverview } from "../../src/actions/overview.ts";
-import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
+import {
+  EXPORT_LEASE_MS,
+  EXPORT_RETRY_MS,
+  exportedTable,
+} from "../../src/actions/history-exports.ts";
 import { ProblemLog } from "../../src/domain/overview.ts";
 import { countExports } from "../../src/postgres/history-exports.ts";
 import { exportNext, startExporting } from "../../src/wiring/history-exports.ts";
@@ -14,7 +18,7 @@ import { createLogger } from "../../src/wiring/logger.ts";
 import { createMetrics } from "../../src/wiring/metrics.ts";
 import { Arrivals } from "../support/arrivals.ts";
 import { createClock } from "../support/clock.ts";
-import { createDatabase } from "../support/database.ts";
+import { createDatabase, ownerOf } from "../support/database.ts";
 import { aDetachedDay, daysAgo, isThere, listWaiting } from "../support/expired-history.ts";
 
 const db = await createDatabase();
@@ -108,6 +112,31 @@ for (const [what, script, why] of [
     assert.equal(await problem(), undefined);
   });
 }
+
+for (const name of ["../../etc/cron.d/x", "--file=x", "events_20261101_000000_expired\n", "keys"]) {
+  test(`a table that the server names ${JSON.stringify(name)} is not exported`, async (t) => {
+    const { partition, folder, exportOne, log, problem } = await anExport(t, 'touch "$1/runs"');
+    const owner = ownerOf(db);
+    await owner`alter table ${owner(partition)} rename to ${owner(name)}`;
+    await owner`update history_exports set partition = ${name}`;
+    await exportOne();
+    assert.deepEqual(await readdir(folder), ["export"]);
+    const why = "this is no name of a table of history";
+    assert.deepEqual([log.all.at(-1)?.["why"], log.all.at(-1)?.["level"]], [why, 50]);
+    assert.match((await problem()) ?? "", new RegExp(`\\(${why}\\)`));
+    assert.equal(await isThere(db, `"${name}"`), true);
+  });
+}
+
+test("a schema's name leads neither to another folder nor to an option", () => {
+  const partition = "events_20261101_000000_expired";
+  for (const schema of ["public", "s1", '"S 1"', '"a""b"', '"--file=x"']) {
+    assert.equal(exportedTable({ schema, partition }), `${schema}.${partition}`);
+  }
+  for (const schema of ["--file=x", "..", '"../x"', '"a\nb"', '"a"b"', '"\u202e"', '"', '""', ""]) {
+    assert.equal(exportedTable({ schema, partition }), null, schema);
+  }
+});
 
 test("a missing program fails like any other", async (t) => {
   const { partition, exportOne, log } = await anExport(t, "exit 0");

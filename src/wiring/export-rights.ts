@@ -1,0 +1,15 @@
+import type { Config } from "../config.ts";
+
+/**
+ * Throws if root would run the program for the built-in PostgreSQL. The account of the server chooses what the program
+ * gets, and so could misuse the rights of root.
+ */
+export function requireSafeExport({
+  exportCommand,
+  databaseUrl,
+}: Pick<Config, "exportCommand" | "databaseUrl">): void {
+  if (exportCommand === null || databaseUrl !== null || process.getuid?.() !== 0) return;
+  throw new Error(
+    "EXPORT_COMMAND: root runs no program for the built-in PostgreSQL: start the service as another user, or set DATABASE_URL",
+  );
+}
