@@ -35,8 +35,8 @@ export interface OpenDatabase {
   close: () => Promise<void>;
 }
 
-/** Connections of the service. This many keep two cores of PostgreSQL busy. */
-const CONNECTIONS_MAX = 10;
+/** Connections of the service to each shard. This many keep two cores of PostgreSQL busy. */
+export const CONNECTIONS_MAX = 10;
 /** A migration may rewrite a large table, or wait for another process that migrates. */
 export const MIGRATION_MS = 24 * 3_600_000;
 /** How long a look at the schema may take. A server that is frozen must not hold up the start. */

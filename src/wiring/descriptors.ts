@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { DRAINING_MAX } from "../delivery/connections.ts";
 import { CONNECTIONS_MAX } from "../http/build-app.ts";
+import { CONNECTIONS_MAX as POOL_MAX } from "./database.ts";
 
 /** The largest number of open connections of each part of the process. */
 export interface ConnectionBounds {
@@ -10,11 +11,14 @@ export interface ConnectionBounds {
   receivers: number;
 }
 
-type Settings = Pick<Config, "role" | "dispatchConcurrency">;
+type Settings = Pick<Config, "role" | "dispatchConcurrency"> & { shards: readonly unknown[] };
 
-/** For connections to the database, resolvers, files and pipes. */
-const RESERVE = 100;
-const LEAST = 256;
+/** For resolvers, files and pipes. */
+const RESERVE = 84;
+/** The reserve of each shard: the pool, the connections that listen and probe, and the pipes of EXPORT_COMMAND. */
+const SHARD_RESERVE = POOL_MAX + 2 + 4;
+/** With fewer, the listeners and the attempts would have too little. */
+const CONNECTIONS_LEAST = 156;
 /** Idle connections to receivers that are worth keeping. */
 const KEPT_MAX = 3_000;
 /** The operators' listener gets one in this many of the listeners' descriptors. */
@@ -24,10 +28,16 @@ const OPERATORS_PART = 8;
  * Divides the descriptors of this process, so that clients cannot take those of deliveries or the database. Throws if there are
  * too few.
  */
-export function planConnections(config: Settings, log: Logger): ConnectionBounds {
-  const descriptors = descriptorsMax();
-  if (descriptors < LEAST) {
-    throw new Error(`the limit of open files is ${descriptors}: the service needs ${LEAST}`);
+export function planConnections(
+  config: Settings,
+  log: Logger,
+  descriptors = descriptorsMax(),
+): ConnectionBounds {
+  const { length: shards } = config.shards;
+  const least = reserveOf(config) + CONNECTIONS_LEAST;
+  if (descriptors < least) {
+    const whose = shards === 1 ? "the service needs" : `with ${shards} shards the service needs`;
+    throw new Error(`the limit of open files is ${descriptors}: ${whose} ${least}`);
   }
   const bounds = shareDescriptors(descriptors, config);
   log.info({ descriptors, ...bounds }, "connection limits");
@@ -38,7 +48,7 @@ export function planConnections(config: Settings, log: Logger): ConnectionBounds
 }
 
 export function shareDescriptors(descriptors: number, config: Settings): ConnectionBounds {
-  const all = descriptors - RESERVE;
+  const all = descriptors - reserveOf(config);
   const wanted = config.role === "api" ? 0 : attemptsNeed(config) + KEPT_MAX;
   const receivers = Math.min(wanted, Math.floor(all / 2));
   const rest = all - receivers;
@@ -47,6 +57,10 @@ export function shareDescriptors(descriptors: number, config: Settings): Connect
   }
   const operators = Math.min(Math.floor(rest / OPERATORS_PART), CONNECTIONS_MAX);
   return { partners: Math.min(rest - operators, CONNECTIONS_MAX), operators, receivers };
+}
+
+function reserveOf({ shards }: Settings): number {
+  return RESERVE + shards.length * SHARD_RESERVE;
 }
 
 function attemptsNeed({ dispatchConcurrency }: Settings): number {
