@@ -6,7 +6,7 @@ import { expandSchema, type Schema } from "./expand.ts";
 /**
  * The changes between two versions of a folder that break receivers, in order of type. A receiver of the older version
  * gets the new events; one of the newer version gets the retries and redeliveries of the old ones. So both versions must
- * say the same of the members that both have, and a new member must be optional.
+ * say the same of the members that both have, and a new member must be optional. A closed object may get no new member.
  */
 export function findBreakingChanges(
   older: readonly Definition[],
@@ -33,7 +33,15 @@ function changesOf(
   }
 }
 
-type Compare = (before: unknown, after: unknown, where: string) => Iterable<string>;
+type Compare = (
+  before: unknown,
+  after: unknown,
+  where: string,
+  closed?: Closed,
+) => Iterable<string>;
+
+/** What the older version permits of members that it does not name: the keyword and its schema. Null: everything. */
+type Closed = { keyword: string; schema: unknown } | null;
 
 /** How each keyword is compared. Any other must stay as it is. */
 const COMPARED: Record<string, Compare> = {
@@ -45,12 +53,19 @@ const COMPARED: Record<string, Compare> = {
   allOf: compareLists,
   anyOf: compareLists,
   oneOf: compareLists,
-  prefixItems: compareLists,
+  prefixItems: (before, after, where) => compareLists(before, after, where),
   $ref: compareEither(""),
 };
 
-function* compare(before: Schema, after: Schema, where: string): Generator<string> {
-  yield* compareMembers(before, after, where);
+/** `around` holds for the parts of a schema too, such as those of `allOf`. */
+function* compare(
+  before: Schema,
+  after: Schema,
+  where: string,
+  around: Closed = null,
+): Generator<string> {
+  const whole = closedBy(before, "unevaluatedProperties") ?? around;
+  yield* compareMembers(before, after, where, closedBy(before, "additionalProperties") ?? whole);
   const keywords = new Set([...Object.keys(before), ...Object.keys(after)]);
   keywords.delete("properties");
   for (const keyword of keywords) {
@@ -58,12 +73,22 @@ function* compare(before: Schema, after: Schema, where: string): Generator<strin
     if (isDeepStrictEqual(old, now)) continue;
     const how = old === undefined || now === undefined ? undefined : COMPARED[keyword];
     if (keyword === "required") continue;
-    if (how) yield* how(old, now, where);
+    if (how) yield* how(old, now, where, whole);
     else yield `${place(where)}${keyword} ${change(old, now)}`;
   }
 }
 
-function* compareMembers(before: Schema, after: Schema, where: string): Generator<string> {
+function closedBy(schema: Schema, keyword: string): Closed {
+  const further = schema[keyword];
+  return further === undefined ? null : { keyword, schema: further };
+}
+
+function* compareMembers(
+  before: Schema,
+  after: Schema,
+  where: string,
+  closed: Closed,
+): Generator<string> {
   const [old, now] = [membersOf(before), membersOf(after)];
   for (const name of new Set([...old.keys(), ...now.keys()])) {
     const [was, is] = [old.get(name), now.get(name)];
@@ -71,6 +96,10 @@ function* compareMembers(before: Schema, after: Schema, where: string): Generato
     if (!is) yield `${path}: the member is removed`;
     else if (!was) {
       if (is.required) yield `${path}: the new member is required, but earlier events lack it`;
+      else if (closed && !isPermitted(name, is.schema, before, closed)) {
+        const { keyword, schema } = closed;
+        yield `${path}: the member is new, and the older schema has ${keyword}: ${shown(schema)}`;
+      }
     } else {
       if (was.required && !is.required) yield `${path}: the member is no longer required`;
       if (!was.required && is.required) {
@@ -79,6 +108,19 @@ function* compareMembers(before: Schema, after: Schema, where: string): Generato
       yield* compareEither("")(was.schema, is.schema, path);
     }
   }
+}
+
+function isPermitted(
+  name: string,
+  schema: unknown,
+  { patternProperties }: Schema,
+  closed: NonNullable<Closed>,
+): boolean {
+  const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {});
+  return (
+    patterns.some((pattern) => new RegExp(pattern, "u").test(name)) ||
+    [true, {}, schema].some((further) => isDeepStrictEqual(closed.schema, further))
+  );
 }
 
 /** Those that have a schema or are required. */
@@ -99,21 +141,28 @@ function membersOf(schema: Schema): Map<string, { schema: unknown; required: boo
 
 /** Schemas, or `true` and `false`. */
 function compareEither(step: string): Compare {
-  return (before, after, where) => {
+  return (before, after, where, closed) => {
     const path = where + step;
-    if (isObject(before) && isObject(after)) return compare(before, after, path);
+    if (isObject(before) && isObject(after)) {
+      return compare(before, after, path, step === "" ? closed : null);
+    }
     return isDeepStrictEqual(before, after)
       ? []
       : [`${place(path)}the schema ${change(before, after)}`];
   };
 }
 
-function* compareLists(before: unknown, after: unknown, where: string): Generator<string> {
+function* compareLists(
+  before: unknown,
+  after: unknown,
+  where: string,
+  closed: Closed = null,
+): Generator<string> {
   const [old, now] = [before as unknown[], after as unknown[]];
   if (old.length !== now.length) {
     yield `${place(where)}there were ${old.length} alternatives or parts, and are ${now.length}`;
   } else {
-    for (const [i, one] of old.entries()) yield* compareEither("")(one, now[i], where);
+    for (const [i, one] of old.entries()) yield* compareEither("")(one, now[i], where, closed);
   }
 }
 
