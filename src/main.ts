@@ -13,6 +13,7 @@ import { randomId } from "./domain/ids.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
+import { createContentionLog } from "./wiring/contention-log.ts";
 import { databaseFolder } from "./wiring/database.ts";
 import { planConnections } from "./wiring/descriptors.ts";
 import { openDestinations } from "./wiring/destinations.ts";
@@ -122,6 +123,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   await running.open({
     ...{ processId, eventTypes, destinations, sender, slots, metrics, tracer },
     ownProblems,
+    onContended: createContentionLog(log),
     onInternalFault: (fault, ...facts) => {
       health.noteFault(fault);
       tellFault(fault, ...facts);

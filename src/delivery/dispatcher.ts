@@ -20,7 +20,7 @@ export interface DispatcherOptions extends DueOptions {
   /** Postpones a claimed delivery for a second without an attempt. */
   defer: (claim: Claim) => Promise<void>;
   /** Called when deliveries wait and only the last tenth of the slots is free. */
-  onContended: (holders: Holders) => void;
+  onContended: (dispatcher: Pick<Dispatcher, "holders" | "slowed">) => void;
   concurrency: number;
   subscriptionConcurrency: number;
   /** The slots of the process, if dispatchers of several shards share them. */
@@ -191,8 +191,7 @@ export class Dispatcher {
     if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
     const wanted = this.#slots.shareWithOthers(this.#due, this.#due.wakeUp);
     this.#hasEnough = wanted.shares.length >= wanted.limit;
-    if (this.#due.size > 0 && this.#slots.isContended)
-      this.#options.onContended(this.#slots.holders);
+    if (this.#due.size > 0 && this.#slots.isContended) this.#options.onContended(this);
     if (wanted.shares.length === 0) return;
 
     const free = this.#slots.reserve(wanted.limit);

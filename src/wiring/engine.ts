@@ -6,7 +6,7 @@ import { dueOf } from "../actions/notices.ts";
 import type { Foundations } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createDeliverer } from "../delivery/deliver.ts";
-import { Dispatcher } from "../delivery/dispatcher.ts";
+import { Dispatcher, type DispatcherOptions } from "../delivery/dispatcher.ts";
 import { Due, type DueOptions } from "../delivery/due.ts";
 import { createRecorder } from "../delivery/recorder.ts";
 import { Slots } from "../delivery/slots.ts";
@@ -15,7 +15,6 @@ import { DEFERRED_DELAY_MS } from "../domain/delivery.ts";
 import { NO_TRACER, type Tracer } from "../lib/tracing.ts";
 import { isTransient, isUnavailable } from "../postgres/database.ts";
 import { listDueSubscriptions } from "../postgres/due-scan.ts";
-import { createContentionLog } from "./contention-log.ts";
 import { createDeliveryLog, namesOf } from "./delivery-log.ts";
 import type { NoteFault } from "./fault-log.ts";
 import type { Writes } from "./writes.ts";
@@ -36,6 +35,7 @@ export function createEngine(
     isGivenUp = () => false,
     log,
     tracer = NO_TRACER,
+    onContended,
     onEnded,
     onRecorded,
     onInternalFault,
@@ -50,6 +50,7 @@ export function createEngine(
     log: Logger;
     /** Default: nothing is traced. */
     tracer?: Tracer;
+    onContended: DispatcherOptions["onContended"];
     onEnded: (attempt: Attempt) => void;
     onRecorded: (consequences: Consequences) => void;
     onInternalFault: NoteFault;
@@ -115,7 +116,7 @@ export function createEngine(
     claim: (wanted) => claimDeliveries(inTime(), wanted),
     deliver,
     defer,
-    onContended: createContentionLog(log),
+    onContended,
     concurrency: config.dispatchConcurrency,
     subscriptionConcurrency: config.subscriptionConcurrency,
     onError,

@@ -5,7 +5,7 @@ import { createDependencies } from "../actions/create-dependencies.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { requireRingInUse } from "../actions/reseal.ts";
 import type { Config } from "../config.ts";
-import type { Dispatcher } from "../delivery/dispatcher.ts";
+import type { Dispatcher, DispatcherOptions } from "../delivery/dispatcher.ts";
 import type { Sender } from "../delivery/sender.ts";
 import type { Slots } from "../delivery/slots.ts";
 import type { EventTypes } from "../domain/event-types.ts";
@@ -44,6 +44,7 @@ export interface SharedParts {
   metrics: Metrics;
   tracer: Tracer;
   ownProblems: () => Promise<Problem[]>;
+  onContended: DispatcherOptions["onContended"];
   onInternalFault: NoteFault;
 }
 
@@ -108,6 +109,7 @@ export async function openShard(
             countRecorded(activity, recorded);
             lastRecorded = clock.now();
           },
+          onContended: parts.onContended,
           onInternalFault: parts.onInternalFault,
           onError: orElse("dispatching failed"),
         });

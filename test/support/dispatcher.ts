@@ -1,7 +1,8 @@
 import type { TestContext } from "node:test";
 import type { Claim } from "../../src/domain/attempt.ts";
 import type { Throttled } from "../../src/actions/claims.ts";
-import { Dispatcher, type Holders } from "../../src/delivery/dispatcher.ts";
+import { Dispatcher, type DispatcherOptions } from "../../src/delivery/dispatcher.ts";
+import type { Slots } from "../../src/delivery/slots.ts";
 import type { Signal } from "../../src/domain/concurrency-limit.ts";
 import { dueOf } from "./due.ts";
 
@@ -21,7 +22,11 @@ interface Settings {
   /** The ceilings that a claim finds used up. Default: none. */
   throttled?: () => Throttled[];
   elapsedMs?: () => number;
-  onContended?: (holders: Holders) => void;
+  /** Default: the dispatcher has its own. */
+  slots?: Slots;
+  /** Each claim waits for it. */
+  claiming?: Promise<void>;
+  onContended?: DispatcherOptions["onContended"];
   onError?: (error: unknown) => void;
 }
 
@@ -49,7 +54,8 @@ export function aDispatcher(
   const dispatcher = new Dispatcher({
     listDue: async (page) =>
       but.scan ? { due: dueOf(...(await but.scan())), upTo: null } : whatIsDue(page),
-    claim: ({ shares, limit }) => {
+    claim: async ({ shares, limit }) => {
+      await but.claiming;
       let left = limit;
       const subscriptionIds = shares.flatMap(({ subscriptionId, share }) => {
         const taken = Math.min(share, left, waiting.get(subscriptionId) ?? 0);
@@ -61,7 +67,7 @@ export function aDispatcher(
         .filter((id) => id !== but.inactive)
         .map((id) => ({ ...dueOf(id)[0], url: `https://${but.host ?? id}/` }) as Claim);
       const throttled = but.throttled?.() ?? [];
-      return Promise.resolve({ claims, subscriptionIds, throttled });
+      return { claims, subscriptionIds, throttled };
     },
     deliver: async ({ subscriptionId: subscription }) => {
       await new Promise<void>((end) => {
@@ -78,6 +84,7 @@ export function aDispatcher(
     concurrency,
     subscriptionConcurrency,
     pollIntervalMs,
+    ...(but.slots && { slots: but.slots }),
     ...(but.elapsedMs && { elapsedMs: but.elapsedMs }),
     onError:
       but.onError ??

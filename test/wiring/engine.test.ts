@@ -17,6 +17,7 @@ const db = await createDatabase();
 const config = { dispatchConcurrency: 4, subscriptionConcurrency: 4 } as Config;
 const silent = {
   log: pino({ level: "silent" }),
+  onContended: () => undefined,
   onEnded: () => undefined,
   onRecorded: () => undefined,
   onInternalFault: () => undefined,
