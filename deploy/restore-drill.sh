@@ -6,12 +6,14 @@
 #   restore-drill.sh '2026-11-24 03:00:00+00'      the state of that moment
 #
 # SEALING_KEYS must be set. The others have defaults:
-#   PGBACKREST_CONFIG (/etc/pgbackrest.conf), STANZA (partner), DATABASE (partner), SERVICE_ROLE (partner_service),
-#   DRILL_DIR (/var/tmp), PG_BIN (pg_config --bindir), PARTNER_API (partner-api)
+#   PGBACKREST_CONFIG (/etc/pgbackrest.conf), STANZA (partner), DATABASE (partner), SCHEMA (public),
+#   SERVICE_ROLE (partner_service), DRILL_DIR (/var/tmp), PG_BIN (pg_config --bindir), PARTNER_API (partner-api)
+# With several shards, run it for the server, the database and the schema of each.
 set -euo pipefail
 : "${SEALING_KEYS:?set it: the drill proves that the ring opens the secrets of the backup}"
 bin=${PG_BIN:-$(pg_config --bindir)}
 moment=${1:-}
+schema=${SCHEMA:-public}
 
 # PostgreSQL refuses root.
 as_postgres() {
@@ -40,13 +42,17 @@ as_postgres "$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 3600 start -o
   -c port=5432 -c unix_socket_directories=$folder -c hba_file=$folder/hba -c archive_mode=off \
   -c synchronous_standby_names=''" >/dev/null || { cat "$folder/log" >&2; exit 1; }
 socket=${folder//\//%2F}
-psql() { as_postgres "$bin/psql" -XAtq -v ON_ERROR_STOP=1 -h "$folder" -d "${DATABASE:-partner}" "$@"; }
+psql() { PGOPTIONS="-c search_path=$schema" as_postgres "$bin/psql" -XAtq -v ON_ERROR_STOP=1 -h "$folder" -d "${DATABASE:-partner}" "$@"; }
 until [[ $(psql -c 'select pg_is_in_recovery()') == f ]]; do sleep 0.2; done
 
 # Reads every row, which checks the checksum of every page.
 as_postgres "$bin/pg_dump" -h "$folder" -d "${DATABASE:-partner}" -Fc >/dev/null
 echo "newest event: $(psql -c "select coalesce(max(occurred_at)::text, 'none') from events")"
 echo "waiting deliveries: $(psql -c 'select count(*) from waiting_deliveries')"
-DATABASE_URL="postgres://${SERVICE_ROLE:-partner_service}@$socket:5432/${DATABASE:-partner}" MIGRATION_DATABASE_URL='' \
+# The restored schema knows its shard. It is checked without the others, so it is its own home shard here.
+shard=$(psql -c "update settings set value = (select value from settings where name = 'shard') where name = 'home' returning value")
+echo "shard: $shard"
+url="postgres://${SERVICE_ROLE:-partner_service}@$socket:5432/${DATABASE:-partner}?search_path=$schema"
+SHARDS="$shard=$url" DATABASE_URL='' MIGRATION_DATABASE_URL='' \
   DATA_DIR="$folder" PORT=0 OPERATOR_PORT=0 ADMIN_TOKEN='' "${PARTNER_API:-partner-api}" doctor
 echo "the backup is good"

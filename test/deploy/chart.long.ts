@@ -110,12 +110,29 @@ test("the chart reads secrets from outside, migrates before it installs, and ref
 
   for (const [values, complaint] of [
     ["settings.DATABASE_URL=postgres://x", /DATABASE_URL/],
+    ["settings.SHARDS=00=postgres://x", /SHARDS/],
     ["serviceMonitor.enabled=true", /networkPolicy\.operators/],
     ["roles.api.enabled=true", /either roles\.all/],
     ["roles.all.enabled=false", /enable roles\.all/],
     ["replicas=3", /replicas/],
   ] as const) {
     await assert.rejects(template("--set", values), complaint);
+  }
+});
+
+test("the chart reads the shards from its secrets, in place of one database", async (t) => {
+  if (!(await requireProgram(t, "go", ["version"]))) return;
+  const rendered = await template("--set", "secrets.shards=true");
+  for (const [kind, name] of [
+    ["Deployment", "partner-api-all"],
+    ["Job", "partner-api-migrate"],
+  ] as const) {
+    const object = objectOf(rendered, kind, name);
+    assert.match(
+      object,
+      /name: SHARDS\n +valueFrom: \{ secretKeyRef: \{ name: \S+, key: SHARDS \} \}/,
+    );
+    assert.doesNotMatch(object, /name: DATABASE_URL/);
   }
 });
 
