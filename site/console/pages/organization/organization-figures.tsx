@@ -7,7 +7,10 @@ import { Ago } from "../../components/time.tsx";
 export function OrganizationFigures({ organization }: { organization: OrganizationDetail }) {
   const { health, rate_limit_per_minute: limit, slug } = organization;
   const { points } = useActivity("hour", { organization: slug });
-  const peak = Math.max(0, ...points.map(({ requests = 0 }) => requests));
+  const peak = Math.max(
+    0,
+    ...points.map(({ requests = 0, rate_limited: refused = 0 }) => requests - refused),
+  );
   const refused = points.reduce((sum, { rate_limited: one = 0 }) => sum + one, 0);
   const { waiting } = health;
   return (

@@ -32,8 +32,9 @@ export function RateLimit({
   const { points, error } = useActivity(span, { organization: slug });
   const minutes = SPANS[span].stepMs / MINUTE_MS;
   const { times, series, summary } = useMemo(() => {
-    const passed = points.map(({ requests = 0 }) => requests / minutes);
+    const all = points.map(({ requests = 0 }) => requests / minutes);
     const refused = points.map(({ rate_limited: one = 0 }) => one / minutes);
+    const passed = all.map((value, index) => value - (refused[index] ?? 0));
     const peak = Math.max(0, ...passed);
     return {
       times: timesOf(points),
@@ -41,7 +42,7 @@ export function RateLimit({
         {
           label: "refused with 429",
           colour: "bad-fill",
-          values: passed.map((value, index) => value + (refused[index] ?? 0)),
+          values: all,
           told: refused,
           shape: "bars" as const,
         },
@@ -53,7 +54,7 @@ export function RateLimit({
           shape: "dashed" as const,
         },
       ],
-      summary: `at most ${perMinute(peak)} requests a minute of ${count(limit)}`,
+      summary: `at most ${perMinute(peak)} requests a minute passed of ${count(limit)}, ${perMinute(Math.max(0, ...refused))} were refused`,
     };
   }, [points, limit, minutes]);
 
