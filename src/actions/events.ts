@@ -20,6 +20,8 @@ export interface EventView {
   organization: string;
   type: string;
   occurred_at: string;
+  published_at: string;
+  request_id: string | null;
   data: object;
   deliveries: DeliveryView[];
 }
@@ -43,6 +45,8 @@ export async function getEvent(
     organization: event.organization_slug,
     type: event.type,
     occurred_at: event.occurred_at.toISOString(),
+    published_at: event.published_at.toISOString(),
+    request_id: event.request_id,
     data: JSON.parse(event.data) as object,
     deliveries: deliveries.map((row) => viewDelivery(row)),
   };

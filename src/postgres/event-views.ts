@@ -6,6 +6,9 @@ export interface StoredEventRow {
   organization_slug: string;
   type: string;
   occurred_at: Date;
+  published_at: Date;
+  /** Of the request that published it. */
+  request_id: string | null;
   /** JSON text. */
   data: string;
 }
@@ -13,7 +16,8 @@ export interface StoredEventRow {
 /** Null if absent. */
 export async function findEvent(db: Queryable, id: EventId): Promise<StoredEventRow | null> {
   const [row] = await db<StoredEventRow[]>`
-    select e.id, o.slug as organization_slug, e.type, e.occurred_at, e.data
+    select e.id, o.slug as organization_slug, e.type, e.occurred_at,
+           moment_of(e.id) as published_at, e.request_id, e.data
       from events e
       join organizations o on o.id = e.organization_id
      where e.id = ${id}`;

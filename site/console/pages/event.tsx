@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api/call.ts";
 import type { Delivery, EventDetail } from "../api/shapes.ts";
 import { usePages } from "../api/use-pages.ts";
+import { useQuery } from "../api/use-query.ts";
 import { Button } from "../components/button.tsx";
 import { useConfirm } from "../components/confirm.tsx";
 import { Copy } from "../components/copy.tsx";
@@ -10,7 +11,7 @@ import { CopiedId, OrganizationLink } from "../components/id.tsx";
 import { List } from "../components/list.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Panel } from "../components/panel.tsx";
-import { Empty } from "../components/states.tsx";
+import { Empty, Failure } from "../components/states.tsx";
 import { Moment } from "../components/time.tsx";
 import { useReport } from "../components/toasts.tsx";
 import { addressOf } from "../place.ts";
@@ -23,11 +24,11 @@ const PARENT = { label: "Deliveries", href: "#/deliveries" };
 /** One event: where it went, and its payload for those who ask for it. */
 export function EventPage({ id }: { id: string }) {
   const pages = usePages<Delivery>("deliveries", { event: id });
-  const [event, setEvent] = useState<EventDetail | null>(null);
+  const path = `events/${encodeURIComponent(id)}`;
+  const { data: event, error } = useQuery<EventDetail>(`${path}?data=false`);
+  const [seen, setSeen] = useState<EventDetail | null>(null);
   const mayChange = useMayChange();
-  const first = pages.items?.at(-1);
-  const read = async () =>
-    setEvent(await call<EventDetail>("GET", `events/${encodeURIComponent(id)}`));
+  const read = async () => setSeen(await call<EventDetail>("GET", path));
 
   return (
     <>
@@ -39,23 +40,22 @@ export function EventPage({ id }: { id: string }) {
             <Button act={pages.reload} icon="refresh">
               Refresh
             </Button>
-            {mayChange && <ErasePayload id={id} onErased={event ? read : pages.reload} />}
+            {mayChange && <ErasePayload id={id} onErased={seen ? read : pages.reload} />}
           </>
         }
       />
+      {error && <Failure error={error} />}
       <Panel title="Event">
         <Facts
           of={{
             Id: <CopiedId id={id} />,
-            Type: first && (
-              <a href={addressOf("deliveries", { event: first.event_type })}>{first.event_type}</a>
+            Type: event && (
+              <a href={addressOf("deliveries", { event: event.type })}>{event.type}</a>
             ),
-            Organization: first?.organization && (
-              <OrganizationLink slug={first.organization.slug} />
-            ),
-            Published: first && <Moment at={first.created_at} />,
+            Organization: event && <OrganizationLink slug={event.organization} />,
+            Published: event?.published_at && <Moment at={event.published_at} />,
             Occurred: event && <Moment at={event.occurred_at} />,
-            Request: first?.request_id && <CopiedId id={first.request_id} />,
+            Request: event?.request_id && <CopiedId id={event.request_id} />,
           }}
         />
       </Panel>
@@ -67,7 +67,12 @@ export function EventPage({ id }: { id: string }) {
           keyOf={({ id }) => id}
           empty={
             <Empty icon="deliveries" title="No delivery">
-              <p>No active subscription listed its type when it was published, or it is unknown.</p>
+              {event && (
+                <p>
+                  No active subscription of {event.organization} listed {event.type} when it was
+                  published.
+                </p>
+              )}
             </Empty>
           }
         />
@@ -75,12 +80,12 @@ export function EventPage({ id }: { id: string }) {
       <Panel
         title="Payload"
         note="a partner's data: look only when you need to"
-        actions={event && <Copy text={json(event.data)} what="the payload" label="Copy" />}
+        actions={seen && <Copy text={json(seen.data)} what="the payload" label="Copy" />}
       >
-        {event ? (
+        {seen ? (
           // It can be scrolled, so it can be focused.
           <pre class="payload" tabIndex={0} aria-label="Payload">
-            {json(event.data)}
+            {json(seen.data)}
           </pre>
         ) : (
           <div class="buttons">

@@ -8,6 +8,7 @@ import {
 import { pageOfShards } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
+import { nullable } from "./latency-schema.ts";
 
 const EVENT = {
   organization: Type.String({ description: "The event's organization: `org_<uuid>` or a slug." }),
@@ -127,6 +128,8 @@ export const EventDetail = Type.Object(
     organization: Type.String({ description: "The organization's slug." }),
     type: Type.String(),
     occurred_at: Timestamp,
+    published_at: Timestamp,
+    request_id: nullable(Type.String({ description: "The request that published it." })),
     data: Type.Optional(Type.Object({}, { additionalProperties: true })),
     deliveries: Type.Array(Delivery, { description: "Newest first, redeliveries included." }),
   },

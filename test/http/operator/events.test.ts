@@ -101,6 +101,8 @@ test("an event is shown with its deliveries in every state and for every role", 
     organization: slug,
     type: "order.created",
     occurred_at: clock().toISOString(),
+    published_at: clock().toISOString(),
+    request_id: event.request_id,
     data: { amount: 1 },
   });
   assert.deepEqual(
