@@ -8,6 +8,7 @@ import { keyCommands } from "./key.ts";
 import { lifeCycleCommands } from "./life-cycle.ts";
 import { listenCommand } from "./listen.ts";
 import { orgCommands } from "./org.ts";
+import { redeliveryCommands } from "./redelivery.ts";
 import { resealCommand } from "./reseal.ts";
 import { shardCommands } from "./shard.ts";
 import { statusCommand } from "./status.ts";
@@ -39,6 +40,7 @@ export function buildProgram(context: CommandContext): Command {
   keyCommands(program, context);
   subscriptionCommands(program, context);
   deliveryCommands(program, context);
+  redeliveryCommands(program, context);
   eventCommands(program, context);
   resealCommand(program, context);
   shardCommands(program, context);

@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import type { RedeliveryView } from "../actions/views/redelivery.ts";
+import type { Page } from "../domain/page.ts";
+import type { RedeliveryState, RequestedState } from "../domain/redelivery.ts";
+import type { CommandContext } from "./context.ts";
+import { at } from "./operator-api.ts";
+import {
+  cursorOption,
+  type JsonOption,
+  jsonOption,
+  limitOption,
+  pageOf,
+  type PageOptions,
+  print,
+  printPage,
+} from "./output.ts";
+import type { Style } from "./paint.ts";
+import { sentence } from "./redelivery-text.ts";
+import { type Line, shortTime } from "./table.ts";
+
+const headings = ["ID", "CREATED", "STATE", "SENT", "SKIPPED", "FAILED", "TOTAL"];
+const STATE_COLUMN = headings.indexOf("STATE");
+const STYLES = {
+  queued: "dim",
+  running: "green",
+  paused: "yellow",
+  cancelled: "yellow",
+  finished: "green",
+} as const satisfies Record<RedeliveryState, Style>;
+
+const CHANGES: Record<string, { state: RequestedState; description: string }> = {
+  pause: { state: "paused", description: "pause a redelivery" },
+  resume: { state: "running", description: "continue a paused redelivery" },
+  cancel: { state: "cancelled", description: "cancel a redelivery; what is sent is not recalled" },
+};
+
+export function redeliveryCommands(program: Command, context: CommandContext): void {
+  const redelivery = program
+    .command("redelivery")
+    .description("jobs that redeliver many, made by delivery redeliver");
+
+  redelivery
+    .command("list")
+    .description("list redeliveries, newest first")
+    .addOption(limitOption())
+    .addOption(cursorOption())
+    .addOption(jsonOption())
+    .action(async (options: PageOptions) => {
+      const page = await context.withOperatorApi((api) =>
+        api.get<Page<RedeliveryView>>("/redeliveries", pageOf(options)),
+      );
+      printPage(context, options, page, { headings, line, empty: "There is no redelivery." });
+    });
+
+  for (const [name, { state, description }] of Object.entries(CHANGES)) {
+    redelivery
+      .command(`${name} <id>`)
+      .description(description)
+      .addOption(jsonOption())
+      .action(async (id: string, options: JsonOption) => {
+        const changed = await context.withOperatorApi((api) =>
+          api.patch<RedeliveryView>(at`/redeliveries/${id}`, { state }),
+        );
+        print(context, options, changed, sentence);
+      });
+  }
+}
+
+function line(job: RedeliveryView): Line {
+  const { id, created_at, state, done, skipped, failed, total } = job;
+  return {
+    cells: [id, shortTime(created_at), state, ...[done, skipped, failed, total].map(String)],
+    styles: { [STATE_COLUMN]: STYLES[state] },
+  };
+}
