@@ -2,12 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Overview } from "../actions/overview.ts";
 import { systemClock } from "../domain/clock.ts";
+import { type ErrorCode, PartnerError } from "../domain/errors.ts";
 import type { CommandContext } from "./context.ts";
+import { explain } from "./errors.ts";
+import type { OperatorApi } from "./operator-api.ts";
 import { type JsonOption, jsonOption, print } from "./output.ts";
 import { showOverview } from "./overview-text.ts";
 
 const WATCH_MS = 2_000;
 const CLEAR = "\u001b[H\u001b[J";
+
+/** Errors that stay until somebody gives another token. */
+const LASTING: ErrorCode[] = ["unauthenticated", "insufficient_role"];
 
 export function statusCommand(program: Command, context: CommandContext): void {
   program
@@ -16,14 +22,39 @@ export function statusCommand(program: Command, context: CommandContext): void {
     .option("--watch", "refresh every 2 s until Ctrl-C")
     .addOption(jsonOption())
     .action(async ({ watch, ...options }: JsonOption & { watch?: true }) => {
-      await context.withOperatorApi(async (api) => {
-        for (;;) {
-          const overview = await api.get<Overview>("/overview");
-          if (watch && context.isTerminal && !options.json) context.stdout(CLEAR);
-          print(context, options, overview, (shown) => showOverview(shown, systemClock(), context));
-          if (!watch) return;
-          await sleep(WATCH_MS);
-        }
-      });
+      await context.withOperatorApi((api) =>
+        watch ? keepShowing(api, context, options) : show(api, context, options),
+      );
     });
+}
+
+/** While the service is away, its error is shown in place of the overview. */
+async function keepShowing(
+  api: OperatorApi,
+  context: CommandContext,
+  options: JsonOption,
+): Promise<never> {
+  const isCleared = context.isTerminal && !options.json;
+  const { pause = sleep } = context;
+  for (;;) {
+    try {
+      await show(api, context, options, isCleared ? CLEAR : "");
+    } catch (error) {
+      if (error instanceof PartnerError && LASTING.includes(error.code)) throw error;
+      if (isCleared) context.stdout(CLEAR);
+      explain(error, context);
+    }
+    await pause(WATCH_MS);
+  }
+}
+
+async function show(
+  api: OperatorApi,
+  context: CommandContext,
+  options: JsonOption,
+  before = "",
+): Promise<void> {
+  const overview = await api.get<Overview>("/overview");
+  context.stdout(before);
+  print(context, options, overview, (shown) => showOverview(shown, systemClock(), context));
 }
