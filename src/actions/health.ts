@@ -6,7 +6,7 @@ import { type Latency, latencyOf, mergeHistograms } from "../domain/latency-hist
 import { listActivity } from "../postgres/activity.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listRecentAttempts } from "../postgres/recent-attempts.ts";
-import { findOperatedSubscription } from "../postgres/subscriptions.ts";
+import { countSubscriptions, findOperatedSubscription } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getOrganization } from "./organizations.ts";
 import { histogramOf, shareOf } from "./views/activity.ts";
@@ -36,12 +36,13 @@ const DAY_MS = 24 * HOUR_MS;
 export async function getOrganizationHealth(
   deps: Deps,
   name: string,
-): Promise<OrganizationView & { health: HealthView }> {
+): Promise<OrganizationView & { subscriptions: number; health: HealthView }> {
   const row = await getOrganization(deps, name);
-  return {
-    ...viewOrganization(row),
-    health: await healthOf(deps, { kind: "organization", id: row.id }),
-  };
+  const [subscriptions, health] = await Promise.all([
+    countSubscriptions(deps.db, row.id),
+    healthOf(deps, { kind: "organization", id: row.id }),
+  ]);
+  return { ...viewOrganization(row), subscriptions, health };
 }
 
 export async function getSubscriptionHealth(

@@ -3,6 +3,7 @@ import type { Fault } from "../domain/errors.ts";
 import { UUID } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
+import { SUBSCRIPTION_ORDERS, type SubscriptionOrder } from "../domain/subscription-order.ts";
 import { listApiKeys } from "../postgres/api-keys.ts";
 import { searchDeliveries } from "../postgres/delivery-search.ts";
 import { listOrganizations } from "../postgres/organizations.ts";
@@ -54,23 +55,36 @@ export async function pageOfApiKeys(
   });
 }
 
-/** Returns a page of subscriptions, newest first, without deleted ones. */
+/** Returns a page of subscriptions without deleted ones, in the asked order. */
 export async function pageOfSubscriptions(
   { db }: Pick<Dependencies, "db">,
-  query: PageRequest & { organization?: string | undefined; active?: string | undefined },
+  query: PageRequest & {
+    organization?: string | undefined;
+    active?: string | undefined;
+    order?: string | undefined;
+  },
 ): Promise<Page<OperatedSubscriptionView>> {
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
   const active = readBoolean("/active", query.active, faults);
+  const order = readOrder(query.order, faults);
   return readPage(query, {
-    name: "subscriptions",
-    form: new RegExp(`^\\d{14} ${UUID}$`),
+    name: order === "newest" ? "subscriptions" : "failing subscriptions",
+    form: new RegExp(`^[01] \\d{10} \\d{14} ${UUID}$`),
     faults,
-    positionOf: (row) => positionAt(row.created_at, row.id),
+    positionOf: (row) => {
+      const isDisabled = Number(order === "failing" && row.auto_disabled_at !== null);
+      const failures = order === "failing" ? row.consecutive_failures : 0;
+      return `${isDisabled} ${String(failures).padStart(10, "0")} ${positionAt(row.created_at, row.id)}`;
+    },
     rows: async (position, limit) => {
       const organizationId = await idOf(db, query.organization);
-      const after = placeOf(position, (created_at, id) => ({ created_at, id }));
-      return listSubscriptions(db, { organizationId, active, after, limit });
+      const [isDisabled, failures, ...rest] = position?.split(" ") ?? [];
+      const after = placeOf(rest.length === 0 ? null : rest.join(" "), (created_at, id) => ({
+        ...{ created_at, id },
+        ...{ isDisabled: isDisabled === "1", failures: Number(failures) },
+      }));
+      return listSubscriptions(db, { organizationId, active, order, after, limit });
     },
     view: viewOperatedSubscription,
   });
@@ -104,6 +118,13 @@ export async function pageOfDeliveries(
     },
     view: viewDelivery,
   });
+}
+
+function readOrder(text: string | undefined, faults: Fault[]): SubscriptionOrder {
+  const order = SUBSCRIPTION_ORDERS.find((name) => name === (text ?? "newest"));
+  if (order !== undefined) return order;
+  faults.push({ pointer: "/order", detail: `must be one of ${SUBSCRIPTION_ORDERS.join(", ")}` });
+  return "newest";
 }
 
 /** An empty text is neither a name nor a filter. */

@@ -28,6 +28,11 @@ export async function insertApiKey(
   return count === 1;
 }
 
+/** A key as operators see it. */
+export interface OperatedApiKeyRow extends ApiKeyRow {
+  organization_slug: string;
+}
+
 /** Returns keys, newest first, after `after`. Never returns a hash. */
 export async function listApiKeys(
   db: Queryable,
@@ -42,9 +47,10 @@ export async function listApiKeys(
     after: { created_at: Date; key_id: string } | null;
     limit: number;
   },
-): Promise<ApiKeyRow[]> {
-  return db<ApiKeyRow[]>`
-    select key_id, organization_id, scopes, label, created_at, last_used_at, revoked_at
+): Promise<OperatedApiKeyRow[]> {
+  return db<OperatedApiKeyRow[]>`
+    select key_id, organization_id, scopes, label, created_at, last_used_at, revoked_at,
+           (select slug from organizations o where o.id = api_keys.organization_id) as organization_slug
       from api_keys
      where true
        ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}

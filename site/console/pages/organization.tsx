@@ -18,7 +18,9 @@ import { RateLimit } from "./organization/rate-limit.tsx";
 import { SubscriptionsOf } from "./organization/subscriptions-of.tsx";
 
 const REFRESH_MS = 15_000;
-const SUBSCRIPTIONS_MAX = "100";
+const SHOWN = "20";
+/** The subscriptions whose event types are counted. */
+const COUNTED = "200";
 
 const PARENT = { label: "Organizations", href: "#/organizations" };
 
@@ -27,8 +29,12 @@ export function OrganizationPage({ id }: { id: string }) {
     `organizations/${encodeURIComponent(id)}`,
     REFRESH_MS,
   );
-  const subscriptions = useQuery<Page<Subscription>>(
-    pathOf("subscriptions", { organization: id, limit: SUBSCRIPTIONS_MAX }),
+  const failing = useQuery<Page<Subscription>>(
+    pathOf("subscriptions", { organization: id, order: "failing", limit: SHOWN }),
+    REFRESH_MS,
+  );
+  const active = useQuery<Page<Subscription>>(
+    pathOf("subscriptions", { organization: id, active: "true", limit: COUNTED }),
     REFRESH_MS,
   );
   const mayChange = useMayChange();
@@ -63,11 +69,14 @@ export function OrganizationPage({ id }: { id: string }) {
           </p>
           <OrganizationFigures organization={data} />
           <RateLimit organization={data} mayChange={mayChange && isOpen} onChanged={reload} />
-          <SubscriptionsOf slug={slug} query={subscriptions} />
+          <SubscriptionsOf slug={slug} query={failing} total={data.subscriptions} />
           <ActivityCharts organization={slug} />
           <Keys organization={slug} mayChange={mayChange && isOpen} />
-          <Panel title="Event types" note="that its active subscriptions list">
-            <EventTypesOf subscriptions={subscriptions.data?.items ?? []} />
+          <Panel
+            title="Event types"
+            note={`that its ${active.data?.next_cursor ? `newest ${COUNTED} ` : ""}active subscriptions list`}
+          >
+            <EventTypesOf subscriptions={active.data?.items ?? []} />
           </Panel>
         </>
       )}

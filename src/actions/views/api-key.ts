@@ -1,11 +1,12 @@
 import { publicId } from "../../domain/ids.ts";
-import type { ApiKeyRow } from "../../postgres/api-keys.ts";
+import type { OperatedApiKeyRow } from "../../postgres/api-keys.ts";
 import type { IssuedKey } from "../api-keys.ts";
 
 /** A key as operators see it, without its secret and hash. */
 export interface ApiKeyView {
   key_id: string;
   organization_id: string;
+  organization: { id: string; slug: string };
   scopes: string[];
   label: string | null;
   created_at: string;
@@ -23,10 +24,12 @@ export interface IssuedKeyView {
   created_at: string;
 }
 
-export function viewApiKey(row: ApiKeyRow): ApiKeyView {
+export function viewApiKey(row: OperatedApiKeyRow): ApiKeyView {
+  const organizationId = publicId("org", row.organization_id);
   return {
     key_id: row.key_id,
-    organization_id: publicId("org", row.organization_id),
+    organization_id: organizationId,
+    organization: { id: organizationId, slug: row.organization_slug },
     scopes: row.scopes,
     label: row.label,
     created_at: row.created_at.toISOString(),

@@ -15,11 +15,17 @@ export interface SubscriptionView {
 
 /** The same, with members for operators only. */
 export interface OperatedSubscriptionView extends SubscriptionView {
+  organization: { id: string; slug: string };
   max_per_second: number | null;
 }
 
 export function viewOperatedSubscription(row: OperatedSubscriptionRow): OperatedSubscriptionView {
-  return { ...viewSubscription(row), max_per_second: row.max_per_second };
+  const view = viewSubscription(row);
+  return {
+    ...view,
+    organization: { id: view.organization_id, slug: row.organization_slug },
+    max_per_second: row.max_per_second,
+  };
 }
 
 export function viewSubscription(row: SubscriptionRow): SubscriptionView {

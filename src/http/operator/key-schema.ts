@@ -3,7 +3,7 @@ import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
 import { PageQuery, pageOfShards } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
-import { OrganizationFilter } from "./organization-schema.ts";
+import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
 const SCOPES_MAX = 50;
 const SCOPE_LENGTH_MAX = 100;
@@ -41,11 +41,23 @@ export const IssuedKey = Type.Object(
 );
 
 const ApiKey = Type.Object(
-  { ...KEY, last_used_at: NullableTimestamp, revoked_at: NullableTimestamp },
+  {
+    ...KEY,
+    organization: OrganizationLabel,
+    last_used_at: NullableTimestamp,
+    revoked_at: NullableTimestamp,
+  },
   {
     title: "ApiKey",
     description: "A key without its secret.",
-    examples: [{ ...EXAMPLE, last_used_at: "2026-01-31T10:00:00.000Z", revoked_at: null }],
+    examples: [
+      {
+        ...EXAMPLE,
+        organization: { id: EXAMPLE.organization_id, slug: "acme" },
+        last_used_at: "2026-01-31T10:00:00.000Z",
+        revoked_at: null,
+      },
+    ],
   },
 );
 

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
 import { pageEverywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
+import { SUBSCRIPTION_ORDERS } from "../../domain/subscription-order.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -12,6 +13,13 @@ const Query = Type.Object({
   organization: OrganizationFilter,
   active: Type.Optional(
     Type.Boolean({ description: "True: only active ones. False: only auto-disabled ones." }),
+  ),
+  order: Type.Optional(
+    Type.String({
+      enum: [...SUBSCRIPTION_ORDERS],
+      default: "newest",
+      description: "`failing`: auto-disabled ones first, then those with most failures in a row.",
+    }),
   ),
   ...PageQuery.properties,
 });
@@ -24,7 +32,7 @@ export function listSubscriptionsRoute(app: App, shards: Shards): void {
         operationId: "listAllSubscriptions",
         tags: ["Subscriptions"],
         summary: "List subscriptions",
-        description: "Newest first, without deleted ones.",
+        description: "Newest first by default, without deleted ones.",
         querystring: Query,
         response: {
           200: OperatedSubscriptionsPage,
@@ -35,7 +43,7 @@ export function listSubscriptionsRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = {
-        ...readFilters(query, ["organization", "active"]),
+        ...readFilters(query, ["organization", "active", "order"]),
         ...readPageRequest(query),
       };
       return pageEverywhere(shards, request, pageOfSubscriptions);

@@ -8,7 +8,13 @@ import { operatorProblems } from "./operation.ts";
 import { Organization, OrganizationParams } from "./organization-schema.ts";
 
 const OrganizationDetail = Type.Object(
-  { ...Organization.properties, health: Health },
+  {
+    ...Organization.properties,
+    subscriptions: Type.Integer({
+      description: "The number of its subscriptions, also auto-disabled ones.",
+    }),
+    health: Health,
+  },
   {
     title: "OrganizationDetail",
     description: "An organization, with the health of its deliveries.",

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { CEILING_MAX } from "../../domain/ceiling.ts";
 import { pageOfShards } from "../page-schema.ts";
 import { Subscriptions } from "../subscription-schema.ts";
+import { OrganizationLabel } from "./organization-schema.ts";
 
 const Ceiling = Type.Unsafe<number | null>({
   type: ["integer", "null"],
@@ -11,10 +12,10 @@ const Ceiling = Type.Unsafe<number | null>({
 });
 
 export const OperatedSubscription = Type.Object(
-  { ...Subscriptions.items.properties, max_per_second: Ceiling },
+  { ...Subscriptions.items.properties, organization: OrganizationLabel, max_per_second: Ceiling },
   {
     title: "OperatedSubscription",
-    description: "A subscription, with the ceiling on its attempts.",
+    description: "A subscription, with its organization and the ceiling on its attempts.",
   },
 );
 

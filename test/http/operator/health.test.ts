@@ -90,8 +90,12 @@ test("an organization is shown by its slug and by its id, with the combined heal
   const { ask } = startOperatorApi(t, deps);
   const { items } = (await ask({ url: "organizations" })).body as { items: object[] };
   const { body } = await ask({ url: "organizations/acme" });
-  const { health, ...listed } = body as { health: HealthView };
+  const { health, subscriptions, ...listed } = body as {
+    health: HealthView;
+    subscriptions: number;
+  };
   assert.deepEqual([listed], items);
+  assert.equal(subscriptions, 2);
   requireHealth(health);
   const byId = await ask({ url: `organizations/${publicId("org", organization.id)}` });
   assert.deepEqual(byId.body, body);

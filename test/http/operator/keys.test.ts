@@ -40,7 +40,7 @@ test("a key is created by id or slug; its token works and is shown only once", a
     assert.equal(list.text.includes(token.split(".")[1] ?? ""), false);
     assert.deepEqual(Object.keys((list.body as Page<ApiKeyView>).items[0] ?? {}).sort(), [
       ...["created_at", "key_id", "label", "last_used_at"],
-      ...["organization_id", "revoked_at", "scopes"],
+      ...["organization", "organization_id", "revoked_at", "scopes"],
     ]);
     assert.equal(logged.at(-3)?.["subject"], key_id);
   }

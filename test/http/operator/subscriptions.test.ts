@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pageOfFailures } from "../../../src/actions/failures.ts";
 import type { AttemptView } from "../../../src/actions/views/delivery.ts";
+import { getOrganization } from "../../../src/actions/organizations.ts";
 import type { OperatedSubscriptionView } from "../../../src/actions/views/subscription.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
@@ -16,6 +17,9 @@ import {
 import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
+
+const slugOf = async ({ organization_id: id }: { organization_id: string }) =>
+  (await getOrganization(deps, publicId("org", id))).slug;
 
 test("subscriptions of all organizations are listed and deleted, without their secrets", async (t) => {
   const { ask, logged } = startOperatorApi(t, deps);
@@ -33,6 +37,7 @@ test("subscriptions of all organizations are listed and deleted, without their s
     auto_disabled_at: null,
     consecutive_failures: 0,
     created_at: made.created_at.toISOString(),
+    organization: { id: publicId("org", made.organization_id), slug: await slugOf(made) },
     max_per_second: null,
   });
 
@@ -131,4 +136,35 @@ test("operators read the failures audit of any subscription page by page, as its
   const rest = (await ask({ url: `${url}?limit=2&cursor=${first.next_cursor}` })).body;
   assert.deepEqual([...first.items, ...(rest as Page<AttemptView>).items], partners.items);
   assert.equal((await ask({ url: "subscriptions/wh_x/failures" })).status, 404);
+});
+
+test("in the order `failing`, auto-disabled and failing ones come first, also behind a hundred newer ones", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const organizationId = await anOrganization(deps);
+  const made: string[] = [];
+  for (let i = 0; i < 103; i++) {
+    made.push((await aSubscription(deps, organizationId)).id);
+    clock.advance(1);
+  }
+  const [disabled = "", failing = "", worse = ""] = made;
+  await deps.db`update subscriptions set auto_disabled_at = ${clock()} where id = ${disabled}`;
+  await deps.db`update subscriptions set consecutive_failures = 3 where id = ${failing}`;
+  await deps.db`update subscriptions set consecutive_failures = 12 where id = ${worse}`;
+  const found: string[] = [];
+  for (let more = ""; ;) {
+    const query = `organization=${publicId("org", organizationId)}&order=failing&limit=2${more}`;
+    const { body } = await ask({ url: `subscriptions?${query}` });
+    const { items, next_cursor } = body as Page<OperatedSubscriptionView>;
+    found.push(...items.map(({ id }) => id));
+    if (next_cursor === null) break;
+    more = `&cursor=${next_cursor}`;
+  }
+  const newest = made.slice(3).reverse();
+  assert.deepEqual(
+    found,
+    [disabled, worse, failing, ...newest].map((id) => publicId("wh", id)),
+  );
+  const shown = await ask({ url: `organizations/${publicId("org", organizationId)}` });
+  assert.equal((shown.body as { subscriptions: number }).subscriptions, 103);
+  assert.equal((await ask({ url: "subscriptions?order=oldest" })).status, 422);
 });

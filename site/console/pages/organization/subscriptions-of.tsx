@@ -1,15 +1,14 @@
-import { useState } from "preact/hooks";
 import type { Page, Subscription, SubscriptionDetail } from "../../api/shapes.ts";
 import { type Query, useQuery } from "../../api/use-query.ts";
 import { AttemptStrip } from "../../charts/attempt-strip.tsx";
-import { Button } from "../../components/button.tsx";
+import { count } from "../../components/numbers.ts";
 import { Panel } from "../../components/panel.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { ShareBar } from "../overview/ranked.tsx";
+import { addressOf } from "../../place.ts";
 import { SUBSCRIPTION_COLUMNS } from "../subscriptions.tsx";
 
-const SHOWN_FIRST = 20;
 const HEALTH_REFRESH_MS = 60_000;
 
 const HEALTH: Column<Subscription>[] = [
@@ -19,19 +18,23 @@ const HEALTH: Column<Subscription>[] = [
 
 const COLUMNS = [...SUBSCRIPTION_COLUMNS.slice(0, 3), ...HEALTH, ...SUBSCRIPTION_COLUMNS.slice(3)];
 
-/** An organization's subscriptions, failing ones first. */
+/** The first of an organization's subscriptions, of `total`. Failing ones are the first. */
 export function SubscriptionsOf({
   slug,
   query: { data, error, reload },
+  total = 0,
 }: {
   slug: string;
   query: Query<Page<Subscription>>;
+  total?: number | undefined;
 }) {
-  const [isFull, setIsFull] = useState(false);
-  const ordered = [...(data?.items ?? [])].sort(failingFirst);
-  const shown = isFull ? ordered : ordered.slice(0, SHOWN_FIRST);
+  const shown = data?.items ?? [];
+  const isPart = data !== null && data.next_cursor !== null;
+  const note = isPart
+    ? `${shown.length} of ${count(total)}, failing ones first`
+    : "failing ones first";
   return (
-    <Panel title="Subscriptions" note="failing ones first">
+    <Panel title="Subscriptions" note={note}>
       {error && <Failure error={error} retry={reload} />}
       {data === null && !error && <Loading />}
       {data?.items.length === 0 && (
@@ -42,20 +45,17 @@ export function SubscriptionsOf({
       {shown.length > 0 && (
         <Table name="Subscriptions" columns={COLUMNS} items={shown} keyOf={({ id }) => id} />
       )}
-      {ordered.length > shown.length && (
+      {isPart && (
         <div class="list-foot">
-          <Button act={() => setIsFull(true)}>Show all {ordered.length}</Button>
+          <a
+            class="button"
+            href={addressOf("subscriptions", { organization: slug, order: "failing" })}
+          >
+            All {count(total)} subscriptions
+          </a>
         </div>
       )}
     </Panel>
-  );
-}
-
-function failingFirst(a: Subscription, b: Subscription): number {
-  return (
-    Number(a.active) - Number(b.active) ||
-    b.consecutive_failures - a.consecutive_failures ||
-    b.created_at.localeCompare(a.created_at)
   );
 }
 
