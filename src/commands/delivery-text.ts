@@ -4,55 +4,55 @@ import type {
   DeliveryView,
   StandingView,
 } from "../actions/views/delivery.ts";
-import type { DeliveryState } from "../domain/delivery.ts";
-import type { Style } from "./paint.ts";
+import { painter } from "./paint.ts";
+import { DELIVERY_STYLES } from "./state-style.ts";
 import { cut, fields, type Line, shortTime, table } from "./table.ts";
 
 export const deliveryHeadings = ["ID", "CREATED", "STATE", "ATTEMPTS"];
 
 const STATE_COLUMN = deliveryHeadings.indexOf("STATE");
-const STATE_STYLES = {
-  waiting: "dim",
-  delivered: "green",
-  dead_lettered: "red",
-  cancelled: "yellow",
-} as const satisfies Record<DeliveryState, Style>;
 
 export function deliveryLine(item: DeliveryView): Line {
   const reason = item.reason === null ? "" : ` (${item.reason})`;
   return {
     cells: [item.id, shortTime(item.created_at), item.state, `${item.attempts}${reason}`],
     note: `${cut(item.organization.slug, 24)} → ${cut(item.host, 48)}  ${cut(item.event_type, 40)}`,
-    styles: { [STATE_COLUMN]: STATE_STYLES[item.state] },
+    styles: { [STATE_COLUMN]: DELIVERY_STYLES[item.state] },
   };
 }
 
 export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: boolean }): string {
   const { subscription } = delivery;
-  const facts = fields({
-    id: delivery.id,
-    event: `${delivery.event_id} ${delivery.event_type}`,
-    subscription: `${delivery.subscription_id}${endOf(subscription)}`,
-    url: subscription.url,
-    organization: `${delivery.organization_id} ${subscription.organization_slug}`,
-    state: delivery.state,
-    created: delivery.created_at,
-    due: delivery.due_at ?? "-",
-    finished: delivery.finished_at ?? "-",
-    ...(delivery.request_id !== null && { request: delivery.request_id }),
-    ...(delivery.redelivery_of !== null && { repeats: delivery.redelivery_of }),
-    ...(delivery.redelivered_as !== null && { "redelivered as": delivery.redelivered_as }),
-  });
+  const paint = painter(options);
+  const facts = fields(
+    {
+      id: delivery.id,
+      event: `${delivery.event_id} ${delivery.event_type}`,
+      subscription: `${delivery.subscription_id}${endOf(subscription)}`,
+      url: subscription.url,
+      organization: `${delivery.organization_id} ${subscription.organization_slug}`,
+      state: delivery.state,
+      created: delivery.created_at,
+      due: delivery.due_at ?? "-",
+      finished: delivery.finished_at ?? "-",
+      ...(delivery.request_id !== null && { request: delivery.request_id }),
+      ...(delivery.redelivery_of !== null && { repeats: delivery.redelivery_of }),
+      ...(delivery.redelivered_as !== null && { "redelivered as": delivery.redelivered_as }),
+    },
+    { state: (text) => paint(DELIVERY_STYLES[delivery.state], text) },
+  );
   if (delivery.attempt_log.length === 0) return `${facts}\nNo finished attempts yet.\n`;
 
-  const headings = ["ATTEMPT", "AT", "OUTCOME", "STATUS", "TOOK", "NEXT"];
-  return `${facts}\n${table(headings, delivery.attempt_log.map(attemptLine), options)}`;
+  return `${facts}\n${table(attemptHeadings, delivery.attempt_log.map(attemptLine), options)}`;
 }
 
 function endOf({ deleted_at, auto_disabled_at }: StandingView): string {
   if (deleted_at !== null) return `, deleted ${deleted_at}`;
   return auto_disabled_at === null ? "" : `, auto-disabled ${auto_disabled_at}`;
 }
+
+const attemptHeadings = ["ATTEMPT", "AT", "OUTCOME", "STATUS", "TOOK", "NEXT"];
+const OUTCOME_COLUMN = attemptHeadings.indexOf("OUTCOME");
 
 function attemptLine(attempt: AttemptView): Line {
   return {
@@ -64,5 +64,6 @@ function attemptLine(attempt: AttemptView): Line {
       `${attempt.duration_ms} ms`,
       attempt.next_attempt_at ?? "-",
     ],
+    styles: { [OUTCOME_COLUMN]: attempt.status === "delivered" ? "green" : "red" },
   };
 }

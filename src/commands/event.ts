@@ -12,6 +12,7 @@ import {
   print,
   printPage,
 } from "./output.ts";
+import { cut, fitted } from "./table.ts";
 import { publishCommand, showCommand } from "./published-event.ts";
 
 interface TypesOptions extends PageOptions {
@@ -64,7 +65,10 @@ function typesCommand(event: Command, context: CommandContext): void {
       );
       printPage(context, options, page, {
         headings: ["TYPE", "SUMMARY"],
-        line: ({ type, summary }) => ({ cells: [type, summary] }),
+        line: ({ type, summary }) => {
+          const { cell, ...below } = fitted(type, 50);
+          return { cells: [cell, cut(summary, 68)], ...below };
+        },
         empty: "There are no event types.",
       });
     });

@@ -15,7 +15,7 @@ import {
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
-import { shortTime } from "./table.ts";
+import { cut, shortTime } from "./table.ts";
 
 export function keyCommands(program: Command, context: CommandContext): void {
   const key = program.command("key").description("partners' API keys");
@@ -77,9 +77,9 @@ function listCommand(key: Command, context: CommandContext): void {
             shortTime(item.created_at),
             shortTime(item.last_used_at),
             shortTime(item.revoked_at),
-            item.label ?? "-",
+            cut(item.label ?? "-", 39),
           ],
-          note: `${item.organization_id}  ${item.scopes.join(" ")}`,
+          note: cut(`${item.organization.slug}  ${item.scopes.join(" ")}`, 118),
         }),
         empty: "No key matches.",
       });

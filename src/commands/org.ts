@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
-import { shortTime } from "./table.ts";
+import { fitted, shortTime } from "./table.ts";
 
 export function orgCommands(program: Command, context: CommandContext): void {
   const org = program.command("org").description("partners' organizations");
@@ -51,9 +51,13 @@ export function orgCommands(program: Command, context: CommandContext): void {
         page.items.some(({ shard }) => shard !== undefined) ? [cell] : [];
       printPage(context, options, page, {
         headings: ["ID", ...ifSharded("SHARD"), "PER MINUTE", "CREATED", "SLUG"],
-        line: ({ id, slug, rate_limit_per_minute: limit, created_at, shard = "" }) => ({
-          cells: [id, ...ifSharded(shard), String(limit), shortTime(created_at), slug],
-        }),
+        line: ({ id, slug, rate_limit_per_minute: limit, created_at, shard = "" }) => {
+          const { cell, ...below } = fitted(slug, 40);
+          return {
+            cells: [id, ...ifSharded(shard), String(limit), shortTime(created_at), cell],
+            ...below,
+          };
+        },
         empty: "There are no organizations yet.",
       });
     });

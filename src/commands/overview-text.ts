@@ -3,6 +3,7 @@ import type { Latency } from "../domain/latency-histogram.ts";
 import type { ServiceStatus } from "../domain/overview.ts";
 import { painter, type Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
+import { PROCESS_STYLES } from "./state-style.ts";
 import { cut, fields, type Line, table } from "./table.ts";
 
 /** The longest line, unless a word of a problem's text is longer. */
@@ -77,6 +78,9 @@ function ranked(heading: string, items: Overview["failing"], screen: Screen): st
   return `\n${table([heading, "RECEIVER", "ATTEMPTS", "SUCCEED", "P50", "P99"], lines, screen)}`;
 }
 
+const processHeadings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "IN FLIGHT"];
+const STATE_COLUMN = processHeadings.indexOf("STATE");
+
 function processes({ processes: all }: Overview, now: Date, screen: Screen): string {
   if (all.length === 0) return "\nNo process has reported yet.\n";
   const lines = all.map((one): Line => ({
@@ -89,9 +93,9 @@ function processes({ processes: all }: Overview, now: Date, screen: Screen): str
       ageOf(one.last_seen_at, now),
       String(one.attempts_under_way),
     ],
+    styles: { [STATE_COLUMN]: PROCESS_STYLES[one.state] },
   }));
-  const headings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "IN FLIGHT"];
-  return `\n${table(headings, lines, screen)}`;
+  return `\n${table(processHeadings, lines, screen)}`;
 }
 
 function number(value: number | null): string {

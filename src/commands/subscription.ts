@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { OperatedSubscriptionView } from "../actions/views/subscription.ts";
 import type { Page } from "../domain/page.ts";
+import { SUBSCRIPTION_ORDERS } from "../domain/subscription-order.ts";
 import { at } from "./operator-api.ts";
 import {
   print,
@@ -14,7 +15,32 @@ import {
   wholeNumber,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
-import { shortTime } from "./table.ts";
+import { SUBSCRIPTION_STYLES } from "./state-style.ts";
+import { cut, type Line, shortTime } from "./table.ts";
+
+interface Filters {
+  organization?: string;
+  active?: string;
+  order?: string;
+}
+
+const subscriptionHeadings = ["ID", "CREATED", "STATE", "AUTO-DISABLED", "FAILURES"];
+const STATE_COLUMN = subscriptionHeadings.indexOf("STATE");
+
+function subscriptionLine(item: OperatedSubscriptionView): Line {
+  const state = item.active ? "active" : "disabled";
+  return {
+    cells: [
+      item.id,
+      shortTime(item.created_at),
+      state,
+      shortTime(item.auto_disabled_at),
+      String(item.consecutive_failures),
+    ],
+    note: `${cut(item.organization.slug, 30)}  ${cut(item.url, 84)}`,
+    styles: { [STATE_COLUMN]: SUBSCRIPTION_STYLES[state] },
+  };
+}
 
 export function subscriptionCommands(program: Command, context: CommandContext): void {
   const subscription = program
@@ -26,26 +52,19 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .description("list subscriptions, newest first")
     .option("--organization <organization>", "only of this organization: id or slug")
     .option("--active <active>", "true: only active ones; false: only auto-disabled ones")
+    .option("--order <order>", `${SUBSCRIPTION_ORDERS.join(" or ")} first`)
     .addOption(limitOption())
     .addOption(cursorOption())
     .addOption(jsonOption())
-    .action(async (options: PageOptions & { organization?: string; active?: string }) => {
-      const { organization, active } = options;
-      const query = { organization, active, ...pageOf(options) };
+    .action(async (options: PageOptions & Filters) => {
+      const { organization, active, order } = options;
+      const query = { organization, active, order, ...pageOf(options) };
       const page = await context.withOperatorApi((api) =>
         api.get<Page<OperatedSubscriptionView>>("/subscriptions", query),
       );
       printPage(context, options, page, {
-        headings: ["ID", "CREATED", "AUTO-DISABLED", "FAILURES"],
-        line: (item) => ({
-          cells: [
-            item.id,
-            shortTime(item.created_at),
-            shortTime(item.auto_disabled_at),
-            String(item.consecutive_failures),
-          ],
-          note: `${item.organization_id}  ${item.url}`,
-        }),
+        headings: subscriptionHeadings,
+        line: subscriptionLine,
         empty: "No subscription matches.",
       });
     });

@@ -39,12 +39,23 @@ export function table(
   return [paint("bold", head), ...noted].map((s) => `${s}\n`).join("");
 }
 
-/** Formats fields, one per line. */
-export function fields(entries: Record<string, string>): string {
+/** Formats fields, one per line. `paints` changes how values look, not their text. */
+export function fields(
+  entries: Record<string, string>,
+  paints: Record<string, (text: string) => string> = {},
+): string {
   const width = Math.max(...Object.keys(entries).map((name) => name.length));
   return Object.entries(entries)
-    .map(([name, value]) => `${name.padEnd(width)}${GAP}${printable(value)}\n`)
+    .map(([name, value]) => {
+      const shown = printable(value);
+      return `${name.padEnd(width)}${GAP}${paints[name]?.(shown) ?? shown}\n`;
+    })
     .join("");
+}
+
+/** A name for a column of `max` characters. A longer one is cut, and stands below in full. */
+export function fitted(name: string, max: number): { cell: string; note?: string } {
+  return name.length <= max ? { cell: name } : { cell: cut(name, max), note: name };
 }
 
 /** Shortens a text to at most `max` characters. */

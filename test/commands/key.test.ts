@@ -63,6 +63,7 @@ test("the list shows keys of one or all organizations, without tokens", async ()
   assert.deepEqual(newest, {
     key_id: TOKEN.exec(token)?.[1],
     organization_id: newest?.organization_id,
+    organization: { id: newest?.organization_id, slug: "globex" },
     scopes: ["identity:read"],
     label: null,
     created_at: "2026-01-01T00:01:00.000Z",
@@ -75,9 +76,9 @@ test("the list shows keys of one or all organizations, without tokens", async ()
   assert.match(head, /^KEY ID {2,}CREATED {2,}LAST USED {2,}REVOKED {2,}LABEL$/);
   assert.deepEqual(lines, [
     `${newest.key_id}  2026-01-01 00:01Z  2026-01-01 00:01Z  -        -`,
-    `  ${newest.organization_id}  identity:read`,
+    "  globex  identity:read",
     `${older.key_id}  2026-01-01 00:00Z  -                  -        tests`,
-    `  ${newest.organization_id}  identity:read`,
+    "  globex  identity:read",
   ]);
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countRequest } from "../../src/actions/counted-activity.ts";
 import type { Overview } from "../../src/actions/overview.ts";
+import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { showOverview } from "../../src/commands/overview-text.ts";
 import { recordProcess } from "../../src/postgres/processes.ts";
 import { createCommandLine } from "../support/command-line.ts";
@@ -74,4 +75,33 @@ test("a long problem is wrapped, long names are cut, and no control character re
   );
   assert.ok(widest(text) <= 120, String(widest(text)));
   assert.ok(!text.includes("\u001b"));
+});
+
+test("--watch shows an error while the service is away, and goes on", async () => {
+  const overview = await json<Overview>("status");
+  const answers = [
+    { status: 200, text: JSON.stringify(overview) },
+    { status: 503, text: JSON.stringify({ code: "unavailable", detail: "The database is away." }) },
+    { status: 200, text: JSON.stringify(overview) },
+    { status: 401, text: JSON.stringify({ code: "unauthenticated", detail: "Another token." }) },
+  ];
+  let turns = 0;
+  const api = new OperatorApi(() => {
+    const answer = answers[turns++];
+    assert.ok(answer);
+    return Promise.resolve(answer);
+  });
+  const { run } = createCommandLine(deps, {
+    withOperatorApi: (use) => use(api),
+    pause: () => Promise.resolve(),
+  });
+  const { status, stdout, stderr } = await run("status", "--watch");
+  assert.equal(stdout.match(/^ok: the service is healthy$/gm)?.length, 2);
+  assert.match(stderr, /^error: The database is away\.\nerror: Another token\.\n$/);
+  assert.equal(status, 1, "a wrong token does not become right");
+});
+
+test("the state of a process is coloured on a terminal", async () => {
+  const text = showOverview(await json<Overview>("status"), clock(), { isTerminal: true });
+  assert.match(text, /one:1 .*\u001b\[32mrunning\u001b\[39m/);
 });

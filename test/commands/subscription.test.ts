@@ -25,6 +25,7 @@ test("an empty list of subscriptions is a sentence", async () => {
 
 test("a subscription is shown as the partner sees it, without its secret", async () => {
   const made = await aSubscription(deps);
+  const { slug } = await getOrganization(deps, publicId("org", made.organization_id));
   const { stdout } = await run("subscription", "list", "--json");
   assert.equal(stdout.includes(made.secret), false);
   assert.deepEqual(JSON.parse(stdout), {
@@ -38,6 +39,7 @@ test("a subscription is shown as the partner sees it, without its secret", async
         auto_disabled_at: null,
         consecutive_failures: 0,
         created_at: "2026-01-01T00:00:00.000Z",
+        organization: { id: publicId("org", made.organization_id), slug },
         max_per_second: null,
       },
     ],
@@ -45,9 +47,9 @@ test("a subscription is shown as the partner sees it, without its secret", async
   });
   assert.equal(
     (await run("subscription", "list")).stdout,
-    `${"ID".padEnd(39)}  CREATED            AUTO-DISABLED  FAILURES\n` +
-      `wh_${made.id}  2026-01-01 00:00Z  -              0\n` +
-      `  org_${made.organization_id}  https://receiver.example/hooks\n`,
+    `${"ID".padEnd(39)}  CREATED            STATE   AUTO-DISABLED  FAILURES\n` +
+      `wh_${made.id}  2026-01-01 00:00Z  active  -              0\n` +
+      `  ${slug}  https://receiver.example/hooks\n`,
   );
 });
 
