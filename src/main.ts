@@ -15,6 +15,7 @@ import { buildPartnerApp } from "./http/partner/app.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
 import { createContentionLog } from "./wiring/contention-log.ts";
 import { databaseFolder } from "./wiring/database.ts";
+import { rulesOf } from "./wiring/dependencies.ts";
 import { planConnections } from "./wiring/descriptors.ts";
 import { openDestinations } from "./wiring/destinations.ts";
 import { requireEgressSource } from "./wiring/egress-source.ts";
@@ -101,6 +102,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   }, clockOf(running.all));
   const shards = new Shards(running.all, {
     ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
+    rules: rulesOf(config),
   });
   const sender = createSender({
     check: destinations.forDeliveries,

@@ -17,7 +17,7 @@ export interface Shard {
 /** What holds for all shards. */
 type Settings = Pick<
   Dependencies,
-  "eventTypes" | "platformOrganization" | "retentionMs" | "ownProblems"
+  "eventTypes" | "platformOrganization" | "retentionMs" | "ownProblems" | "rules"
 >;
 
 /** The shards of the service, the home shard first. */

@@ -35,17 +35,21 @@ export async function openFoundations(
     shard: config.shard,
     clock: clock.now,
     ring: await openRing(config, db),
-    rules: {
-      retryDelaysMs: config.retryDelaysMs,
-      autoDisableAfter: config.autoDisableAfter,
-      maxSubscriptions: config.maxSubscriptions,
-      leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
-    },
+    rules: rulesOf(config),
     platformOrganization: config.platformOrganization,
     cancelling: createCancelling({ db, clock: clock.now }, { onCancelFailed, onCancelled }),
     activity,
   };
   return { foundations, clock };
+}
+
+export function rulesOf(config: Config): Dependencies["rules"] {
+  return {
+    retryDelaysMs: config.retryDelaysMs,
+    autoDisableAfter: config.autoDisableAfter,
+    maxSubscriptions: config.maxSubscriptions,
+    leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
+  };
 }
 
 /** For commands, which have no dispatcher. If there are several shards, those that are away are left out. */
@@ -71,7 +75,8 @@ export async function openShards(
   for (const one of others) shards.push(await open(one));
   const { platformOrganization, retentionMs } = config;
   const ownProblems = () => Promise.resolve([]);
-  return new Shards(shards, { eventTypes, platformOrganization, retentionMs, ownProblems });
+  const rules = rulesOf(config);
+  return new Shards(shards, { eventTypes, platformOrganization, retentionMs, ownProblems, rules });
 }
 
 async function openDependencies(

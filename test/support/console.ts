@@ -1,5 +1,6 @@
 import { after } from "node:test";
 import type { Page } from "playwright-core";
+import type { Parts } from "../../src/actions/dependencies.ts";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { publicId } from "../../src/domain/ids.ts";
@@ -14,10 +15,18 @@ export const HOSTILE = "<img/src=x/onerror=alert(1)>";
 export const TOKEN = OPERATORS[0]?.token ?? "";
 
 /** The operators' listener and a browser. Both use the real time, because the browser does. */
-export async function aServedConsole() {
+export async function aServedConsole(changed: Partial<Parts["rules"]> = {}) {
   const db = await createDatabase();
-  const rules = { retryDelaysMs: [], autoDisableAfter: 20, maxSubscriptions: 100, leaseMs: 30_000 };
-  const { deps, deliverDue } = await createEngine(db, { rules, clock: systemClock });
+  const rules = {
+    retryDelaysMs: [],
+    autoDisableAfter: 20,
+    maxSubscriptions: 1_000,
+    leaseMs: 30_000,
+  };
+  const { deps, deliverDue } = await createEngine(db, {
+    rules: { ...rules, ...changed },
+    clock: systemClock,
+  });
   const { app, ask } = startOperatorApi({ after }, deps, { pages: await aBuiltSite() });
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   return { deps, deliverDue, ask, site: await aBrowserAt(base) };

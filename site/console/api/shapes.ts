@@ -11,6 +11,8 @@ export type Role = "operate" | "read";
 export interface SessionInfo {
   name: string;
   role: Role;
+  /** The failed attempts in a row that disable a subscription. */
+  auto_disable_after?: number;
 }
 
 export interface Percentiles {
@@ -128,6 +130,8 @@ export interface Organization {
 }
 
 export interface OrganizationDetail extends Organization {
+  /** The number of its subscriptions. */
+  subscriptions?: number;
   health: Health;
 }
 
@@ -213,7 +217,10 @@ export interface EventDetail {
   organization: string;
   type: string;
   occurred_at: string;
-  data: unknown;
+  published_at?: string;
+  request_id?: string | null;
+  /** Left out on request. */
+  data?: unknown;
   deliveries: Delivery[];
 }
 

@@ -9,6 +9,7 @@ import { Empty } from "../components/states.tsx";
 import type { Column } from "../components/table.tsx";
 import { Ago } from "../components/time.tsx";
 import { addressOf, go, recordAddress } from "../place.ts";
+import { InARow } from "./subscription/streak.tsx";
 
 export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
   {
@@ -32,7 +33,7 @@ export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
     number: true,
     line: 2,
     end: true,
-    show: ({ consecutive_failures: streak }) => `${streak} of 20`,
+    show: ({ consecutive_failures: streak }) => <InARow streak={streak} />,
   },
   {
     title: "Event types",
@@ -51,7 +52,7 @@ export function SubscriptionsPage({ query }: { query: Record<string, string> }) 
   return (
     <>
       <PageHead title="Subscriptions" />
-      <Panel title="All subscriptions" note="newest first">
+      <Panel title="All subscriptions">
         <form
           key={JSON.stringify(query)}
           class="filters"
@@ -72,6 +73,14 @@ export function SubscriptionsPage({ query }: { query: Record<string, string> }) 
             none="any"
             options={{ true: "active", false: "auto-disabled" }}
             chosen={query.active}
+            onChange={({ currentTarget }) => currentTarget.form?.requestSubmit()}
+          />
+          <Choice
+            label="Order"
+            name="order"
+            none="newest first"
+            options={{ failing: "failing ones first" }}
+            chosen={query.order}
             onChange={({ currentTarget }) => currentTarget.form?.requestSubmit()}
           />
           <div class="buttons">

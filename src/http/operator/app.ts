@@ -111,7 +111,7 @@ const SAME_SERVER = () => "/";
 const CONTACT = { name: "The operators of this service" };
 
 function operatorRoutes(app: App, shards: Shards): void {
-  showSessionRoute(app);
+  showSessionRoute(app, shards);
   signOutRoute(app, shards);
   createOrganizationRoute(app, shards);
   listOrganizationsRoute(app, shards);

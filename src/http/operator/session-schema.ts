@@ -15,6 +15,9 @@ export const SessionDetail = Type.Object(
     name: Type.String({ description: "The name of the token." }),
     role: Type.String({ enum: [...OPERATOR_ROLES] }),
     expires_at: timestampOrNull("When the session ends; null for a token."),
+    auto_disable_after: Type.Integer({
+      description: "How many failed attempts in a row disable a subscription.",
+    }),
   },
-  { title: "Session", description: "Who is signed in." },
+  { title: "Session", description: "Who is signed in, and what the service is set to." },
 );

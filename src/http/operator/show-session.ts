@@ -1,8 +1,9 @@
+import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { operatorProblems } from "./operation.ts";
 import { SessionDetail } from "./session-schema.ts";
 
-export function showSessionRoute(app: App): void {
+export function showSessionRoute(app: App, shards: Shards): void {
   app.get(
     "/session",
     {
@@ -19,6 +20,7 @@ export function showSessionRoute(app: App): void {
       name: operator,
       role,
       expires_at: session?.endsAt.toISOString() ?? null,
+      auto_disable_after: shards.settings.rules.autoDisableAfter,
     }),
   );
 }

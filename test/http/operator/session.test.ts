@@ -64,12 +64,16 @@ test("a session shows its name, role and end, and a token has no end", async (t)
   const cookie = cookieOf(await signIn(api, READER.token));
   const expires_at = new Date(clock().getTime() + 12 * HOUR_MS).toISOString();
   const shown = await api.ask(as(cookie, { url: "session" }));
-  assert.deepEqual(shown.body, { name: "rita", role: "read", expires_at });
+  assert.deepEqual(shown.body, {
+    ...{ name: "rita", role: "read", expires_at },
+    auto_disable_after: 20,
+  });
   assert.equal(shown.headers["x-operator-role"], "read");
   assert.deepEqual((await api.ask({ url: "session" })).body, {
     name: "alice",
     role: "operate",
     expires_at: null,
+    auto_disable_after: 20,
   });
 });
 

@@ -6,6 +6,7 @@ import { Panel } from "../../components/panel.tsx";
 import { Empty } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { recordAddress } from "../../place.ts";
+import { InARow } from "../subscription/streak.tsx";
 
 type Item = RankedSubscription;
 
@@ -51,7 +52,7 @@ const FAILING: Column<Item>[] = [
     number: true,
     line: 2,
     end: true,
-    show: ({ consecutive_failures: streak }) => `${streak} of 20`,
+    show: ({ consecutive_failures: streak }) => <InARow streak={streak} />,
   },
 ];
 

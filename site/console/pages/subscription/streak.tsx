@@ -1,28 +1,31 @@
 import type { SubscriptionDetail } from "../../api/shapes.ts";
 import { Icon } from "../../components/icon.tsx";
+import { count } from "../../components/numbers.ts";
 import { Moment } from "../../components/time.tsx";
+import { useSession } from "../../session/session.tsx";
 
-const DISABLED_AT = 20;
+const BOXES_MAX = 40;
 
-/** The failed attempts in a row. The twentieth disables the subscription. */
+/** Failed attempts in a row, of those that disable a subscription. */
+export function InARow({ streak }: { streak: number }) {
+  const { auto_disable_after: limit } = useSession();
+  return <>{limit === undefined ? count(streak) : `${count(streak)} of ${count(limit)}`}</>;
+}
+
+/** The failed attempts in a row. The last of them disables the subscription. */
 export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
   const { consecutive_failures: streak, auto_disabled_at: disabledAt, health } = subscription;
+  const { auto_disable_after: limit } = useSession();
   if (streak === 0) return <p class="quiet">No failed attempt since the last success.</p>;
-  const first = health.recent.slice(-streak)[0];
+  // An interrupted attempt is ours, and does not count. A long streak began before the last attempts.
+  const counted = health.recent.filter(({ reason }) => reason !== "interrupted");
+  const first = counted.length >= streak ? counted.at(-streak) : undefined;
   return (
     <>
-      <div
-        class="streak"
-        role="img"
-        aria-label={`${streak} of ${DISABLED_AT} failed attempts in a row`}
-      >
-        {Array.from({ length: DISABLED_AT }, (_, place) => (
-          <span class={place < streak ? "on" : ""} />
-        ))}
-      </div>
+      {limit !== undefined && <Boxes streak={streak} limit={limit} />}
       <p>
         <strong>
-          {streak} of {DISABLED_AT}
+          <InARow streak={streak} />
         </strong>{" "}
         failed attempts in a row
         {first && (
@@ -44,5 +47,18 @@ export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
         </div>
       )}
     </>
+  );
+}
+
+/** A box for each attempt, or for several if the limit is high. */
+function Boxes({ streak, limit }: { streak: number; limit: number }) {
+  const boxes = Math.min(limit, BOXES_MAX);
+  const full = Math.ceil((boxes * streak) / limit);
+  return (
+    <div class="streak" role="img" aria-label={`${streak} of ${limit} failed attempts in a row`}>
+      {Array.from({ length: boxes }, (_, place) => (
+        <span class={place < full ? "on" : ""} />
+      ))}
+    </div>
   );
 }
