@@ -32,11 +32,11 @@ test("an event is published from the command line or a file, and shown", async (
   assert.deepEqual(rest, { deliveries: 0, duplicate: false });
 
   const {
-    published_at: at,
+    published_at: publishedAt,
     request_id: request,
     ...event
   } = await json<EventView>(...["event", "show", id]);
-  assert.equal(at, "2026-01-01T00:00:00.000Z");
+  assert.equal(publishedAt, "2026-01-01T00:00:00.000Z");
   assert.notEqual(request, null);
   assert.deepEqual(event, {
     id,

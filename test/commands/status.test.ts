@@ -103,5 +103,5 @@ test("--watch shows an error while the service is away, and goes on", async () =
 
 test("the state of a process is coloured on a terminal", async () => {
   const text = showOverview(await json<Overview>("status"), clock(), { isTerminal: true });
-  assert.match(text, /one:1 .*\u001b\[32mrunning\u001b\[39m/);
+  assert.ok(text.includes("\u001b[32mrunning\u001b[39m"), text);
 });

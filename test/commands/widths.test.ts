@@ -50,9 +50,9 @@ test("lists of keys and subscriptions name the organization by its slug", async 
 test("states are coloured on a terminal", async () => {
   const onTerminal = createCommandLine(deps, { isTerminal: true });
   const shown = async (...argv: string[]) => (await onTerminal.run(...argv)).stdout;
-  assert.match(await shown("subscription", "list"), /\u001b\[32mactive\u001b\[39m/);
+  assert.ok((await shown("subscription", "list")).includes("\u001b[32mactive\u001b[39m"));
   const [delivery = ""] = /dlv_[0-9a-f-]+/.exec(await shown("delivery", "list")) ?? [];
   const detail = await shown("delivery", "show", delivery);
-  assert.match(detail, /\nstate +\u001b\[2mwaiting\u001b\[22m\n/);
-  assert.match(detail, /\n1 .*\u001b\[31mhttp_503\u001b\[39m/);
+  assert.ok(detail.includes("  \u001b[2mwaiting\u001b[22m\n"), detail);
+  assert.ok(detail.includes("  \u001b[31mhttp_503\u001b[39m"), detail);
 });
