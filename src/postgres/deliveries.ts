@@ -34,6 +34,17 @@ export async function findDelivery(db: Queryable, id: DeliveryId): Promise<Deliv
   return row ?? null;
 }
 
+/** Returns the redeliveries of a delivery, oldest first. */
+export async function listRedeliveriesOf(
+  db: Queryable,
+  id: DeliveryId,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const ids = db`id in (select redelivery_id from redelivery_marks where delivery_id = ${id} order by redelivery_id limit ${limit})`;
+  const made = db`${selectWaiting(db)} where ${ids} union all ${selectFinished(db)} where ${ids}`;
+  return db<DeliveryRow[]>`select found.* from (${withNames(db, made)}) found order by id`;
+}
+
 /** Adds what these deliveries belong to: event, organization, subscription and redeliveries. */
 export function withNames(db: Queryable, deliveries: Fragment): Fragment {
   return db`

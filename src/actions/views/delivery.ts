@@ -59,6 +59,8 @@ export interface StandingView {
 export interface DeliveryDetail extends DeliveryView {
   subscription: StandingView;
   attempt_log: AttemptView[];
+  /** Oldest first. */
+  redeliveries: DeliveryView[];
 }
 
 export function viewDelivery(row: DeliveryRow): DeliveryView {

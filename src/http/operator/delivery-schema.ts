@@ -100,10 +100,13 @@ export const DeliveryDetail = Type.Object(
     attempt_log: Type.Array(Attempt, {
       description: "Every finished attempt, oldest first.",
     }),
+    redeliveries: Type.Array(Delivery, {
+      description: "The deliveries that repeat this one, oldest first, at most 100.",
+    }),
   },
   {
     title: "DeliveryDetail",
-    description: "A delivery with its attempts.",
+    description: "A delivery with its attempts and redeliveries.",
     examples: [
       {
         ...EXAMPLE,
@@ -128,6 +131,7 @@ export const DeliveryDetail = Type.Object(
             next_attempt_at: EXAMPLE.due_at,
           },
         ],
+        redeliveries: [],
       },
     ],
   },

@@ -93,7 +93,8 @@ test("a delivery is shown with its failed and successful attempts", async (t) =>
 
   const { status, body } = await ask({ url: `deliveries/${id}` });
   assert.equal(status, 200);
-  const { attempt_log, subscription: standing, ...delivery } = body as DeliveryDetail;
+  const { attempt_log, redeliveries, subscription: standing, ...delivery } = body as DeliveryDetail;
+  assert.deepEqual(redeliveries, []);
   assert.equal(standing.url, subscription.url);
   assert.equal(delivery.event_id, event);
   assert.equal(delivery.subscription_id, publicId("wh", subscription.id));

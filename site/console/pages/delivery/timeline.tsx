@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import type { Attempt, Delivery, DeliveryDetail } from "../../api/shapes.ts";
-import { useQuery } from "../../api/use-query.ts";
 import type { Tone } from "../../components/badge.tsx";
 import { StateBadge } from "../../components/badge.tsx";
 import { Icon, type IconName } from "../../components/icon.tsx";
@@ -9,7 +8,7 @@ import { milliseconds } from "../../components/numbers.ts";
 import { Moment } from "../../components/time.tsx";
 import { spanInWords } from "../../components/time-words.ts";
 
-/** A delivery as a time line: published, each attempt, what comes next, and its redelivery. */
+/** A delivery as a time line: published, each attempt, what comes next, and its redeliveries with their results. */
 export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   const { attempt_log: attempts } = delivery;
   return (
@@ -19,7 +18,9 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
         <AttemptStep key={attempt.id} attempt={attempt} />
       ))}
       <Ending delivery={delivery} />
-      {delivery.redelivered_as && <RedeliveredAs id={delivery.redelivered_as} />}
+      {delivery.redeliveries?.map((one) => (
+        <RedeliveredAs key={one.id} delivery={one} />
+      ))}
     </ol>
   );
 }
@@ -135,20 +136,24 @@ function Ending({ delivery }: { delivery: DeliveryDetail }) {
   }
 }
 
-function RedeliveredAs({ id }: { id: string }) {
-  const { data } = useQuery<Delivery>(`deliveries/${id}`);
+function RedeliveredAs({ delivery }: { delivery: Delivery }) {
+  const { id, state, reason, host, created_at: at } = delivery;
   return (
     <Step
       icon="redeliveries"
       tone="info"
-      what={<>Sent again {data && <StateBadge state={data.state} />}</>}
-      at={data?.created_at ?? null}
+      what={
+        <>
+          Sent again <StateBadge state={state} />
+        </>
+      }
+      at={at}
     >
-      as <IdLink id={id} />
-      {data?.reason && (
+      as <IdLink id={id} /> to {host}
+      {reason && (
         <>
           {" "}
-          with last failure <span class="id">{data.reason}</span>
+          with last failure <span class="id">{reason}</span>
         </>
       )}
     </Step>
