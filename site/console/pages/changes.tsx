@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { Change } from "../api/shapes.ts";
 import { usePages } from "../api/use-pages.ts";
 import { CopiedId, IdLink } from "../components/id.tsx";
@@ -7,6 +8,8 @@ import { Panel } from "../components/panel.tsx";
 import { Empty } from "../components/states.tsx";
 import type { Column } from "../components/table.tsx";
 import { Ago } from "../components/time.tsx";
+import { ChangeFilters } from "./changes/change-filters.tsx";
+import { absoluteSpan } from "./deliveries/span.ts";
 
 const WAYS = { api: "HTTP", console: "console", command_line: "command line" };
 
@@ -22,17 +25,30 @@ const COLUMNS: Column<Change>[] = [
 
 /** What operators changed: who, what, when and from where. */
 export function ChangesPage({ query }: { query: Record<string, string> }) {
-  const pages = usePages<Change>("changes", query);
+  const asked = useMemo(() => absoluteSpan(query), [JSON.stringify(query)]);
+  const pages = usePages<Change>("changes", asked);
   return (
     <>
       <PageHead title="Changes" />
+      <Panel title="Search">
+        <ChangeFilters key={JSON.stringify(query)} query={query} />
+      </Panel>
       <Panel title="Changes by operators" note="by HTTP, console or command line, newest first">
         <List
           name="Changes"
           pages={pages}
           columns={COLUMNS}
           keyOf={({ id }) => id}
-          empty={<Empty icon="changes" title="No operator has changed anything yet" />}
+          empty={
+            <Empty
+              icon="changes"
+              title={
+                Object.keys(query).length === 0
+                  ? "No operator has changed anything yet"
+                  : "No change matches these filters"
+              }
+            />
+          }
         />
       </Panel>
     </>

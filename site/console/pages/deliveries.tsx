@@ -16,14 +16,28 @@ import { absoluteSpan } from "./deliveries/span.ts";
 
 const SENT_AGAIN = ["dead_lettered", "cancelled", "delivered"];
 
+function whyNotSendable({
+  state = "",
+  organization,
+  subscription,
+  host,
+}: Record<string, string>): string | null {
+  if (!SENT_AGAIN.includes(state) || !(organization ?? subscription)) {
+    return "To send deliveries again, choose a state other than waiting, and an organization or a subscription.";
+  }
+  if (host !== undefined && subscription === undefined) {
+    return "To send deliveries to one host again, name its subscription in place of the host: a redelivery has no filter for hosts.";
+  }
+  return null;
+}
+
 /** Deliveries, searched by everything. The filters are in the address, so that it can be sent to a colleague. */
 export function DeliveriesPage({ query }: { query: Record<string, string> }) {
   // A span like "last hour" is read when the page opens or is searched again, so that pages of the list agree.
   const asked = useMemo(() => absoluteSpan(query), [JSON.stringify(query)]);
   const pages = usePages<Delivery>("deliveries", asked);
   const mayChange = useMayChange();
-  const { state, organization, subscription } = query;
-  const isSendable = SENT_AGAIN.includes(state ?? "") && (organization ?? subscription);
+  const whyNot = whyNotSendable(query);
   const address = `${location.origin}${location.pathname}${addressOf("deliveries", asked)}`;
 
   return (
@@ -36,18 +50,13 @@ export function DeliveriesPage({ query }: { query: Record<string, string> }) {
             <Button act={pages.reload} icon="refresh">
               Refresh
             </Button>
-            {mayChange && isSendable && <SendAgainButton filter={asked} kind="main" />}
+            {mayChange && whyNot === null && <SendAgainButton filter={asked} kind="main" />}
           </>
         }
       />
       <Panel title="Search">
         <Filters key={JSON.stringify(query)} query={query} />
-        {mayChange && !isSendable && (
-          <p class="quiet">
-            To send deliveries again, choose a state other than waiting, and an organization or a
-            subscription.
-          </p>
-        )}
+        {mayChange && whyNot && <p class="quiet">{whyNot}</p>}
       </Panel>
       <Panel title="Found" note="newest first">
         <List

@@ -51,14 +51,10 @@ export function SendAgainDialog({
     onClose();
     go(recordAddress("redeliveries", job.id));
   });
-  const isHostFiltered = filter.host !== undefined;
 
   return (
     <Dialog title="Send again" wide onClose={onClose}>
       <FilterWords filter={asked.filter} />
-      {isHostFiltered && (
-        <p class="quiet">A job has no filter for hosts: name the subscription instead.</p>
-      )}
       <div class="filters">
         <Choice
           label="Deliveries that are"
@@ -92,7 +88,7 @@ export function SendAgainDialog({
         <button
           type="button"
           class="button main"
-          disabled={!preview || toSend(preview) === 0 || isHostFiltered}
+          disabled={!preview || toSend(preview) === 0}
           aria-busy={isStarting}
           onClick={() => start()}
         >
