@@ -20,7 +20,12 @@ export interface Foundations {
   db: Database;
   clock: Clock;
   ring: KeyRing;
-  rules: Rules & { maxSubscriptions: number; leaseMs: number };
+  rules: Rules & {
+    maxSubscriptions: number;
+    leaseMs: number;
+    /** The largest concurrency limit of a subscription. Default: the initial one. */
+    subscriptionConcurrency?: number;
+  };
   cancelling: Cancelling;
   /** The name of the database's shard. Default: that of the only one. */
   shard?: string;

@@ -49,6 +49,7 @@ export function rulesOf(config: Config): Dependencies["rules"] {
     autoDisableAfter: config.autoDisableAfter,
     maxSubscriptions: config.maxSubscriptions,
     leaseMs: LEASE_ATTEMPTS * config.attemptTimeoutMs,
+    subscriptionConcurrency: config.subscriptionConcurrency,
   };
 }
 

@@ -18,6 +18,14 @@ export const SessionDetail = Type.Object(
     auto_disable_after: Type.Integer({
       description: "How many failed attempts in a row disable a subscription.",
     }),
+    concurrency: Type.Object(
+      { initial: Type.Integer(), max: Type.Integer() },
+      {
+        title: "Concurrency",
+        description:
+          "A subscription's attempts at once in one process: the limit of a new one, and SUBSCRIPTION_CONCURRENCY.",
+      },
+    ),
   },
   { title: "Session", description: "Who is signed in, and what the service is set to." },
 );

@@ -1,5 +1,6 @@
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
+import { INITIAL_LIMIT } from "../../domain/concurrency-limit.ts";
 import { operatorProblems } from "./operation.ts";
 import { SessionDetail } from "./session-schema.ts";
 
@@ -21,6 +22,13 @@ export function showSessionRoute(app: App, shards: Shards): void {
       role,
       expires_at: session?.endsAt.toISOString() ?? null,
       auto_disable_after: shards.settings.rules.autoDisableAfter,
+      concurrency: concurrencyOf(shards.settings.rules),
     }),
   );
+}
+
+function concurrencyOf({
+  subscriptionConcurrency: max = INITIAL_LIMIT.attempts,
+}: Shards["settings"]["rules"]) {
+  return { initial: Math.min(INITIAL_LIMIT.attempts, max), max };
 }

@@ -67,6 +67,7 @@ test("a session shows its name, role and end, and a token has no end", async (t)
   assert.deepEqual(shown.body, {
     ...{ name: "rita", role: "read", expires_at },
     auto_disable_after: 20,
+    concurrency: { initial: 16, max: 16 },
   });
   assert.equal(shown.headers["x-operator-role"], "read");
   assert.deepEqual((await api.ask({ url: "session" })).body, {
@@ -74,6 +75,7 @@ test("a session shows its name, role and end, and a token has no end", async (t)
     role: "operate",
     expires_at: null,
     auto_disable_after: 20,
+    concurrency: { initial: 16, max: 16 },
   });
 });
 

@@ -1,18 +1,40 @@
 import type { Process } from "../../api/shapes.ts";
 import { useQuery } from "../../api/use-query.ts";
+import { count } from "../../components/numbers.ts";
+import { useSession } from "../../session/session.tsx";
 
 const REFRESH_MS = 10_000;
+/** Processes report so many of their lowest limits. */
+const REPORTED = 100;
 
-/** The lowered limits of attempts at once. Processes report the hundred lowest. */
+/** The limit of attempts at once in each process. One that is not among the lowest is between two numbers. */
 export function ConcurrencyLimit({ id }: { id: string }) {
   const { data } = useQuery<{ items: Process[] }>("processes", REFRESH_MS);
-  const limits = (data?.items ?? []).flatMap(({ host, pid, state, slowed }) =>
-    state === "gone"
-      ? []
-      : slowed
-          .filter(({ subscription }) => subscription === id)
-          .map(({ limit }) => `${limit} at once in ${host} ${pid}`),
+  const { concurrency } = useSession();
+  const dispatchers = (data?.items ?? []).filter(
+    ({ state, role }) => state !== "gone" && role !== "api",
   );
-  if (data === null) return <span class="quiet">–</span>;
-  return <>{limits.length === 0 ? "not lowered" : limits.join(", ")}</>;
+  if (dispatchers.length === 0) return <span class="quiet">–</span>;
+  return (
+    <>
+      {dispatchers
+        .map(({ host, pid, slowed }) => `${limitIn(slowed, id, concurrency)} in ${host} ${pid}`)
+        .join(", ")}
+    </>
+  );
 }
+
+function limitIn(
+  slowed: Process["slowed"],
+  id: string,
+  { initial, max }: { initial: number; max: number } = { initial: 1, max: Infinity },
+): string {
+  const own = slowed.find(({ subscription }) => subscription === id);
+  if (own) return `${own.limit} at once, lowered,`;
+  const isCut = slowed.length >= REPORTED;
+  const least = isCut ? Math.max(...slowed.map(({ limit }) => limit)) : initial;
+  return max === Infinity ? `at least ${least} at once` : `${range(least, max)} at once`;
+}
+
+const range = (least: number, most: number): string =>
+  least === most ? count(most) : `${count(least)} to ${count(most)}`;
