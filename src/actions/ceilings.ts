@@ -5,7 +5,7 @@ import { deleteCeiling, insertCeiling } from "../postgres/ceilings.ts";
 import {
   findOperatedSubscription,
   type OperatedSubscriptionRow,
-} from "../postgres/subscriptions.ts";
+} from "../postgres/subscription-list.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** Limits a subscription's attempts a second, over all processes, from the next claim on. Null: no limit. */

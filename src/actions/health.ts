@@ -6,7 +6,8 @@ import { type Latency, latencyOf, mergeHistograms } from "../domain/latency-hist
 import { listActivity } from "../postgres/activity.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listRecentAttempts } from "../postgres/recent-attempts.ts";
-import { countSubscriptions, findOperatedSubscription } from "../postgres/subscriptions.ts";
+import { findOperatedSubscription } from "../postgres/subscription-list.ts";
+import { countSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getOrganization } from "./organizations.ts";
 import { histogramOf, shareOf } from "./views/activity.ts";

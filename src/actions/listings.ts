@@ -7,7 +7,7 @@ import { SUBSCRIPTION_ORDERS, type SubscriptionOrder } from "../domain/subscript
 import { listApiKeys } from "../postgres/api-keys.ts";
 import { searchDeliveries } from "../postgres/delivery-search.ts";
 import { listOrganizations } from "../postgres/organizations.ts";
-import { listSubscriptions } from "../postgres/subscriptions.ts";
+import { listSubscriptions } from "../postgres/subscription-list.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { listEverKnown } from "./event-types.ts";
 import { getOrganization } from "./organizations.ts";

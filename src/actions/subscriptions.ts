@@ -5,11 +5,11 @@ import { type OrganizationId, type SubscriptionId, publicId, randomId } from "..
 import { seal, whySealed } from "../domain/sealed-secret.ts";
 import { EVENTS_LENGTH_MAX, SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { lockOrganization } from "../postgres/organizations.ts";
+import { listSubscriptions as list } from "../postgres/subscription-list.ts";
 import {
   countSubscriptions,
   deleteSubscription as markDeleted,
   insertSubscription,
-  listSubscriptions as list,
   type SealedSubscriptionRow,
   type SubscriptionRow,
 } from "../postgres/subscriptions.ts";

@@ -29,6 +29,8 @@ export interface ChangeFilter {
   operator?: string | undefined;
   action?: string | undefined;
   subject?: string | undefined;
+  /** False: leaves out what was only read. */
+  withReads?: boolean;
   since?: Date | null;
   until?: Date | null;
 }
@@ -36,7 +38,7 @@ export interface ChangeFilter {
 /** Returns changes, newest first, after `after`. */
 export async function listChanges(
   db: Queryable,
-  { operator, action, subject, since, until }: ChangeFilter,
+  { operator, action, subject, withReads = true, since, until }: ChangeFilter,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<(ChangeRow & { at: Date })[]> {
   return db<(ChangeRow & { at: Date })[]>`
@@ -46,6 +48,7 @@ export async function listChanges(
        ${operator === undefined ? db`` : db`and operator = ${operator}`}
        ${action === undefined ? db`` : db`and action = ${action}`}
        ${subject === undefined ? db`` : db`and subject = ${subject}`}
+       ${withReads ? db`` : db`and action not like 'read\\_%'`}
        ${since ? db`and id >= first_id_at(${since})` : db``}
        ${until ? db`and id < first_id_at(${until})` : db``}
        ${after === null ? db`` : db`and id < ${after}`}

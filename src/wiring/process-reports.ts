@@ -3,7 +3,8 @@ import { countSlots, type Slotted } from "../delivery/reported-slots.ts";
 import type { Clock } from "../domain/clock.ts";
 import { after } from "../domain/clock.ts";
 import { type Check, type Problem, ProblemLog, problemsOf } from "../domain/overview.ts";
-import { GONE_KEPT_MS, type ProcessRole, REPORT_MS } from "../domain/process.ts";
+import { MARKS_KEPT_MS } from "../domain/marks.ts";
+import { type ProcessRole, REPORT_MS } from "../domain/process.ts";
 import type { Database } from "../postgres/database.ts";
 import {
   deleteProcesses,
@@ -80,7 +81,7 @@ export function startReporting(
       },
       now,
     );
-    await deleteProcesses(db.within(PATIENCE_MS), after(now, -GONE_KEPT_MS));
+    await deleteProcesses(db.within(PATIENCE_MS), after(now, -MARKS_KEPT_MS));
   };
   let extra = report().catch(onError);
   const end = repeat(REPORT_MS, report, onError);

@@ -2,11 +2,20 @@ import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { countRequest } from "../../src/actions/counted-activity.ts";
+import { after } from "../../src/domain/clock.ts";
 import { randomId, publicId } from "../../src/domain/ids.ts";
+import { recordProcess } from "../../src/postgres/processes.ts";
 import { writeActivity } from "../../src/wiring/activity-writer.ts";
 import { DESKTOP, skip } from "../support/browser.ts";
 import { aServedConsole, signIn, visit } from "../support/console.ts";
-import { anOrganization, aSubscription, publish, refused } from "../support/engine.ts";
+import { identity, REPORT } from "../support/counted-engine.ts";
+import {
+  acknowledged,
+  anOrganization,
+  aSubscription,
+  publish,
+  refused,
+} from "../support/engine.ts";
 
 const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
@@ -29,9 +38,9 @@ describe("the console on call", { skip }, async () => {
     await writeActivity(deps.db, deps.activity, randomId());
     await signIn(page, `#/organizations/${publicId("org", organization)}`);
     await page.getByLabel("at most 10 requests a minute passed of 600, 20 were refused").waitFor();
-    const figure = (label: string) => page.locator(".figure").filter({ hasText: label });
-    await figure("Busiest minute").getByText("10", { exact: true }).waitFor();
-    await figure("Refused with 429").getByText("20", { exact: true }).waitFor();
+    const figures = page.getByRole("definition");
+    await figures.filter({ hasText: /^10of 600$/ }).waitFor();
+    await figures.filter({ hasText: /^20$/ }).waitFor();
   });
 
   test("an event without subscribers is shown, and an unknown one is said to be unknown", async (t) => {
@@ -95,5 +104,91 @@ describe("the console on call", { skip }, async () => {
     await page.getByRole("img", { name: "2 of 5 failed attempts in a row" }).waitFor();
     const sentence = page.getByRole("paragraph").filter({ hasText: "failed attempts in a row" });
     await sentence.locator(`time[datetime="${at.toISOString()}"]`).waitFor();
+  });
+
+  test("the charts mark a start, a stop, a release and a disabling", async (t) => {
+    const { page, deps } = await open(t);
+    const hosts = [
+      ["first", "1.0.0"],
+      ["second", "1.1.0"],
+    ] as const;
+    for (const [minute, [host, version]] of hosts.entries()) {
+      const started = after(deps.clock(), (minute - 3) * 60_000);
+      const process = { ...identity, id: randomId(), host, version, started_at: started };
+      await recordProcess(deps.db, process, REPORT, started);
+    }
+    const subscription = await aSubscription(deps, undefined, "https://broken.example/hooks");
+    await deps.db`update subscriptions set auto_disabled_at = ${deps.clock()} where id = ${subscription.id}`;
+    await signIn(page);
+    const marks = page.getByLabel("Changes marked on the chart");
+    for (const words of [
+      "first 1 started",
+      "first 1 stopped",
+      "release 1.1.0 started on second",
+      "broken.example was auto-disabled",
+    ]) {
+      await marks.getByText(words).waitFor();
+    }
+  });
+
+  test("a delivery shows all its redeliveries and their results", async (t) => {
+    const { page, ask, deps, deliverDue } = await open(t);
+    const subscription = await aSubscription(deps);
+    await publish(deps, subscription.organization_id);
+    await deliverDue(() => refused);
+    const { body } = await ask({
+      url: `deliveries?subscription=${publicId("wh", subscription.id)}`,
+    });
+    const id = (body as { items: { id: string }[] }).items[0]?.id ?? "";
+    await ask({ method: "POST", url: `deliveries/${id}/redeliver`, body: {} });
+    await deliverDue(() => refused);
+    await ask({ method: "POST", url: `deliveries/${id}/redeliver`, body: {} });
+    await deliverDue(() => acknowledged);
+    await signIn(page, `#/deliveries/${id}`);
+    const again = page.getByRole("listitem").filter({ hasText: "Sent again" });
+    await again.nth(1).waitFor();
+    assert.match((await again.nth(0).textContent()) ?? "", /dead_lettered.*http_503/);
+    assert.match((await again.nth(1).textContent()) ?? "", /delivered/);
+  });
+
+  test("changes are filtered by operator, action, subject and span", async (t) => {
+    const { page, ask, deps } = await open(t);
+    const organization = publicId("org", await anOrganization(deps));
+    await ask({ method: "POST", url: "keys", body: { organization } });
+    const body = { rate_limit_per_minute: 5 };
+    await ask({ method: "PATCH", url: `organizations/${organization}`, body });
+    await signIn(page, "#/changes");
+    await row(page, "create_key").first().waitFor();
+    await page.getByRole("textbox", { name: "Subject" }).fill(organization);
+    await page.getByLabel("Changed").selectOption("last hour");
+    await page.waitForURL(/span=1h/);
+    await row(page, organization).first().waitFor();
+    await row(page, "create_key").first().waitFor({ state: "detached" });
+    await page.getByRole("textbox", { name: "Operator" }).fill("bob");
+    await page.getByRole("button", { name: "Search" }).last().click();
+    await page.getByText("No change matches these filters").waitFor();
+  });
+
+  test("a search by host says why it cannot be sent again", async (t) => {
+    const { page, deps } = await open(t);
+    const organization = publicId("org", await anOrganization(deps));
+    const search = `organization=${organization}&state=dead_lettered`;
+    await signIn(page, `#/deliveries?${search}`);
+    await page.getByRole("button", { name: "Send again…" }).waitFor();
+    await visit(page, `#/deliveries?${search}&host=receiver.example`);
+    await page.getByText("name its subscription in place of the host").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Send again…" }).count(), 0);
+  });
+
+  test("a concurrency limit is a number, lowered or not", async (t) => {
+    const { page, deps } = await open(t);
+    const [slow, quick] = [await aSubscription(deps), await aSubscription(deps)];
+    const process = { ...identity, id: randomId(), host: "slowing", started_at: deps.clock() };
+    const report = { ...REPORT, slowed: [{ id: slow.id, limit: 3 }] };
+    await recordProcess(deps.db, process, report, deps.clock());
+    await signIn(page, `#/subscriptions/${publicId("wh", slow.id)}`);
+    await page.getByText("3 at once, lowered, in slowing 1").waitFor();
+    await visit(page, `#/subscriptions/${publicId("wh", quick.id)}`);
+    await page.getByText("16 at once in slowing 1").waitFor();
   });
 });

@@ -13,6 +13,8 @@ export interface SessionInfo {
   role: Role;
   /** The failed attempts in a row that disable a subscription. */
   auto_disable_after?: number;
+  /** Of one subscription in one process: the limit at first, and the highest. */
+  concurrency?: { initial: number; max: number };
 }
 
 export interface Percentiles {
@@ -102,6 +104,18 @@ export interface ActivityPoint {
 
 export interface Activity {
   items: ActivityPoint[];
+}
+
+/** A change of the service, as the API answers it. */
+export interface MarkShown {
+  at: string;
+  kind: "started" | "stopped" | "disabled" | "release" | "changed";
+  label: string;
+}
+
+export interface Marks {
+  items: MarkShown[];
+  unavailable_shards?: string[];
 }
 
 export interface RecentAttempt {
@@ -210,6 +224,7 @@ export interface DeliveryDetail extends Delivery {
     deleted_at: string | null;
   };
   attempt_log: Attempt[];
+  redeliveries?: Delivery[];
 }
 
 export interface EventDetail {

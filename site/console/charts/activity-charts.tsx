@@ -3,18 +3,31 @@ import type { ActivityPoint } from "../api/shapes.ts";
 import { count, milliseconds, plural } from "../components/numbers.ts";
 import { Panel } from "../components/panel.tsx";
 import { Segments } from "../components/segments.tsx";
-import { Failure } from "../components/states.tsx";
+import { Failure, noAnswerOf } from "../components/states.tsx";
 import { Chart } from "./chart.tsx";
 import { MarkList } from "./mark-list.tsx";
 import type { Mark } from "./marks.ts";
 import { SPAN_LABELS, SPANS, type SpanName } from "./spans.ts";
 import { useActivity } from "./use-activity.ts";
+import { useMarks } from "./use-marks.ts";
 
 const whole = (value: number | null) => (value === null ? "–" : count(value));
 
 const PER: Record<SpanName, string> = { hour: "minute", day: "5 minutes", week: "hour" };
 
-/** Attempts and times of one scope over the last hour, day or week. */
+/** The charts of the whole service, with what changed it. */
+export function ServiceCharts() {
+  const [span, setSpan] = useState<SpanName>("hour");
+  const { marks, away } = useMarks(span);
+  return (
+    <>
+      {away.length > 0 && <p class="quiet">{noAnswerOf(away)}, so its changes are not marked.</p>}
+      <Charts span={span} setSpan={setSpan} marks={marks} />
+    </>
+  );
+}
+
+/** Attempts and times of one organization or subscription over the last hour, day or week. */
 export function ActivityCharts({
   organization,
   subscription,
@@ -25,6 +38,22 @@ export function ActivityCharts({
   marks?: Mark[];
 }) {
   const [span, setSpan] = useState<SpanName>("hour");
+  return <Charts {...{ span, setSpan, organization, subscription, marks }} />;
+}
+
+function Charts({
+  span,
+  setSpan,
+  organization,
+  subscription,
+  marks,
+}: {
+  span: SpanName;
+  setSpan: (span: SpanName) => void;
+  organization?: string | undefined;
+  subscription?: string | undefined;
+  marks: Mark[];
+}) {
   const isService = organization === undefined && subscription === undefined;
   const scope = {
     ...(organization === undefined ? {} : { organization }),

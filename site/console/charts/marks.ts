@@ -1,10 +1,9 @@
 import type uPlot from "uplot";
+import type { MarkShown } from "../api/shapes.ts";
 
 /** A change that a chart marks at its time. */
-export interface Mark {
+export interface Mark extends Omit<MarkShown, "at"> {
   at: Date;
-  kind: "started" | "stopped" | "disabled" | "release" | "changed";
-  label: string;
 }
 
 const COLOURS: Record<Mark["kind"], string> = {

@@ -1,8 +1,7 @@
-import { useMemo } from "preact/hooks";
-import type { Change, Overview, Page, Subscription } from "../api/shapes.ts";
+import type { Overview, Page } from "../api/shapes.ts";
 import { useLive } from "../api/use-live.ts";
 import { useQuery } from "../api/use-query.ts";
-import { ActivityCharts } from "../charts/activity-charts.tsx";
+import { ServiceCharts } from "../charts/activity-charts.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Panel } from "../components/panel.tsx";
 import { PageHead } from "../components/page-head.tsx";
@@ -11,10 +10,7 @@ import { FirstSteps } from "./overview/first-steps.tsx";
 import { NowFigures } from "./overview/now-figures.tsx";
 import { Processes } from "./overview/processes.tsx";
 import { FailingSubscriptions, SlowestSubscriptions } from "./overview/ranked.tsx";
-import { marksOf } from "./overview/service-marks.ts";
 import { Verdict } from "./overview/verdict.tsx";
-
-const MARKS_REFRESH_MS = 30_000;
 
 /** While the database is away, the overview says no more than that. */
 const isKnown = ({ last_24h: day }: Overview): boolean => day.published !== null;
@@ -22,17 +18,7 @@ const isKnown = ({ last_24h: day }: Overview): boolean => day.published !== null
 /** Whether the service is healthy, and if not, why, since when and who is affected. */
 export function OverviewPage() {
   const { data, isLive, error } = useLive<Overview>("overview/live", "overview", "overview");
-  const disabled = useQuery<Page<Subscription>>(
-    "subscriptions?active=false&limit=50",
-    MARKS_REFRESH_MS,
-  );
-  const changes = useQuery<Page<Change>>("changes?limit=50", MARKS_REFRESH_MS);
   const organizations = useQuery<Page<unknown>>("organizations?limit=1");
-  const processes = data?.processes;
-  const marks = useMemo(
-    () => marksOf(processes ?? [], disabled.data?.items ?? [], changes.data?.items ?? []),
-    [JSON.stringify(processes?.map(({ id, state }) => [id, state])), disabled.data, changes.data],
-  );
   const { items, unavailable_shards: away = [] } = organizations.data ?? {};
   const isEmpty = items?.length === 0 && away.length === 0;
 
@@ -60,7 +46,7 @@ export function OverviewPage() {
         <>
           {isEmpty && <FirstSteps />}
           <NowFigures overview={data} />
-          <ActivityCharts marks={marks} />
+          <ServiceCharts />
           <div class="columns">
             <FailingSubscriptions items={data.failing} />
             <SlowestSubscriptions items={data.slowest} />

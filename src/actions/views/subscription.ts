@@ -1,5 +1,6 @@
 import { publicId } from "../../domain/ids.ts";
-import type { OperatedSubscriptionRow, SubscriptionRow } from "../../postgres/subscriptions.ts";
+import type { OperatedSubscriptionRow } from "../../postgres/subscription-list.ts";
+import type { SubscriptionRow } from "../../postgres/subscriptions.ts";
 
 /** A subscription as partners and operators see it, without its secret. */
 export interface SubscriptionView {

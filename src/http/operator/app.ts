@@ -23,6 +23,7 @@ import { listDeliveriesRoute } from "./list-deliveries.ts";
 import { listEventTypesRoute } from "./list-event-types.ts";
 import { listFailuresRoute } from "./list-failures.ts";
 import { listKeysRoute } from "./list-keys.ts";
+import { listMarksRoute } from "./list-marks.ts";
 import { listOrganizationsRoute } from "./list-organizations.ts";
 import { listProcessesRoute } from "./list-processes.ts";
 import { listRedeliveriesRoute } from "./list-redeliveries.ts";
@@ -141,6 +142,7 @@ function operatorRoutes(app: App, shards: Shards): void {
   streamOverviewRoute(app, shards, overviews);
   listActivityRoute(app, shards);
   listProcessesRoute(app, shards);
+  listMarksRoute(app, shards);
   showOrganizationRoute(app, shards);
   showSubscriptionRoute(app, shards);
   closeOrganizationRoute(app, shards);

@@ -43,9 +43,9 @@ export const IssuedKey = Type.Object(
 const ApiKey = Type.Object(
   {
     ...KEY,
-    organization: OrganizationLabel,
     last_used_at: NullableTimestamp,
     revoked_at: NullableTimestamp,
+    organization: OrganizationLabel,
   },
   {
     title: "ApiKey",

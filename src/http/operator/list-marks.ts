@@ -1,0 +1,48 @@
+import { Type } from "typebox";
+import { viewMarks } from "../../actions/marks.ts";
+import type { Shards } from "../../actions/shards.ts";
+import { MARK_KINDS } from "../../domain/marks.ts";
+import type { App } from "../app.ts";
+import { readByHand, UnavailableShards } from "../page-schema.ts";
+import { Timestamp } from "../timestamp-schema.ts";
+import { operatorProblems, readFilters } from "./operation.ts";
+
+const Mark = Type.Object(
+  {
+    at: Timestamp,
+    kind: Type.String({ enum: [...MARK_KINDS] }),
+    label: Type.String({ description: "What changed, in words." }),
+  },
+  { title: "Mark", description: "A change that a chart marks at its time." },
+);
+
+const Marks = Type.Object(
+  { items: Type.Array(Mark), unavailable_shards: UnavailableShards },
+  { title: "Marks", description: "At most the 200 latest, latest first." },
+);
+
+const Query = Type.Object({
+  since: Type.Optional(
+    Type.String({ format: "date-time", description: "At or after. Default: 8 days ago." }),
+  ),
+});
+
+export function listMarksRoute(app: App, shards: Shards): void {
+  app.get(
+    "/marks",
+    {
+      schema: {
+        operationId: "listMarks",
+        tags: ["Operation"],
+        summary: "List what changed the service",
+        description:
+          "Processes that started or stopped, releases, auto-disabled subscriptions and changes by operators. Starts and stops " +
+          "are kept for 8 days.",
+        querystring: Query,
+        response: { 200: Marks, ...operatorProblems("invalid_request") },
+      },
+      validatorCompiler: readByHand,
+    },
+    async ({ query }) => viewMarks(shards, readFilters(query, ["since"])),
+  );
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import type { MarkView } from "../../../src/actions/marks.ts";
+import { deleteSubscription } from "../../../src/actions/subscriptions.ts";
+import { publicId } from "../../../src/domain/ids.ts";
+import { recordProcess } from "../../../src/postgres/processes.ts";
+import { startReporting } from "../../../src/wiring/process-reports.ts";
+import { identity, REPORT } from "../../support/counted-engine.ts";
+import { createDatabase } from "../../support/database.ts";
+import { aSubscription, createEngine, publish } from "../../support/engine.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
+
+const HOUR_MS = 3_600_000;
+const db = await createDatabase();
+const { deps, clock } = await createEngine(db);
+
+test("the week's starts, stops, releases, disablings and changes are marked, without reads", async (t) => {
+  const { ask } = startOperatorApi(t, deps);
+  const started = (version: string) => ({
+    ...{ ...identity, id: randomUUID(), version },
+    started_at: clock(),
+  });
+  await recordProcess(db, started("1.0.0"), REPORT, clock());
+  clock.advance(6 * 24 * HOUR_MS);
+  const reporting = startReporting(deps, started("1.1.0"), {
+    ...{ dispatcher: null, lastRecorded: () => null },
+    ownProblems: () => Promise.resolve([]),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  await reporting.stop();
+
+  const old = await aSubscription(deps, undefined, "https://old.example/hooks");
+  for (let i = 0; i < 51; i++) await aSubscription(deps, old.organization_id);
+  await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${old.id}`;
+  await deleteSubscription(deps, null, old.id);
+  const organization = publicId("org", old.organization_id);
+  await ask({ method: "POST", url: "keys", body: { organization } });
+  const [event = ""] = await publish(deps, old.organization_id);
+  await ask({ url: `events/${publicId("evt", event)}` });
+
+  const marks = async (query = "") =>
+    ((await ask({ url: `marks${query}` })).body as { items: MarkView[] }).items;
+  assert.deepEqual((await marks()).map(({ kind, label }) => [kind, label]).sort(), [
+    ["changed", "alice: create key"],
+    ["disabled", "old.example was auto-disabled"],
+    ["release", "release 1.1.0 started on one"],
+    ["started", "one 1 started"],
+    ["stopped", "one 1 stopped"],
+    ["stopped", "one 1 stopped"],
+  ]);
+  const since = new Date(clock().getTime() - HOUR_MS).toISOString();
+  assert.ok(!(await marks(`?since=${since}`)).some(({ label }) => label === "one 1 started"));
+  assert.equal((await ask({ url: "marks?since=yesterday" })).status, 422);
+});
