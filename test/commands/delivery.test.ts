@@ -52,7 +52,8 @@ test("a delivery is listed with its state and shown with all attempts", async ()
   assert.match(table, /\n {2}org-\d+ → receiver\.example {2}vc\.test\.ping\n$/);
 
   const shown = await json<DeliveryDetail>("delivery", "show", id);
-  const { attempt_log, subscription: standing, ...delivery } = shown;
+  const { attempt_log, redeliveries, subscription: standing, ...delivery } = shown;
+  assert.deepEqual(redeliveries, []);
   assert.deepEqual([standing.auto_disabled_at, standing.deleted_at], [null, null]);
   assert.deepEqual(delivery, {
     id,
