@@ -1,12 +1,13 @@
 import { SingleFlight } from "../lib/single-flight.ts";
 import { createResolver, NameServers } from "./name-servers.ts";
+import { ResolverLoad } from "./resolver-load.ts";
 
 /** Looks up a host name. Never throws. */
 export type NameLookup = (host: string) => Promise<LookupResult>;
 
 /**
  * `none`: the name does not exist, has no address, or its name servers fail. `no-resolver`: our resolver does not work.
- * `too-many`: the maximum number of look-ups is in progress.
+ * `too-many`: the maximum number of look-ups is in progress, or they are too many for our resolver.
  */
 export type LookupResult =
   | { kind: "addresses"; addresses: string[] }
@@ -26,6 +27,7 @@ const NEVER_EXISTS = /(?:^|\.)invalid$/;
 const NONE: LookupResult = { kind: "none" };
 const NO_RESOLVER: LookupResult = { kind: "no-resolver" };
 const TOO_MANY: LookupResult = { kind: "too-many" };
+const MEANING = { answers: NONE, crowded: TOO_MANY, dead: NO_RESOLVER };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
 
 /**
@@ -33,7 +35,7 @@ const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::
  * second. If the look-up of one family fails, the addresses of the other are returned.
  *
  * After silence, SERVFAIL or REFUSED, the result is `none` only if the resolver answers a probe for a well-known name. Otherwise a
- * dead resolver would count against every partner.
+ * dead resolver would count against every partner. It counts as dead only if it has no more than a few look-ups to do.
  *
  * A look-up ends within `timeoutMs`, probe included. This must be shorter than an attempt, or a dead resolver would look like a
  * timeout of the receiver.
@@ -48,11 +50,14 @@ export function createNameLookup(options: {
   lookUpsMax?: number;
   /** A monotonic clock. */
   nowMs?: () => number;
+  /** Shared by all look-ups that ask one resolver. */
+  load?: ResolverLoad;
 }): { lookup: NameLookup; close: () => void } {
   const probeMs = Math.floor(options.timeoutMs / 3);
   const limitMs = options.timeoutMs - probeMs;
   const servers = new NameServers(limitMs, () => createResolver(options.servers, limitMs));
   const { lookUpsMax: max = Infinity, nowMs = () => performance.now() } = options;
+  const { load = new ResolverLoad(nowMs) } = options;
   const sharing = { forMs: SHARED_FOR_MS, nowMs };
   const lookUps = new SingleFlight(find, { max, beyond: TOO_MANY }, sharing);
   let closed = false;
@@ -62,11 +67,12 @@ export function createNameLookup(options: {
   async function lookup(host: string): Promise<LookupResult> {
     if (host === "localhost" && options.answerLocalhost) return LOOPBACK;
     if (NEVER_EXISTS.test(host)) return NONE;
-    return closed ? NO_RESOLVER : lookUps.ask(host);
+    if (closed) return NO_RESOLVER;
+    return load.isFull ? TOO_MANY : lookUps.ask(host);
   }
 
   async function find(host: string): Promise<LookupResult> {
-    const answers = await servers.ask(host);
+    const answers = await load.during(servers.ask(host));
     if (closed) return NO_RESOLVER;
 
     const addresses = answers.flatMap((answer) => answer.addresses);
@@ -74,7 +80,7 @@ export function createNameLookup(options: {
     if (addresses.length > 0) return { kind: "addresses", addresses };
 
     if (answers.some(({ usable }) => usable)) return NONE;
-    return (await servers.probe(probeMs)) ? NONE : NO_RESOLVER;
+    return MEANING[load.note(await servers.probe(probeMs))];
   }
 
   /** Ends all look-ups, present and future, with `no-resolver`. */

@@ -33,6 +33,8 @@ export class NameServers {
   readonly #limitMs: number;
   readonly #create: () => Resolver;
   #resolver: Resolver;
+  /** It has sockets and time limits of its own, which silent names do not affect. */
+  #prober: Resolver;
   #renewedMs = -Infinity;
   #probe: Promise<Answer> | undefined;
 
@@ -40,6 +42,7 @@ export class NameServers {
     this.#limitMs = limitMs;
     this.#create = create;
     this.#resolver = create();
+    this.#prober = create();
   }
 
   /** Queries both families. Returns fewer than two answers if a query was still open at the limit. */
@@ -73,7 +76,7 @@ export class NameServers {
 
   /** Returns true if the resolver works. Concurrent callers share one query. */
   async probe(limitMs: number): Promise<boolean> {
-    this.#probe ??= answerOf(this.#resolver.resolve4(WELL_KNOWN)).finally(() => {
+    this.#probe ??= answerOf(this.#prober.resolve4(WELL_KNOWN)).finally(() => {
       this.#probe = undefined;
     });
     const { usable } = await within(limitMs, this.#probe, { addresses: [], usable: false });
@@ -85,12 +88,14 @@ export class NameServers {
   #renew(): void {
     if (performance.now() - this.#renewedMs < RENEWAL_MS) return;
     this.#resolver = this.#create();
+    this.#prober = this.#create();
     this.#renewedMs = performance.now();
   }
 
   /** Cancels all queries. They count as unanswered. */
   cancel(): void {
     this.#resolver.cancel();
+    this.#prober.cancel();
   }
 }
 

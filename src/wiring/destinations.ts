@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { EvenShare } from "../domain/even-share.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { createNameLookup } from "../network/name-lookup.ts";
+import { ResolverLoad } from "../network/resolver-load.ts";
 
 type Settings = Pick<Config, "dnsServers" | "attemptTimeoutMs" | "egress" | "dispatchConcurrency">;
 
@@ -23,8 +24,9 @@ export function openDestinations(
   onUnresolved: () => void = () => undefined,
 ): Destinations {
   const lookUpsMax = config.dispatchConcurrency; // Each attempt makes one look-up.
-  const requests = open(config);
-  const deliveries = open(config, lookUpsMax);
+  const load = new ResolverLoad();
+  const requests = open(config, load);
+  const deliveries = open(config, load, lookUpsMax);
   const places = new EvenShare(lookUpsMax);
 
   return {
@@ -53,12 +55,17 @@ export function lookUpLimitMs(attemptTimeoutMs: number): number {
   return attemptTimeoutMs / 2;
 }
 
-function open({ dnsServers, attemptTimeoutMs, egress }: Settings, lookUpsMax = Infinity) {
+function open(
+  { dnsServers, attemptTimeoutMs, egress }: Settings,
+  load: ResolverLoad,
+  lookUpsMax = Infinity,
+) {
   const names = createNameLookup({
     servers: dnsServers ?? undefined,
     timeoutMs: lookUpLimitMs(attemptTimeoutMs),
     answerLocalhost: egress.allow.length > 0,
     lookUpsMax,
+    load,
   });
   const parts = { lookup: names.lookup, egress };
   return {

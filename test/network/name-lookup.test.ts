@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { createNameLookup } from "../../src/network/name-lookup.ts";
+import { createNameLookup, type LookupResult } from "../../src/network/name-lookup.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 import { standStill } from "../support/stand-still.ts";
 
@@ -197,6 +197,49 @@ test("a resolver that answered during a pause of the process counts as reachable
   standStill(SHORT_MS);
   assert.deepEqual(await found, NONE);
 });
+
+test("silent names that are too many for a resolver are put off, and are no fault of it", async (t) => {
+  const { dns, silent, names } = await startCrowd(t);
+  dns.setRoom(50);
+  const found = await Promise.all(silent.map((name) => names.lookup(name)));
+  assert.deepEqual(kindsOf(found), ["too-many"]);
+});
+
+test("a resolver that silent names have overloaded gets few look-ups until it answers a probe", async (t) => {
+  const { dns, silent, names } = await startCrowd(t);
+  dns.setRoom(50);
+  await Promise.all(silent.map((name) => names.lookup(name)));
+  dns.setRoom(Infinity);
+  const few = await Promise.all(silent.map((name) => names.lookup(name)));
+  assert.equal(few.filter(({ kind }) => kind === "none").length, 32);
+  const all = await Promise.all(silent.map((name) => names.lookup(name)));
+  assert.deepEqual(kindsOf(all), ["none"]);
+});
+
+test("a resolver that fails few look-ups is dead, however many there were before", async (t) => {
+  const { dns, silent, names, wait } = await startCrowd(t);
+  dns.setEverything("REFUSED");
+  await Promise.all(silent.map((name) => names.lookup(name)));
+  assert.deepEqual(await names.lookup("a.test"), { kind: "too-many" });
+  wait(30_000);
+  assert.deepEqual(await names.lookup("a.test"), NO_RESOLVER);
+});
+
+function kindsOf(found: LookupResult[]): string[] {
+  return [...new Set(found.map(({ kind }) => kind))];
+}
+
+/** Forty names whose servers keep silent, and a clock that the test moves. */
+async function startCrowd(t: TestContext) {
+  const dns = await startDnsServer(t);
+  const silent = Array.from({ length: 40 }, (_, i) => `silent-${i}.test`);
+  for (const name of silent) dns.set(name, "silence");
+  let now = 0;
+  const options = { servers: [dns.address], timeoutMs: SHORT_MS, answerLocalhost: false };
+  const names = createNameLookup({ ...options, nowMs: () => now });
+  t.after(names.close);
+  return { dns, silent, names, wait: (ms: number) => (now += ms) };
+}
 
 test("closing ends running look-ups, and none begins afterwards", async (t) => {
   const dns = await startDnsServer(t);

@@ -77,7 +77,7 @@ test("if the name servers change, the new ones are asked after the old ones fail
   const [old, today] = [await startDnsServer(t), await startDnsServer(t)];
   old.setEverything("REFUSED");
   today.set("a.test", { A: ADDRESS, AAAA: [] });
-  const configured = [old, today];
+  const configured = [old, old, today, today]; // Two resolvers each, one for the probe.
   const servers = new NameServers(LIMIT_MS, () =>
     createResolver([configured.shift()?.address ?? ""], LIMIT_MS),
   );
@@ -88,4 +88,20 @@ test("if the name servers change, the new ones are asked after the old ones fail
   assert.deepEqual(await addresses(), []);
   assert.equal(await servers.probe(LIMIT_MS), false);
   assert.deepEqual(await addresses(), ADDRESS);
+});
+
+test("the probe has a resolver of its own, which silent names do not affect", async (t) => {
+  const dns = await startDnsServer(t);
+  dns.set("a.test", "silence");
+  const resolvers = [0, 1].map(() => createResolver([dns.address], LIMIT_MS));
+  const asked = resolvers.map((one) => t.mock.method(one, "resolve4").mock);
+  const servers = new NameServers(LIMIT_MS, () => resolvers.shift() ?? assert.fail());
+  const silent = servers.ask("a.test");
+  assert.equal(await servers.probe(LIMIT_MS), true);
+  servers.cancel();
+  await silent;
+  assert.deepEqual(
+    asked.map(({ calls }) => calls.map((call) => call.arguments[0])),
+    [["a.test"], ["a.root-servers.net"]],
+  );
 });

@@ -25,6 +25,7 @@ const UDP_BYTES_MAX = 512;
 export async function startDnsServer(t: TestContext | undefined) {
   const zone = new Map<string, (Records | Failure)[]>();
   let everything: Failure | undefined;
+  let room = Infinity;
   const queries = new Arrivals<string>();
 
   const tcp = net.createServer(serveTcp);
@@ -42,7 +43,11 @@ export async function startDnsServer(t: TestContext | undefined) {
   await once(udp, "listening");
   t?.after(close);
 
-  return { address: `127.0.0.1:${port}`, queries: queries.all, set, setEverything, queried, close };
+  return {
+    address: `127.0.0.1:${port}`,
+    queries: queries.all,
+    ...{ set, setEverything, setRoom, queried, close },
+  };
 
   /** Each look-up (A and AAAA together) gets the next answer. The last answer is repeated. */
   function set(name: string, ...answers: [Records | Failure, ...(Records | Failure)[]]): void {
@@ -52,6 +57,11 @@ export async function startDnsServer(t: TestContext | undefined) {
   /** From now on every name fails like this, as with a resolver without a network. */
   function setEverything(failure: Failure | undefined): void {
     everything = failure;
+  }
+
+  /** From now on, after so many questions without an answer, refuses all others, as a small resolver does. */
+  function setRoom(questions: number): void {
+    room = questions;
   }
 
   /** Resolves when this question ("A name") has been asked. */
@@ -104,9 +114,11 @@ export async function startDnsServer(t: TestContext | undefined) {
 
   function find(name: string, type: "A" | "AAAA"): Answer[] | Failure {
     if (everything !== undefined) return everything;
+    if (room <= 0) return "REFUSED";
     const answers = zone.get(name) ?? ["NXDOMAIN"];
     // The question for A comes first, so the turn ends with AAAA.
     const current = answers.length > 1 && type === "AAAA" ? answers.shift() : answers[0];
+    if (current === "silence") room--;
     if (typeof current === "string" || current === undefined) return current ?? "NXDOMAIN";
 
     const { ttl = 0 } = current;
