@@ -1,12 +1,18 @@
 import fc from "fast-check";
 import type { RouteOptions } from "fastify";
-import { junkText, MARK } from "./junk.ts";
+import { NESTED_DATA, pathsIn, replacedAt } from "../support/nested-type.ts";
+import { junkText, junkValue, MARK } from "./junk.ts";
 
 /** A schema as an OpenAPI document writes it. */
 export interface Described {
   properties?: Record<string, { enum?: unknown[]; examples?: unknown[] }>;
   examples?: object[];
 }
+
+/** Data with a junk value at some depth. */
+const bent = fc
+  .tuple(fc.constantFrom(...pathsIn(NESTED_DATA)), junkValue)
+  .map(([path, junk]) => replacedAt(NESTED_DATA, path, junk));
 
 /** Valid values for members, parameters and path segments of these names. */
 const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
@@ -31,7 +37,7 @@ const RIGHT = new Map<string, fc.Arbitrary<unknown>>(
     since: fc.constantFrom("2026-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"),
     until: fc.constantFrom("2026-12-31T23:59:60Z", "9999-12-31T23:59:59-00:01"),
     type: fc.constant("order.created"),
-    data: fc.constantFrom({ amount: 1 }, { amount: 1, [MARK]: MARK }),
+    data: often(2, fc.constantFrom({ amount: 1 }, { amount: 1, [MARK]: MARK }, NESTED_DATA), bent),
     occurred_at: fc.constant("2026-01-01T00:00:00Z"),
     dedupe_key: fc.constantFrom("k", MARK),
     state: fc.constantFrom("waiting", "dead_lettered", "paused"),

@@ -1,6 +1,7 @@
 import type { RouteOptions } from "fastify";
 import { knownId, schemasOf } from "./fitting.ts";
 import { MARK, NASTY } from "./junk.ts";
+import { NESTED_DATA, pathsIn, replacedAt } from "../support/nested-type.ts";
 import type { Shot } from "./shots.ts";
 import { escape, isOpen } from "./targets.ts";
 
@@ -30,6 +31,10 @@ export function shotsAtEveryPlace(route: RouteOptions): Shot[] {
       ...right,
       target: route.url.replace(":id", knownId(route.url)),
       body: JSON.stringify({ ...example, [name]: text }),
+    })),
+    ...("data" in first ? pathsIn(NESTED_DATA) : []).map((path) => ({
+      ...right,
+      body: JSON.stringify({ ...example, data: replacedAt(NESTED_DATA, path, text) }),
     })),
   ]);
 }

@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import type { RouteOptions } from "fastify";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
+import { createEventTypes } from "../../src/domain/event-types.ts";
 import { PartnerError } from "../../src/domain/errors.ts";
 import { createRedelivery } from "../../src/actions/redeliveries.ts";
 import { publicId } from "../../src/domain/ids.ts";
@@ -11,7 +12,7 @@ import type { SiteManifest } from "../../src/http/docs/manifest.ts";
 import { aBuiltSite } from "../support/built-site.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
-import { aPlatformsTypes } from "../support/platform-types.ts";
+import { aNestedType } from "../support/nested-type.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
@@ -40,7 +41,7 @@ export async function aWorld(t: TestContext): Promise<Listener[]> {
   const pages = await aBuiltSite();
   const partners = startPartnerApi(t, db, {
     rules: { ...rules, maxSubscriptions: MANY },
-    eventTypes: aPlatformsTypes(),
+    eventTypes: createEventTypes([await aNestedType()]),
     options: { docs: pages },
   });
   const { deps, clock } = partners;

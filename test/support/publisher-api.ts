@@ -9,8 +9,12 @@ import { aPlatformsTypes } from "./platform-types.ts";
 import { PUBLISHER, startOperatorApi } from "./operator-api.ts";
 
 /** The operators' listener for a publishing service, and a new organization. */
-export async function aPublisherApi(t: Parameters<typeof startOperatorApi>[0], db: Database) {
-  const engine = await createEngine(db, { eventTypes: aPlatformsTypes() });
+export async function aPublisherApi(
+  t: Parameters<typeof startOperatorApi>[0],
+  db: Database,
+  eventTypes = aPlatformsTypes(),
+) {
+  const engine = await createEngine(db, { eventTypes });
   const { deps } = engine;
   const api = startOperatorApi(t, deps);
   const { id, slug } = await createOrganization(deps, { slug: `o-${randomUUID()}` });
