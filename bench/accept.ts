@@ -15,6 +15,6 @@ export const accept: Scenario = {
 
     const { waiting } = await countDeliveries(stage.db);
     if (waiting !== ok) throw new Error(`${ok} events were accepted, but ${waiting} are stored`);
-    return [atLeast("accept", { must: 0.2, aim: 0.3, unit: "×" }, { value: ratio, measured })];
+    return [atLeast("accept", { must: 0.2, aim: 0.35, unit: "×" }, { value: ratio, measured })];
   },
 };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Load } from "./processes/load.ts";
 import type { Subscription } from "./support/partners.ts";
@@ -24,6 +25,8 @@ const PER_SECOND = 200;
 const MS = 3_000;
 /** The default rate limit, 600 a minute. */
 const LIMIT_PER_SECOND = 10;
+/** The start of the process that offers load takes a core for a while. It must not count as load. */
+const STARTED_MS = 1_000;
 /** Longer than a row takes. The processes that offer load are ended before. */
 const OFFER_MS = 300_000;
 
@@ -95,6 +98,7 @@ async function rowOf(
   const round = async () => {
     const without = await p99Of(rig, others);
     const stop = offer(rig, { ...target(service, own, rig), perSecond });
+    await sleep(rig.size(STARTED_MS, 100));
     const beside = await p99Of(rig, others);
     await stop();
     return { without, beside, ratio: beside / without };
@@ -109,7 +113,7 @@ async function rowOf(
   const measured = `p99 of the others' identity checks ${inMs(beside)}, without them ${inMs(without)}`;
   return atMost(
     `accepting, beside ${what}`,
-    { must: 1.5, aim: 1.3, unit: "×" },
+    { must: 1.3, aim: 1.1, unit: "×" },
     { value: ratio, measured },
   );
 }

@@ -12,6 +12,7 @@ import type { Service } from "./support/service.ts";
 /** Long enough to record the last outcomes. */
 const RECORDED_MS = 1_500;
 const PACE = 250;
+const STEADY = 1_000;
 
 /**
  * The costs of a delivery, from the request to the recorded outcome: CPU, WAL, rows, index entries and disk.
@@ -33,12 +34,16 @@ export const cost: Scenario = {
     );
     const kept = await keptOf(stage.db);
     const ms = rig.size(20_000, 1_000);
-    const paced = await spend(rig, stage, service, () =>
-      load.ask("pace", { ...plan, perSecond: PACE, connections: 64, warmUpMs: 0, ms, note: false }),
-    );
+    const at = (perSecond: number) =>
+      spend(rig, stage, service, () =>
+        load.ask("pace", { ...plan, perSecond, connections: 64, warmUpMs: 0, ms, note: false }),
+      );
+    const paced = await at(PACE);
+    const steady = await at(STEADY);
     return [
       ...rowsOf("under load", underLoad),
       ...rowsOf(`at ${PACE} a second`, paced),
+      cpuOf(`at ${STEADY.toLocaleString("en")} a second`, steady),
       atMost(
         "cost, bytes kept for a delivered event",
         { must: 520, aim: 250, unit: "B" },
@@ -91,4 +96,18 @@ function rowsOf(when: string, { events, seconds, ...spent }: Spent): Row[] {
       },
     ),
   ];
+}
+
+/** The CPU time of all processes that serve an event. The load generator, the receivers and the name server are not among them. */
+function cpuOf(when: string, { events, seconds, nodeMs, postgresMs }: Spent): Row {
+  const node = `Node.js ${(nodeMs / events).toFixed(2)} ms`;
+  const rate = `${Math.round(events / seconds)} deliveries a second`;
+  return atMost(
+    `cost, CPU of Node.js and PostgreSQL for an event ${when}`,
+    { must: 0.36, aim: 0.36, unit: "ms" },
+    {
+      value: postgresMs === null ? null : (nodeMs + postgresMs) / events,
+      measured: `${node}, ${rate}`,
+    },
+  );
 }

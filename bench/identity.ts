@@ -11,6 +11,6 @@ export const identity: Scenario = {
     const service = await rig.service(stage, { ROLE: "api" });
     const requests = identityRequests(stage.subscriptions);
     const { ratio, measured } = await compareWithRoute(rig, service, requests);
-    return [atLeast("identity", { must: 0.3, aim: 0.45, unit: "×" }, { value: ratio, measured })];
+    return [atLeast("identity", { must: 0.3, aim: 0.5, unit: "×" }, { value: ratio, measured })];
   },
 };

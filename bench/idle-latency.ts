@@ -19,7 +19,7 @@ export const idleLatency: Scenario = {
     await rig.service(stage, { ROLE: "dispatcher" });
     const across = await measure(rig, accepting);
     return [
-      atMost("idle latency, one process, p99", { must: 20, aim: 10, unit: "ms" }, alone),
+      atMost("idle latency, one process, p99", { must: 20, aim: 5, unit: "ms" }, alone),
       atMost("idle latency, across two, p99", { must: 300, aim: 100, unit: "ms" }, across),
     ];
 

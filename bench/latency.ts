@@ -20,8 +20,8 @@ export const latency: Scenario = {
     const measured = `${latencies.length} events at 1,000/s`;
     const [p50, p99] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
     return [
-      atMost("latency, p50", { must: 8, aim: 3, unit: "ms" }, { value: p50, measured }),
-      atMost("latency, p99", { must: 60, aim: 20, unit: "ms" }, { value: p99, measured }),
+      atMost("latency, p50", { must: 8, aim: 1.2, unit: "ms" }, { value: p50, measured }),
+      atMost("latency, p99", { must: 60, aim: 5, unit: "ms" }, { value: p99, measured }),
     ];
   },
 };

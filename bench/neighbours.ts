@@ -88,7 +88,7 @@ async function rowOf(rig: Rig, { what, organizations, urls }: Hostile): Promise<
   const measured = `p99 of the healthy ${inMs(together)}, without them ${inMs(alone)}`;
   return atMost(
     `neighbours that ${what}`,
-    { must: 2, aim: 1.3, unit: "×" },
+    { must: 1.3, aim: 1.1, unit: "×" },
     { value: ratio, measured },
   );
 }
