@@ -1,5 +1,6 @@
 import { publicId } from "../src/domain/ids.ts";
 import { fillHistory } from "./support/history.ts";
+import { fillQueue } from "./support/queue.ts";
 import { inMs } from "./support/report.ts";
 import type { Rig, Stage } from "./support/rig.ts";
 import { atMost, type Row } from "./support/row.ts";
@@ -8,6 +9,8 @@ import { percentile } from "./support/statistics.ts";
 
 const DELIVERIES = 10_000_000;
 const SUBSCRIPTIONS = 10_000;
+/** More than are counted exactly. */
+const WAITING = 20_000;
 const ROUNDS = 100;
 const ADMIN_TOKEN = "operator-token-of-the-bench-0123456789";
 const HOUR_MS = 3_600_000;
@@ -21,6 +24,7 @@ export const history: Scenario = {
     const stage = await rig.stage(rig.receivers.urls(rig.size(SUBSCRIPTIONS, 200)));
     const began = performance.now();
     await fillHistory(stage.db, stage.subscriptions, count);
+    await fillQueue(stage.db, stage.subscriptions, rig.size(WAITING, 200));
     const fillS = Math.round((performance.now() - began) / 1000);
     const service = await rig.service(stage, { ROLE: "api", ADMIN_TOKEN });
     const times = await timeAll(rig, `${service.operatorUrl}/api/v1/admin/`, await listsOf(stage));
@@ -66,11 +70,14 @@ async function listsOf({ db, subscriptions }: Stage): Promise<Lists> {
     organizations: () => "organizations?limit=100",
     organization: (n) => `organizations/${org(n)}`,
     subscriptions: () => "subscriptions?limit=100",
+    "failing subscriptions": (n) => `subscriptions?order=failing&organization=${org(n)}`,
     "subscriptions of an organization": (n) => `subscriptions?organization=${org(n)}`,
     subscription: (n) => `subscriptions/${wh(n)}`,
     failures: (n) => `subscriptions/${wh(n)}/failures`,
     keys: () => "keys",
     deliveries: () => "deliveries",
+    waiting: () => "deliveries?state=waiting",
+    "waiting of a subscription": (n) => `deliveries?state=waiting&subscription=${wh(n)}`,
     "dead letters": () => "deliveries?state=dead_lettered",
     "by reason": () => "deliveries?reason=http_503",
     "deliveries of an organization": (n) => `deliveries?organization=${org(n)}&state=delivered`,
@@ -83,6 +90,7 @@ async function listsOf({ db, subscriptions }: Stage): Promise<Lists> {
     changes: () => "changes",
     redeliveries: () => "redeliveries",
     processes: () => "processes",
+    marks: () => "marks",
     "find an event": (n) => `find?q=${event(n)}`,
     "find a host": (n) => `find?q=${host(n).slice(0, 4)}`,
   };

@@ -1,4 +1,4 @@
-import { SERVICE_SCOPE } from "../../src/domain/activity.ts";
+import { MINUTES_KEPT_MS, SERVICE_SCOPE } from "../../src/domain/activity.ts";
 import { TEST_EVENT, TEST_EVENT_DATA } from "../../src/domain/event.ts";
 import { randomId } from "../../src/domain/ids.ts";
 import type { Database } from "../../src/postgres/database.ts";
@@ -31,9 +31,13 @@ export async function fillHistory(
   );
   await db`analyze events, finished_deliveries, attempts`;
   await onBothCores(range(since.getTime(), since.getTime() + SPAN_MS, DAY_MS / 4), (startMs) =>
-    insertActivity(db, { since: new Date(startMs), until: new Date(startMs + DAY_MS / 4) }),
+    insertActivity(db, {
+      since: new Date(startMs),
+      until: new Date(startMs + DAY_MS / 4),
+      period: startMs < since.getTime() + SPAN_MS - MINUTES_KEPT_MS ? "hour" : "minute",
+    }),
   );
-  await db`analyze activity_hours`;
+  await db`analyze activity_hours, activity_minutes`;
 }
 
 function range(from: number, to: number, step: number): number[] {
@@ -92,21 +96,21 @@ async function insertDeliveries(
       from made order by id`;
 }
 
-/** Writes the hours of activity that the service would have counted. */
+/** Writes the hours or minutes of activity that the service would have counted. */
 async function insertActivity(
   db: Database,
-  { since, until }: { since: Date; until: Date },
+  { since, until, period }: { since: Date; until: Date; period: "hour" | "minute" },
 ): Promise<void> {
   await db`
-    insert into activity_hours
+    insert into ${db(`activity_${period}s`)}
            (process_id, scope, kind, at, published, requests, rate_limited, succeeded, failed, duration_ms,
             delivered, dead_lettered, cancelled, disabled, reasons, attempt_ms, end_to_end_ms)
-    select ${randomId()}::uuid, scope, kind, hour, deliveries, 0, 0, delivered, 2 * dead, 35 * delivered + 40 * dead,
+    select ${randomId()}::uuid, scope, kind, start, deliveries, 0, 0, delivered, 2 * dead, 35 * delivered + 40 * dead,
            delivered, dead, deliveries - delivered - dead, 0,
            case when dead > 0 then jsonb_build_object('http_503', 2 * dead) else '{}' end,
            jsonb_build_object('22', 2 * dead, '26', delivered), jsonb_build_object('27', delivered)
       from (
-        select k.scope, k.kind, date_bin('1 hour', finished_at, 'epoch') as hour, count(*) as deliveries,
+        select k.scope, k.kind, date_bin(${`1 ${period}`}::interval, finished_at, 'epoch') as start, count(*) as deliveries,
                count(*) filter (where state = 'delivered') as delivered,
                count(*) filter (where state = 'dead_lettered') as dead
           from finished_deliveries f
@@ -115,6 +119,6 @@ async function insertActivity(
                   (f.subscription_id, 'subscription')
          ) as k (scope, kind)
          where finished_at >= ${since} and finished_at < ${until}
-         group by k.scope, k.kind, hour
+         group by k.scope, k.kind, start
       ) counted`;
 }
