@@ -3,11 +3,26 @@ import type { Page } from "playwright-core";
 import type { Parts } from "../../src/actions/dependencies.ts";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import { publicId } from "../../src/domain/ids.ts";
+import { publicId, randomId } from "../../src/domain/ids.ts";
 import { aBrowserAt } from "./browser.ts";
 import { aBuiltSite } from "./built-site.ts";
+import { countRecorded } from "../../src/actions/counted-activity.ts";
+import { createOrganization } from "../../src/actions/organizations.ts";
+import type { Post } from "../../src/delivery/sender.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { recordProcess } from "../../src/postgres/processes.ts";
+import { writeActivity } from "../../src/wiring/activity-writer.ts";
+import { identity, REPORT } from "./counted-engine.ts";
 import { createDatabase } from "./database.ts";
-import { acknowledged, aSubscription, createEngine, publish, refused } from "./engine.ts";
+import {
+  acknowledged,
+  aSubscription,
+  attemptAll,
+  claimAll,
+  createEngine,
+  publish,
+  refused,
+} from "./engine.ts";
 import { OPERATORS, startOperatorApi } from "./operator-api.ts";
 
 /** Text that a partner may put into a URL, and an operator into a label. */
@@ -15,8 +30,8 @@ export const HOSTILE = "<img/src=x/onerror=alert(1)>";
 export const TOKEN = OPERATORS[0]?.token ?? "";
 
 /** The operators' listener and a browser. Both use the real time, because the browser does. */
-export async function aServedConsole(changed: Partial<Parts["rules"]> = {}) {
-  const db = await createDatabase();
+export async function aServedConsole(changed: Partial<Parts["rules"]> = {}, given?: Database) {
+  const db = given ?? (await createDatabase());
   const rules = {
     retryDelaysMs: [],
     autoDisableAfter: 20,
@@ -51,6 +66,42 @@ export async function aBusyPartner({ deps, deliverDue }: Pick<Console, "deps" | 
     failedEvent: publicId("evt", failed),
     aSubscription: async () => publicId("wh", (await aSubscription(deps, organizationId)).id),
   };
+}
+
+/**
+ * Ten organizations with six subscriptions each. The first subscription of each is disabled if five failures do that, the
+ * second fails every other time. A job sends the dead letters of one organization again, and no process works on it.
+ */
+export async function aBusySystem({ deps, ask }: Console) {
+  const organizations: string[] = [];
+  for (let number = 0; number < 10; number++) {
+    const { id } = await createOrganization(deps, { slug: `busy-${number}` });
+    organizations.push(publicId("org", id));
+    for (let place = 0; place < 6; place++) {
+      const url = `https://receiver-${place}.busy-${number}.example/${"long-path/".repeat(20)}`;
+      await aSubscription(deps, id, url);
+    }
+    await publish(deps, id, 6);
+  }
+  let attempts = 0;
+  const answer = ({ url }: Post) => {
+    const isRefused = url.includes("receiver-0") || (url.includes("receiver-1") && attempts++ % 2);
+    return isRefused ? refused : acknowledged;
+  };
+  countRecorded(deps.activity, await attemptAll(deps, await claimAll(deps), answer));
+  await writeActivity(deps.db, deps.activity, randomId());
+  const started = { ...identity, id: randomId(), started_at: deps.clock() };
+  await recordProcess(deps.db, started, REPORT, deps.clock());
+
+  const [other = "", organization = "", closing = ""] = organizations;
+  const job = await ask({
+    method: "POST",
+    url: "redeliveries",
+    body: { filter: { organization } },
+  });
+  const list = await ask({ url: `subscriptions?organization=${organization}&order=failing` });
+  const [subscription = ""] = (list.body as { items: { id: string }[] }).items.map(({ id }) => id);
+  return { other, organization, closing, subscription, job: (job.body as { id: string }).id };
 }
 
 export async function signIn(page: Page, place = "", token = TOKEN): Promise<void> {
