@@ -117,3 +117,18 @@ test("a command that creates the schema reports this on standard error, and need
   assert.deepEqual([status, stdout], [0, "There are no organizations yet.\n"]);
   assert.match(stderr, /^applied 0001_initial\.sql$/m);
 });
+
+test("the line of the start names the documentation, the console and the token's file", async (t) => {
+  const { DATA_DIR = "", ...rig } = await aRig(t);
+  const readyOf = async (env: Record<string, string>) => {
+    const program = await startProgram(t, { DATA_DIR, ...rig, ...env });
+    const ready = program.log.find(({ msg }) => msg === "ready");
+    await program.end("SIGTERM");
+    return { program, ready };
+  };
+  const { program, ready } = await readyOf({ ADMIN_TOKEN: "" });
+  assert.equal(ready?.["documentation"], `${program.partnerUrl}/docs`);
+  assert.equal(ready["console"], `${program.operatorUrl}/console`);
+  assert.match(String(ready["token_file"]), new RegExp(`^${DATA_DIR}/`));
+  assert.equal((await readyOf({})).ready?.["token_file"], null);
+});

@@ -10,6 +10,7 @@ import { writeActivity } from "../../src/wiring/activity-writer.ts";
 import { createClock, ERA } from "../support/clock.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
+import { acknowledged, aSubscription, createEngine, publish } from "../support/engine.ts";
 
 const db = await createDatabase();
 const owner = { organizationId: randomUUID(), subscriptionId: randomUUID() };
@@ -174,4 +175,24 @@ test("a day of minutes is dropped only after all of them were merged into hours"
   await rollUpActivity({ db, clock });
   await dropExpiredPartitions(db, clock());
   assert.equal(await partitions(), 0);
+});
+
+test("a write that hangs or fails holds up no delivery", async (t) => {
+  const { deps, deliverDue } = await createEngine(db);
+  const { organization_id, id } = await aSubscription(deps);
+  const gate = await aGate(t, db);
+  deps.activity.note({ organizationId: organization_id, subscriptionId: id }, anAttempt(null));
+  await gate.db`select`; // It is connected.
+  gate.freeze();
+  const hanging = writeActivity(gate.db, deps.activity, randomUUID());
+  await publish(deps, organization_id);
+  assert.equal(await deliverDue(() => acknowledged), 1);
+  gate.thaw();
+  await hanging;
+
+  await gate.close();
+  deps.activity.note({ organizationId: organization_id, subscriptionId: id }, anAttempt(null));
+  await assert.rejects(writeActivity(gate.db, deps.activity, randomUUID()));
+  await publish(deps, organization_id);
+  assert.equal(await deliverDue(() => acknowledged), 1);
 });

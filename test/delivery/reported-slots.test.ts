@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { countSlots } from "../../src/delivery/reported-slots.ts";
+
+/** Pairs of a name and a number, in no order: 0, 7, 14 and so on, modulo `count`. */
+const pairs = (count: number) =>
+  Array.from({ length: count }, (_, n): [string, number] => {
+    const number = (7 * n) % count;
+    return [`id-${number}`, number];
+  });
+
+test("a process reports the ten organizations with most slots, and the hundred lowest limits", () => {
+  const { attempts_under_way, organizations, slowed } = countSlots({
+    inFlight: 3,
+    holders: { organizations: pairs(24), subscriptions: [] } as never,
+    slowed: pairs(101),
+  });
+  assert.equal(attempts_under_way, 3);
+  assert.deepEqual(
+    organizations.map(({ slots }) => slots),
+    [23, 22, 21, 20, 19, 18, 17, 16, 15, 14],
+  );
+  assert.deepEqual(
+    slowed.map(({ limit }) => limit),
+    Array.from({ length: 100 }, (_, n) => n),
+  );
+});
+
+test("a process without a dispatcher reports no slots", () => {
+  assert.deepEqual(countSlots(null), { attempts_under_way: 0, organizations: [], slowed: [] });
+});
