@@ -1,4 +1,7 @@
-/** A URL for our driver and for libpq, psql included. */
+/**
+ * A URL for our driver and for libpq, psql included. The built-in server asks for no password. With one in the URL, clients never
+ * send `PGPASSWORD` or a password of `~/.pgpass` to another program on that socket.
+ */
 export function socketUrl(folder: string): string {
-  return `postgres://partner@${encodeURIComponent(folder)}:5432/partner`;
+  return `postgres://partner:none@${encodeURIComponent(folder)}:5432/partner`;
 }
