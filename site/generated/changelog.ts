@@ -1,15 +1,14 @@
 import { readSource } from "../source.ts";
 
-/** An entry that is not for partners, with its continuation lines. */
-const FOR_OTHERS = /^- (?!For partners: ).*\n(?: {2}.*\n)*/gm;
-const FOR_PARTNERS = /^- For partners: (.)/gm;
+/** A section for other readers, with its heading. */
+const FOR_OTHERS = /^### (?!.* for partners$).*\n(?:(?!#{2,3} ).*\n)*/gm;
 
-/** The versions of CHANGELOG.md with their entries for partners. */
+/** The versions of CHANGELOG.md with their sections for partners. */
 export function changelog(): string {
   const written = readSource("CHANGELOG.md");
   const versions = written.slice(written.indexOf("## "));
   return versions
     .replace(FOR_OTHERS, "")
-    .replace(FOR_PARTNERS, (_entry, first: string) => `- ${first.toUpperCase()}`)
+    .replace(/^### (.+) for partners$/gm, "### $1")
     .replace(/^## \[(.+)\]/gm, "## $1");
 }
