@@ -36,7 +36,7 @@ if [[ $moment ]]; then to=(--type=time "--target=$moment" --target-action=promot
 as_postgres pgbackrest "--config=${PGBACKREST_CONFIG:-/etc/pgbackrest.conf}" "--stanza=${STANZA:-partner}" \
   "--pg1-path=$folder/data" "${to[@]}" restore
 
-# A server of its own: on a socket alone, with its own access rules, archiving nothing.
+# A server of its own: only on a socket, with its own access rules, archiving nothing.
 printf 'local all all trust\n' | as_postgres tee "$folder/hba" >/dev/null
 as_postgres "$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 3600 start -o "-c listen_addresses='' \
   -c port=5432 -c unix_socket_directories=$folder -c hba_file=$folder/hba -c archive_mode=off \

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 /** A page of the console and its filters, from the fragment of the address, which no server sees. */
 export interface Place {
   page: string;
-  /** What follows the page's name, such as an id. */
+  /** The part after the page's name, such as an id. */
   id: string | null;
   query: Record<string, string>;
 }

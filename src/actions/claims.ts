@@ -9,7 +9,7 @@ import type { Claim } from "../domain/attempt.ts";
 import type { Foundations } from "./dependencies.ts";
 import { openOnce } from "./opened-secrets.ts";
 
-/** What a claim may take: at most `share` deliveries of each subscription, and `limit` in all. */
+/** The bounds of a claim: at most `share` deliveries of each subscription, and `limit` in all. */
 export interface Wanted {
   /** In the order in which they are served. */
   shares: Share[];

@@ -12,7 +12,7 @@ import { NOTICE_TYPES } from "../domain/notices.ts";
 import { isOwnType } from "../domain/event-types.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** After this time without a sign, a node counts as ended, and types that it alone announced are retired. */
+/** After this time without a sign, a node counts as ended, and types that no other node announced are retired. */
 export const NODE_UNSEEN_MS = 5 * 60_000;
 
 type Announcing = Pick<Dependencies, "db" | "clock" | "eventTypes">;

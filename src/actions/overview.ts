@@ -58,7 +58,7 @@ const RANKED_MAX = 10;
 const RANKED_OVER_MS = 60 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-/** What one shard contributes to the trends. */
+/** The trends of one shard. */
 export async function readTrends({ db, clock }: Deps) {
   const now = clock();
   const ranked = { since: after(now, -RANKED_OVER_MS), limit: RANKED_MAX };
@@ -92,7 +92,7 @@ export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): 
   };
 }
 
-/** What one shard contributes to the overview. */
+/** The part of the overview that one shard gives. */
 export async function readOverview({ db, clock }: Deps) {
   const now = clock();
   const [recent, waiting, nextDue, processes, nodes, failingExport] = await Promise.all([
@@ -180,7 +180,7 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
   };
 }
 
-/** The current minute and the one before. The current one alone would start at zero each minute. */
+/** The current minute and the one before. Without the one before, it would start at zero each minute. */
 function recentSpan(now: Date) {
   const since = after(periodAt(now, MINUTE_MS), -MINUTE_MS);
   return { scope: SERVICE_SCOPE, since, until: after(now, MINUTE_MS) };

@@ -28,7 +28,7 @@ export interface PublishedView {
   duplicate: boolean;
 }
 
-/** What publishing needs. */
+/** The dependencies of publishing. */
 export interface PublishingParts extends Pick<
   Dependencies,
   "clock" | "eventTypes" | "retentionMs"

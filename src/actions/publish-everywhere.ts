@@ -10,7 +10,7 @@ import { toTheEnd } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
 
 /**
- * What one request needs to publish in all shards. Each shard has a transaction of its own: if one fails, the others are
+ * The dependencies of a request that publishes in all shards. Each shard has a transaction of its own: if one fails, the others are
  * written, and the request can be repeated with its dedupe keys.
  */
 export function publishingEverywhere(shards: Shards): PublishingParts {

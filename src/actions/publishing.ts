@@ -23,8 +23,8 @@ export interface Publishing {
 /**
  * The ways to the one statement that publishes. Single events share it. Events with a dedupe key and batches go separately,
  * because they may have to wait for open transactions of other publishers. After a long wait the events of a statement go on
- * one by one, because only some of their keys are held. What still has to wait does so in a queue of its own, with no slot
- * reserved.
+ * one by one, because only some of their keys are held. Events that still have to wait do so in a queue of their own, with
+ * no slot reserved.
  */
 export function createPublishing(
   parts: Parts,

@@ -15,8 +15,8 @@ const SLOW_MS = 1_000;
 const PROBE_MS = 1_000;
 
 /**
- * Reads a shard. The read may be slow. If the database answers no probe meanwhile, this throws, and later calls throw at once,
- * until a probe succeeds. So a frozen shard does not delay what the others answer.
+ * Reads a shard. Throws if its database answers no probe during the read. Later calls then throw at once, until a probe
+ * succeeds. So a frozen shard does not delay what the others answer.
  */
 export function inReach<Result>(shard: Shard, read: Ask<Result>): Promise<Result> {
   return whileProbed(shard, (deps, silence) => Promise.race([read(deps, shard), silence]));

@@ -33,7 +33,7 @@ export interface Resealed {
 
 /**
  * Seals every signing secret and every kept answer under the newest key of the ring, while the service runs, each in its own
- * transaction. Leaves alone those that are replaced or erased meanwhile. After an interruption, call it again: it continues. A
+ * transaction. Does not change those that were replaced or erased during it. After an interruption, call it again: it continues. A
  * kept answer that no key opens is left to expire.
  */
 export async function reseal({ db, ring }: Sealing): Promise<Resealed> {

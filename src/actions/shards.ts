@@ -14,7 +14,7 @@ export interface Shard {
   readonly noteFailure?: (error: unknown) => void;
 }
 
-/** What holds for all shards. */
+/** The settings that hold for all shards. */
 type Settings = Pick<
   Dependencies,
   "eventTypes" | "platformOrganization" | "retentionMs" | "ownProblems" | "rules"

@@ -20,6 +20,6 @@ function sentence({ shard, to, tables, rows, waited_ms }: Moved): string {
   return (
     `Shard ${shard} is at ${to}: ${tables} tables, ${rows} rows, counts and checksums are equal. ` +
     `Writers waited ${waited_ms} ms.\n` +
-    "Now give every process the new URL and restart it: until then it answers 503 for this shard.\n"
+    "Give every process the new URL and restart it. Until then it answers 503 for this shard.\n"
   );
 }

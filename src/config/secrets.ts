@@ -40,7 +40,7 @@ export function readAdminTokens(env: Environment): OperatorToken[] | null {
 
 const operatorToken: Format<string> = {
   parse: (text) => (/^[!-9;-~]{32,512}$/.test(text) ? text : null),
-  mustBe: "a token alone, 32 to 512 visible ASCII characters, without name and role",
+  mustBe: "only the token: 32 to 512 visible ASCII characters, without a name or a role",
 };
 
 /** Reads the URL of the service that commands use, and its token. */

@@ -25,7 +25,7 @@ export interface DispatcherOptions extends DueOptions {
   subscriptionConcurrency: number;
   /** The slots of the process, if dispatchers of several shards share them. */
   slots?: Slots;
-  /** What is due, if others nudge it too. Default: a list that only this dispatcher knows. */
+  /** The list of due subscriptions, if others nudge it too. Default: a list of its own. */
   due?: Due;
   /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
@@ -49,7 +49,7 @@ const DUE_MAX_TO_HEAR = 500;
 /**
  * Makes attempts while deliveries are due.
  *
- * Polling alone is enough for correctness. `nudge` makes it prompt: a lost nudge delays a delivery by up to `pollIntervalMs`.
+ * Polling is enough for correctness. `nudge` makes it prompt: a lost nudge delays a delivery by up to `pollIntervalMs`.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions & Required<Pick<DispatcherOptions, "elapsedMs">>;

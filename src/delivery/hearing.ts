@@ -7,7 +7,7 @@ const TURN_MS = 20;
 
 /**
  * Passes the notices of other processes to the dispatcher. Any role of the database can send any number of them, so it ignores
- * what is too much. Polls find what an ignored notice named.
+ * those beyond a bound. Polls find the deliveries of ignored notices.
  */
 export class Hearing {
   readonly #dispatcher: Pick<Dispatcher, "hear" | "isHearing">;

@@ -1,7 +1,7 @@
 const TICK_MS = 50;
 const LATE_MS = 50;
 
-/** Calls `look` after each long turn of the event loop. Returns how to stop. */
+/** Calls `look` after each long turn of the event loop. Returns the function that stops it. */
 export function watchLongTurns(look: () => void): () => void {
   let dueMs = performance.now() + TICK_MS;
   const timer = setInterval(() => {

@@ -28,7 +28,7 @@ export type ErrorCode =
   | "unavailable"
   | "internal";
 
-/** One fault of a request: a JSON pointer and what is wrong there. Never repeats the offending value. */
+/** One fault of a request: a JSON pointer, and the rule that the value breaks. Never repeats the offending value. */
 export interface Fault {
   pointer: string;
   detail: string;

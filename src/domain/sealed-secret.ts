@@ -20,7 +20,7 @@ const TAG_BYTES = 16;
  *
  *     version (1) | length of key id (1) | key id | nonce (12) | ciphertext | tag (16)
  *
- * What identifies the row is the associated data, so bytes copied to another row do not open.
+ * The row's identity is the associated data, so bytes copied to another row do not open.
  */
 export function seal(ring: KeyRing, row: string, secret: string): Buffer {
   const [newest] = ring;

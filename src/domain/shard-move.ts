@@ -1,4 +1,4 @@
-/** What a move has done. */
+/** The result of a move. */
 export interface Moved {
   shard: string;
   /** Where the shard is now, without credentials. */

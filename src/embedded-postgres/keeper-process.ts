@@ -65,7 +65,7 @@ export async function attend(child: Child, log: Log): Promise<Keeper> {
 
 /**
  * Starts with our rights, because others may not be allowed to read the code. The keeper gives them up before it touches a file. It
- * gets neither our environment nor our terminal, so Ctrl-C reaches us alone.
+ * gets neither our environment nor our terminal, so Ctrl-C reaches only us.
  */
 async function spawnKeeper(job: Job): Promise<Child> {
   await access(PROGRAM); // Without this, a missing file would only show as an exit code.

@@ -10,7 +10,7 @@ export async function checkEventTypes(folder: string, older: string | null): Pro
   const messages = faults.length === 0 ? [] : [describeFaults(folder, faults)];
   if (older !== null) {
     const before = await loadFolder(older);
-    // A file that cannot be read is told above, and is not removed.
+    // A file that cannot be read is reported above, and is not removed.
     const unread = new Set(faults.map(({ file }) => file));
     const breaking = findBreakingChanges(before.definitions, definitions).filter(
       ({ file }) => !unread.has(file),

@@ -10,7 +10,7 @@ const FAULTS_MAX = 20;
 
 /**
  * Compiles the schemas of all types together. A `$ref` leads to another type by its name, with or without `.json`, or
- * by its `$id`; nothing is fetched. Adds what is wrong to `faults`, and leaves those types out.
+ * by its `$id`; nothing is fetched. Adds each fault to `faults`, and leaves those types out.
  */
 export async function compileTypes(
   definitions: readonly Definition[],
@@ -87,7 +87,7 @@ async function createValidator(onRemark: (remark: string) => void): Promise<Ajv2
   const { default: formats } = await import("ajv-formats");
   const ajv = new Ajv2020({
     allErrors: true,
-    // What strict mode refuses is a remark each, so that all are told at once.
+    // Strict mode reports instead of throwing, so that all faults are found at once.
     strict: "log",
     strictRequired: false, // `anyOf: [{ required: ["a"] }, { required: ["b"] }]` is no mistake.
     strictTuples: false,

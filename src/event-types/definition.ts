@@ -18,8 +18,8 @@ const SUMMARY_LENGTH_MAX = 200;
 const MEMBERS = ["summary", "description", "schema", "example"];
 
 /**
- * Reads the text of a type's file and adds what is wrong to `faults`. One with a schema is returned in any case, so that
- * the faults of the schema can be told, too.
+ * Reads the text of a type's file and adds each fault to `faults`. A type with a schema is returned in any case, so that the
+ * faults of the schema are found, too.
  */
 export function readDefinition(name: string, text: string, faults: string[]): Definition | null {
   const file = parse(text, faults);

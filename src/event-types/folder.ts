@@ -12,7 +12,7 @@ export interface TypeFile {
   text: string;
 }
 
-/** Reads the files of a folder, in order of name. Adds what is wrong with it, or with one of them, to `faults`. */
+/** Reads the files of a folder, in order of name. Adds each fault of the folder and of its files to `faults`. */
 export async function readFolder(folder: string, faults: FileFault[]): Promise<TypeFile[]> {
   const files: TypeFile[] = [];
   for (const file of await list(folder, faults)) {

@@ -27,7 +27,7 @@ export async function loadFolder(folder: string): Promise<Loaded> {
 }
 
 function faultsOfExample({ name, example, faultsOf }: EventType): FileFault[] {
-  if (!isObject(example)) return []; // That is told already.
+  if (!isObject(example)) return []; // Its fault is in the list already.
   return faultsOf(example).map(({ pointer, detail }) => ({
     file: `${name}.json`,
     detail: `example${pointer} ${detail}`,

@@ -23,7 +23,7 @@ export interface ApiDocument {
   security: Record<string, SecurityScheme>;
 }
 
-/** What a document says about deliveries. */
+/** The part of a document about deliveries. */
 export interface Webhooks {
   webhooks: object;
   schemas: object;

@@ -12,7 +12,7 @@ const OF_THE_CONNECTION = new Set([
   ...["upgrade", "expect", "host", "content-length"],
 ]);
 
-/** What a forwarded request needs of the one that was received. */
+/** The parts of a received request that are forwarded. */
 export type Forwarded = Pick<Received, "method" | "rawHeaders" | "body">;
 
 /** Sends the same bytes and headers to another program. Resolves to the status of its answer, or to the code of the error. */

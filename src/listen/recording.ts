@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Forwarded } from "./forward.ts";
 import type { Arrival } from "./arrival.ts";
 
-/** A recording has at most so many bytes. */
+/** The largest recording, in bytes. */
 const RECORDING_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface Recording {

@@ -14,7 +14,7 @@ export interface Replayed {
 
 /**
  * Sends the deliveries of a recording again, one after the other. With a secret they are signed anew, because receivers refuse old
- * timestamps. Broken lines are told of and skipped. Throws if any delivery is not accepted, or if `stop` comes before the end.
+ * timestamps. Reports and skips broken lines. Throws if any delivery is not accepted, or if `stop` comes before the end.
  */
 export async function replay(
   file: string,

@@ -11,7 +11,7 @@ export interface Reporter {
   noRequest(code: string | null): void;
   /** A secret was read while the receiver runs; `secrets` verify now. Null: what was read is none. */
   learned(secrets: number | null): void;
-  /** What arrives from now on is not recorded. The cause is FULL, or the code of an error. */
+  /** Later deliveries are not recorded. The cause is FULL, or the code of an error. */
   recordingEnded(cause: string): void;
   /** A line of the recording is not a delivery. */
   brokenLine(line: number): void;

@@ -31,7 +31,7 @@ const MEANING = { answers: NONE, crowded: TOO_MANY, dead: NO_RESOLVER };
 const LOOPBACK: LookupResult = { kind: "addresses", addresses: ["127.0.0.1", "::1"] };
 
 /**
- * Look-ups by DNS alone, A and AAAA at once. There is no cache. Callers share a look-up while it is in progress, for at most a
+ * Look-ups by DNS only, A and AAAA at once. There is no cache. Callers share a look-up while it is in progress, for at most a
  * second. If the look-up of one family fails, the addresses of the other are returned.
  *
  * After silence, SERVFAIL or REFUSED, the result is `none` only if the resolver answers a probe for a well-known name. Otherwise a

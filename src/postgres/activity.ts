@@ -132,7 +132,7 @@ export interface RankedRow {
   succeeded: number;
   failed: number;
   attempt_ms: Record<string, number>;
-  /** What the ranking goes by. */
+  /** The number that the ranking sorts by. */
   measure: number;
 }
 

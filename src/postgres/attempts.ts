@@ -21,8 +21,8 @@ export interface NewAttemptRow {
 }
 
 /**
- * Records successes: finishes their deliveries and resets the failure counters. Returns how many it recorded. If a lease was
- * lost, another claim has the delivery, maybe of this process. Such a delivery is left alone.
+ * Records successes: finishes their deliveries and resets the failure counters. Returns how many it recorded. If a
+ * lease was lost, the delivery has a newer lease, perhaps of this process. It is not changed.
  */
 export async function recordDelivered(
   db: Queryable,

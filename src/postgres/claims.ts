@@ -33,7 +33,7 @@ export interface FoundCeiling extends Ceiling {
  * limit. If the subscription has a ceiling, each claim takes a token. The lock on the bucket makes the ceiling exact across
  * processes.
  *
- * A lease ends by time alone, so the deliveries of a dead process can be claimed again without any clean-up. A claim is not
+ * A lease ends only by time, so the deliveries of a dead process can be claimed again without any clean-up. A claim is not
  * flushed to disk: if a crash of the database loses it, it is made again.
  */
 export async function claimDue(

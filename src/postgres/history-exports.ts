@@ -10,7 +10,7 @@ export interface HistoryExport {
 
 /**
  * Takes a lease on the detached partition that is next. Returns null if none is, or if another process exports one. Only
- * partitions that the retention still releases count. What the owner has dropped by hand is passed over and does not wait any more.
+ * partitions that the retention still releases count. A partition that the owner has dropped is skipped.
  */
 export async function claimExport(
   db: Database,

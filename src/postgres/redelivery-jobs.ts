@@ -57,7 +57,7 @@ export async function tryLockJobs(tx: Queryable): Promise<boolean> {
   return locked;
 }
 
-/** The same, but waits for the other transaction. */
+/** Like `tryLockJobs`, but waits for the transaction that works on jobs. */
 export async function lockJobs(tx: Queryable): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('partner-api redeliveries of ' || current_schema()))`;
 }

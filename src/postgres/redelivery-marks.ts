@@ -45,8 +45,8 @@ export async function listRedelivered(db: Queryable, ids: DeliveryId[]): Promise
 }
 
 /**
- * Locks finished deliveries until the transaction ends, so that only this transaction redelivers them. Marks are written under
- * this lock alone, so look for them after it.
+ * Locks finished deliveries until the transaction ends, so that only this transaction redelivers them. Marks are written only
+ * under this lock, so look for them after it.
  */
 export async function lockFinished(
   db: Queryable,

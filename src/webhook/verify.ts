@@ -108,7 +108,7 @@ function rawBytes(body: unknown): Uint8Array {
   throw new TypeError(`verify needs the raw bytes of the request body, but ${problemOf(body)}`);
 }
 
-/** What is wrong with the body, and how to get the raw bytes. */
+/** Returns the fault of the body, and how to read raw bytes. */
 function problemOf(body: unknown): string {
   if (body === undefined || body === null) return `the body is missing. Read it ${READ_IT}`;
   if (typeof body !== "object") return `got a ${typeof body}. Read the body ${READ_IT}`;

@@ -216,7 +216,7 @@ function orExplain(what: string): (error: unknown) => never {
   };
 }
 
-/** Grants the service's role exactly its rights. A member of the owner has every right, so it is left alone. */
+/** Grants the service's role exactly its rights. A member of the owner has every right and is not changed. */
 async function confine(
   owner: Database,
   service: string,

@@ -131,7 +131,7 @@ async function copy({ old, new: next }: Places, table: MovedTable): Promise<Dige
   );
 }
 
-/** After a failed move: the old place notes changes no longer. What is in use keeps noting, which does no harm. */
+/** After a failed move: stops noting changes at the old place. A table that is in use keeps noting; that is harmless. */
 export async function forgetNotes({ old }: Places, past: Past): Promise<void> {
   for (const { table } of past.values()) {
     await endNoting(old.sql, table).catch(() => undefined);

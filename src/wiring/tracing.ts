@@ -73,7 +73,7 @@ export async function openTracing(
   return {
     tracer: createTracer(sdk.api, provider.getTracer("partner-api", version)),
     close: async () => {
-      // What the collector did not take by then is lost, and the log has said that it is away.
+      // Spans that the collector did not take by then are lost. The log has said that it is away.
       await within(FLUSH_MS, provider.shutdown()).catch(() => undefined);
     },
   };

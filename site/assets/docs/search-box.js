@@ -74,7 +74,7 @@ export function searchBox() {
 
 /** The text around the first match, with the matches marked. `terms` are stems. */
 function snippet(text, terms) {
-  const parts = text.split(/([\p{L}\p{N}_]+)/u); // What separates words, and words, alternate.
+  const parts = text.split(/([\p{L}\p{N}_]+)/u); // Separators and words alternate.
   const isMatch = (part, i) => i % 2 === 1 && terms.includes(stemOf(part));
   const first = Math.max(0, parts.findIndex(isMatch));
   const from = first > 16 ? first - 8 - (first % 2) + 1 : 0;

@@ -1,4 +1,4 @@
-/** What the operator API answers, as far as the console shows it. */
+/** The answers of the operator API, as far as the console shows them. */
 
 export interface Page<T> {
   items: T[];

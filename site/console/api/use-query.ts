@@ -4,7 +4,7 @@ import { Problem } from "./problem.ts";
 
 const RETRY_MS = 5_000;
 
-/** What a page knows of an answer. After an error `data` is the last answer, as of `at`. */
+/** The state of a request: its data, its error, and when the data is from. After an error `data` is the last answer, as of `at`. */
 export interface Query<T> {
   data: T | null;
   error: Problem | null;
@@ -52,7 +52,7 @@ export function useQuery<T>(path: string | null, refreshMs?: number): Query<T> {
     };
   }, [path, turn, refreshMs]);
 
-  // What is known of another path is not shown for this one.
+  // Data of another path is not shown here.
   const current = known.path === path ? known : EMPTY;
   return { data: current.data, error: current.error, at: current.at, reload };
 }

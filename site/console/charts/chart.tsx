@@ -8,7 +8,7 @@ export interface Series {
   /** The name of the colour among the tokens. */
   colour: string;
   values: (number | null)[];
-  /** What the legend tells of a series that stands on another. Default: its values. */
+  /** The legend's values of a series that stands on another. Default: its values. */
   told?: (number | null)[];
   shape?: "bars" | "line" | "dashed";
 }
@@ -21,7 +21,7 @@ interface Props {
   series: Series[];
   format: (value: number | null) => string;
   marks?: Mark[];
-  /** What the chart shows, for those who do not see it. */
+  /** Describes the chart for readers who do not see it. */
   summary: string;
 }
 

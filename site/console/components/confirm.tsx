@@ -4,9 +4,9 @@ import { Dialog } from "./dialog.tsx";
 
 export interface Question {
   title: string;
-  /** What will happen. */
+  /** The effect of a yes. */
   effect: string;
-  /** What it happens to. A paragraph of its own, so that text of a partner's cannot affect the question. */
+  /** The subject of the question. A paragraph of its own, so that text of a partner's cannot affect the question. */
   subject?: string | null;
   yes: string;
   isDangerous?: boolean;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Terms and what is known of them. Terms without a fact are left out. */
+/** Terms and their values. Empty ones are left out. */
 export function Facts({ of }: { of: Record<string, ComponentChildren> }) {
   return (
     <dl class="facts">

@@ -58,7 +58,7 @@ export function noAnswerOf(shards: string[]): string {
   return `No answer of shard ${shards.join(", ")}`;
 }
 
-/** What went wrong, in the service's words. `asOf` is the time of what is still shown. */
+/** The error, in the service's words. `asOf` is the time of the data that is still shown. */
 export function Failure({
   error,
   asOf = null,

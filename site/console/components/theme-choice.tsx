@@ -5,7 +5,7 @@ type Theme = "auto" | "light" | "dark";
 
 const STORED = "console-theme";
 
-/** Charts are painted, so they are told of a change. */
+/** Charts are canvas, so they must repaint at a change. */
 export const THEME_CHANGED = "theme-changed";
 
 export function ThemeChoice() {

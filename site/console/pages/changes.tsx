@@ -23,7 +23,7 @@ const COLUMNS: Column<Change>[] = [
   { title: "Request", show: ({ request_id: id }) => <CopiedId id={id} /> },
 ];
 
-/** What operators changed: who, what, when and from where. */
+/** The changes of operators: who, what, when and from where. */
 export function ChangesPage({ query }: { query: Record<string, string> }) {
   const asked = useMemo(() => absoluteSpan(query), [JSON.stringify(query)]);
   const pages = usePages<Change>("changes", asked);

@@ -21,7 +21,7 @@ const STATES = {
   delivered: "delivered, for a receiver that lost data",
 };
 
-/** What a job takes of a search. */
+/** The filters that a job keeps of a search. */
 const JOB_FILTERS = ["organization", "subscription", "reason", "event", "since", "until"];
 
 function jobFilter(search: Record<string, string>): Record<string, string> {
@@ -101,7 +101,7 @@ export function SendAgainDialog({
   );
 }
 
-/** What a job would do, asked again a moment after each change. */
+/** The preview of a job, requested again a moment after each change. */
 function usePreview(asked: object) {
   const [shown, setShown] = useState<{
     preview: RedeliveryPreview | null;

@@ -19,7 +19,7 @@ const DEAF_MS = 2_000;
 const ORPHANS = /shared memory block .* in use/;
 const PASSES = /in use|already exists/;
 
-/** What we may do about a server that does not respond. Other processes may rely on it. */
+/** The permitted steps against a server that does not respond. Other processes may rely on it. */
 export interface Remedies {
   /** Start a server, although another one may run where we do not see it. */
   start: boolean;

@@ -72,7 +72,7 @@ function declare(members: readonly Member[], name: string, scope: Scope): string
   return name;
 }
 
-/** So that an optional value may be zero. What can be nil needs no pointer. */
+/** So that an optional value may be zero. A type that can be nil needs no pointer. */
 function pointer(type: string): string {
   return /^(any$|\[\]|map\[|\*)/.test(type) ? type : `*${type}`;
 }

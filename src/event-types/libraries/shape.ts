@@ -1,7 +1,7 @@
 import { isObject } from "../definition.ts";
 import type { Schema } from "../expand.ts";
 
-/** What a value of a schema is, as far as types of programming languages tell. */
+/** The kind of a schema's values, as far as types of programming languages express it. */
 export type Shape =
   | { kind: "any" | "string" | "integer" | "number" | "boolean" | "null" }
   | { kind: "literals"; values: readonly (string | number | boolean | null)[] }
@@ -28,7 +28,7 @@ export interface TypedEvent {
 
 const ANY: Shape = { kind: "any" };
 
-/** Returns the shape of a schema without references. What has no equivalent in a type is `any`. */
+/** Returns the shape of a schema without references. A schema without an equivalent type is `any`. */
 export function shapeOf(schema: unknown): Shape {
   if (!isObject(schema)) return ANY;
   const { enum: values, const: only, anyOf, oneOf, allOf, $ref } = schema;

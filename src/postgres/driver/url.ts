@@ -119,6 +119,6 @@ function systemWay({ sslmode = "verify-full" }: Record<string, unknown>): Encryp
 function readSsl(ssl: unknown): Encryption {
   if (ssl === undefined || ssl === false || ssl === "false") return false;
   if (ssl === true) return {};
-  if (typeof ssl === "object") return ssl as ConnectionOptions; // From `sslrootcert` alone.
+  if (typeof ssl === "object") return ssl as ConnectionOptions; // Only `sslrootcert` was given.
   throw new Error("the database's URL: use sslmode in place of ssl");
 }

@@ -88,7 +88,7 @@ begin
 end
 $$;
 
--- What is older than the retention by the database's own clock, whatever `moment` the caller says.
+-- Only rows older than the retention by the database's clock. The caller's `moment` cannot shorten that.
 create function horizon_at(moment timestamptz) returns timestamptz
 language plpgsql stable as $$
 begin
@@ -132,7 +132,7 @@ begin
 end
 $$;
 
--- What has expired outside of partitions. Events are deleted while nobody can begin to refer to one.
+-- Rows that have expired outside of partitions. Events are deleted while nobody can begin to refer to one.
 create function delete_expired_rows(moment timestamptz) returns void
 language plpgsql security definer as $$
 declare
@@ -164,7 +164,7 @@ begin
 end
 $$;
 
--- Whoever may call these is told one by one.
+-- The roles that may call these functions are listed one by one.
 revoke execute
   on function create_partition, create_partitions, horizon_at, expired_partitions, drop_expired_partitions, delete_expired_rows
   from public;

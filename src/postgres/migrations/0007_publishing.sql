@@ -104,7 +104,7 @@ begin
 end
 $$;
 
--- The role partner_api_publisher alone may call it: see publisher-role.ts.
+-- Only the role partner_api_publisher may call it: see publisher-role.ts.
 revoke execute on function partner_api_publish from public;
 
 -- Erases what an event says, and returns whether there is such an event. The service cannot change an event in any other way.

@@ -1,4 +1,4 @@
--- What the operators' charts are made of. Each process writes its own rows, so none waits for another, and a row holds all
+-- The rows behind the operators' charts. Each process writes its own rows, so none waits for another, and a row holds all
 -- that its process has counted of it: to write it once more changes nothing.
 
 create table activity_minutes (

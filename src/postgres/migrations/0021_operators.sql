@@ -1,4 +1,4 @@
--- What operators search by, and what they sent again.
+-- The columns that operators search by, and the deliveries that they sent again.
 
 -- The request that published the event: null of one that the SQL function or the service itself published.
 alter table events add column request_id text check (length(request_id) <= 64);
@@ -8,7 +8,7 @@ alter table subscriptions add column host text check (length(host) <= 255);
 update subscriptions set host = lower(substring(url from '^https://(?:\[([^]]*)\]|[^/:?#]*)')) where url ~* '^https://\[';
 update subscriptions set host = lower(rtrim(substring(url from '(?i)^https://([^/:?#]*)'), '.')) where host is null;
 
--- By operators that lead from a prefix to what begins with it, whatever the collation.
+-- Uses operators that find a prefix in any collation.
 create index subscriptions_of_host on subscriptions (host text_pattern_ops, id);
 create index organizations_by_slug on organizations (slug text_pattern_ops);
 create index subscriptions_in_order_of_organization on subscriptions (organization_id, id);

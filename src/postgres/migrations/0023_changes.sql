@@ -1,4 +1,4 @@
--- What operators changed, and whose data they read. Ids are UUIDv7.
+-- The changes of operators, and the reads of payloads. Ids are UUIDv7.
 create table operator_changes (
   id         uuid primary key,
   operator   text not null check (length(operator) <= 200),

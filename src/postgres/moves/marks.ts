@@ -48,7 +48,7 @@ export async function markMoving(db: Queryable, move: string): Promise<void> {
     on conflict (name) do update set value = excluded.value`;
 }
 
-/** Keeps services out of a new place until its shard is complete. Leaves the mark of another move alone. */
+/** Keeps services out of a new place until its shard is complete. Does not change the mark of another move. */
 export async function markArriving(db: Queryable, move: string): Promise<void> {
   await db`
     insert into settings (name, value) values ('arriving', ${move}) on conflict (name) do nothing`;

@@ -16,7 +16,7 @@ export interface MovedTable {
   is_past: boolean;
 }
 
-/** What belongs to the place, not to the shard. */
+/** The tables that belong to the place, not to the shard. */
 const OF_THE_PLACE = ["schema_migrations", "moved_changes"];
 /** Settings that say whether a place is in force. */
 export const MARKS = ["moving", "arriving", "moved", "moved_to"];

@@ -13,7 +13,7 @@ export function absoluteSpan({ span, ...query }: Record<string, string>): Record
   return { ...query, since: new Date(Date.now() - known.ms).toISOString() };
 }
 
-/** What a field of the browser for local time shows for a time of the API. */
+/** Returns a time of the API as the browser's field for local time shows it. */
 export function toLocalField(at: string | undefined): string {
   if (at === undefined || Number.isNaN(Date.parse(at))) return "";
   const time = new Date(at);

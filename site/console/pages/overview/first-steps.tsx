@@ -1,6 +1,6 @@
 import { Panel } from "../../components/panel.tsx";
 
-/** What to do on an empty system. */
+/** The first steps on an empty system. */
 export function FirstSteps() {
   return (
     <Panel title="First steps" note="nothing is set up yet">
