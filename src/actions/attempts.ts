@@ -22,7 +22,7 @@ import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscripti
 import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Foundations } from "./dependencies.ts";
-import { publishNotices, type Told } from "./notices.ts";
+import { publishNotices, type PublishedNotice } from "./notices.ts";
 
 /** The consequences of recorded attempts. */
 export interface Consequences {
@@ -30,7 +30,7 @@ export interface Consequences {
   disabled: string[];
   deadLettered: NewAttemptRow[];
   /** The notices about that. */
-  told: Told[];
+  notices: PublishedNotice[];
   /** The attempts that are in the audit now, each with the new state of its delivery. */
   recorded: {
     attempt: Attempt;
@@ -61,7 +61,7 @@ export async function recordAttempts(
 
   const delivered = await recordSmooth(recording, smooth);
   if (rough.length === 0) {
-    return { disabled: [], deadLettered: [], told: [], cancelled: [], recorded: delivered };
+    return { disabled: [], deadLettered: [], notices: [], cancelled: [], recorded: delivered };
   }
   const consequences = await recordRough(recording, rough);
   return { ...consequences, recorded: [...delivered, ...consequences.recorded] };
@@ -121,10 +121,14 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
       .map((attempt) => ({ attempt, state: null }));
     const recordedHeld = decided.flatMap((one) => one.recorded);
     const causes = decided.flatMap((one) => one.causes);
-    const told = await publishNotices(recording, tx, noticesOf(causes, deadLettered, attempts));
+    const published = await publishNotices(
+      recording,
+      tx,
+      noticesOf(causes, deadLettered, attempts),
+    );
     return {
       disabled,
-      told,
+      notices: published,
       deadLettered,
       cancelled,
       isSomeLeft,

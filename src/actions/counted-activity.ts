@@ -8,7 +8,7 @@ import type { ActivityLog } from "./activity-log.ts";
 import type { Consequences } from "./attempts.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { NewEvent, Published, DueSubscription } from "./publication.ts";
-import type { Told } from "./notices.ts";
+import type { PublishedNotice } from "./notices.ts";
 import type { Publishing } from "./publishing.ts";
 
 /** Counts the events that `publishing` has made durable. */
@@ -80,8 +80,8 @@ export function countCancelled(activity: ActivityLog, rows: readonly CancelledRo
 }
 
 /** Counts notices to the platform as published events. */
-export function countTold(activity: ActivityLog, told: readonly Told[]): void {
-  for (const { organizationId, subscriptionIds } of told) {
+export function countNotices(activity: ActivityLog, notices: readonly PublishedNotice[]): void {
+  for (const { organizationId, subscriptionIds } of notices) {
     activity.notePublished(organizationId, subscriptionIds);
   }
 }
@@ -89,9 +89,9 @@ export function countTold(activity: ActivityLog, told: readonly Told[]): void {
 /** Counts recorded attempts, exactly as the audit shows them, and what they published. */
 export function countRecorded(
   activity: ActivityLog,
-  { recorded, cancelled, disabled, told }: Consequences,
+  { recorded, cancelled, disabled, notices }: Consequences,
 ): void {
-  countTold(activity, told);
+  countNotices(activity, notices);
   const disabledIds = new Set(disabled);
   for (const { attempt, state } of recorded) {
     const { claim } = attempt;

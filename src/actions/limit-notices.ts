@@ -2,7 +2,7 @@ import { after } from "../domain/clock.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { LIMITED_PAUSE_MS, type Notice } from "../domain/notices.ts";
 import { takeLimitNotices } from "../postgres/limit-notices.ts";
-import { countTold } from "./counted-activity.ts";
+import { countNotices } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { dueOf, publishNotices } from "./notices.ts";
 
@@ -27,7 +27,7 @@ export async function publishLimitNotices(deps: Dependencies): Promise<void> {
   const { db, clock, activity, limited, nudge } = deps;
   if (limited.waiting.size === 0) return;
   const waiting = new Map(limited.waiting);
-  const told = await db.begin(async (tx) => {
+  const published = await db.begin(async (tx) => {
     const now = clock();
     const times = { now, expired: after(now, -LIMITED_PAUSE_MS) };
     const taken = await takeLimitNotices(tx, [...waiting.keys()], times);
@@ -45,6 +45,6 @@ export async function publishLimitNotices(deps: Dependencies): Promise<void> {
     limited.toldAt.set(id, at);
     limited.waiting.delete(id);
   }
-  countTold(activity, told);
-  if (told.length > 0) nudge(dueOf(told));
+  countNotices(activity, published);
+  if (published.length > 0) nudge(dueOf(published));
 }

@@ -7,16 +7,16 @@ import { publish } from "./publish.ts";
 import type { DueSubscription } from "./publication.ts";
 
 /** A published notice. */
-export interface Told {
+export interface PublishedNotice {
   /** The platform's. */
   organizationId: OrganizationId;
   subscriptionIds: SubscriptionId[];
 }
 
 /** Returns the subscriptions that have something due. */
-export function dueOf(told: readonly Told[]): DueSubscription[] {
+export function dueOf(notices: readonly PublishedNotice[]): DueSubscription[] {
   const owners = new Map(
-    told.flatMap(({ organizationId, subscriptionIds }) =>
+    notices.flatMap(({ organizationId, subscriptionIds }) =>
       subscriptionIds.map((id) => [id, organizationId] as const),
     ),
   );
@@ -34,7 +34,7 @@ export async function publishNotices(
   { clock, platformOrganization: slug }: Pick<Foundations, "clock" | "platformOrganization">,
   tx: Queryable,
   notices: readonly Notice[],
-): Promise<Told[]> {
+): Promise<PublishedNotice[]> {
   if (!slug || notices.length === 0) return [];
   const platform = await findOrganization(tx, { slug });
   if (!platform) return [];

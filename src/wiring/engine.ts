@@ -76,7 +76,7 @@ export function createEngine(
     const consequences = await writes.note(recordAttempts(inTime(), attempts));
     onRecorded(consequences);
     lines.recorded(attempts, consequences);
-    if (consequences.told.length > 0) due.nudge(dueOf(consequences.told));
+    if (consequences.notices.length > 0) due.nudge(dueOf(consequences.notices));
   }, persistence);
 
   const defer = createRecorder<Claim>(

@@ -103,7 +103,7 @@ test("without a platform's organization nobody can subscribe to notices, and non
   await failOnce();
   clock.advance(1_000);
   const recorded = await failOnce();
-  assert.deepEqual([recorded.deadLettered.length, recorded.told], [1, []]);
+  assert.deepEqual([recorded.deadLettered.length, recorded.notices], [1, []]);
   noteLimited(deps, { organizationId: organization.id, slug: organization.slug });
   assert.equal(deps.limited.waiting.size, 0);
   assert.deepEqual(await notices(), []);
@@ -128,7 +128,7 @@ test("notices of dead letters and disabled subscriptions are published in the re
       ["vc.delivery.dead_lettered", 1],
     ],
   );
-  assert.equal(dueOf(recorded.told).length, 1);
+  assert.equal(dueOf(recorded.notices).length, 1);
   const [delivery] = await db<{ id: string }[]>`
     select id from finished_deliveries where organization_id = ${organization.id} and state = 'dead_lettered'`;
   assert.deepEqual(told.at(-1)?.data, {

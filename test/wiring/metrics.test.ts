@@ -76,7 +76,13 @@ test("every internal fault has a metric before it occurs", async () => {
 test("dead letters and disabled subscriptions are counted", async () => {
   const { metrics, read } = exposed();
   const deadLettered = [{}, {}] as NewAttemptRow[];
-  metrics.noteRecorded({ recorded: [], cancelled: [], disabled: ["one"], deadLettered, told: [] });
+  metrics.noteRecorded({
+    recorded: [],
+    cancelled: [],
+    disabled: ["one"],
+    deadLettered,
+    notices: [],
+  });
   const lines = await read();
   assert.ok(lines.includes("partner_api_dead_letters_total 2"));
   assert.ok(lines.includes("partner_api_subscriptions_disabled_total 1"));

@@ -18,7 +18,7 @@ const OPENING_MS = 5_000;
 /** The setting, and the column of an answer, that is `on` on a standby. */
 export const STANDBY = "in_hot_standby";
 
-type Told = (error: Error | null, client: pg.Client) => void;
+type OnConnect = (error: Error | null, client: pg.Client) => void;
 
 /** A connection to a primary. It keeps the cause of its end, because the driver later reports only that it ended. */
 export class Client extends pg.Client {
@@ -46,13 +46,13 @@ export class Client extends pg.Client {
   }
 
   override connect(): Promise<pg.Client>;
-  override connect(told: Told): void;
-  override connect(told?: Told): Promise<pg.Client> | undefined {
+  override connect(onConnect: OnConnect): void;
+  override connect(onConnect?: OnConnect): Promise<pg.Client> | undefined {
     const connected = this.#connect();
-    if (!told) return connected;
+    if (!onConnect) return connected;
     connected.then(
-      () => told(null, this),
-      (error: unknown) => told(error as Error, this),
+      () => onConnect(null, this),
+      (error: unknown) => onConnect(error as Error, this),
     );
     return undefined;
   }
