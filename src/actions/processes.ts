@@ -3,7 +3,7 @@ import { GONE_KEPT_MS, ORGANIZATIONS_REPORTED } from "../domain/process.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { listProcesses, type ProcessRow } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { everywhere } from "./everywhere.ts";
+import { everywhere, lacking } from "./everywhere.ts";
 import type { Shards } from "./shards.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 
@@ -14,10 +14,12 @@ export function listKnownProcesses({ db, clock }: Deps): Promise<ProcessRow[]> {
   return listProcesses(db, after(clock(), -GONE_KEPT_MS));
 }
 
-export async function viewProcesses(shards: Shards): Promise<{ items: ProcessView[] }> {
-  const { values } = await everywhere(shards, listKnownProcesses);
+export async function viewProcesses(
+  shards: Shards,
+): Promise<{ items: ProcessView[]; unavailable_shards?: string[] }> {
+  const { values, away } = await everywhere(shards, listKnownProcesses);
   const processes = mergeProcesses(values);
-  return { items: processes.map((one) => viewProcess(one, shards.clock())) };
+  return lacking(away, { items: processes.map((one) => viewProcess(one, shards.clock())) });
 }
 
 /** A process reports itself to every shard. Each knows the slugs of its own organizations only. */

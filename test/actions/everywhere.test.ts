@@ -5,6 +5,7 @@ import { recordChanges } from "../../src/actions/changes.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { anywhere, everywhere, findAnywhere, somewhere } from "../../src/actions/everywhere.ts";
 import { placeOrganization } from "../../src/actions/place-organization.ts";
+import { viewProcesses } from "../../src/actions/processes.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { PartnerError } from "../../src/domain/errors.ts";
 import { silence } from "../../src/postgres/driver/failure.ts";
@@ -53,6 +54,13 @@ test("a frozen shard delays one answer only, and is asked again after a probe ha
   frozen.delete("01");
   await pass(1_000);
   assert.deepEqual(await everywhere(shards, read), { values: ["00", "01"], away: [] });
+});
+
+test("the list of processes names a shard that does not answer", async (t) => {
+  const { shards, frozen } = twoShards(t);
+  assert.deepEqual(await viewProcesses(shards), { items: [] });
+  frozen.add("01");
+  assert.deepEqual(await viewProcesses(shards), { items: [], unavailable_shards: ["01"] });
 });
 
 test("a slow read of a shard that answers probes is not an outage", async (t) => {

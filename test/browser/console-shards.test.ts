@@ -39,12 +39,17 @@ describe("the console with several shards", { skip }, async () => {
     await page.getByRole("combobox", { name: "Search" }).fill("nothing-like-this");
     await page.getByText("Nothing was found. No answer of shard 01, which may have it.").waitFor();
 
+    await page.getByRole("combobox", { name: "Search" }).fill("acme");
+    await page.getByText("No answer of shard 01, which may have more.").waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+
     await visit(page, "#/organizations/acme");
     await page.getByText("in shard 00", { exact: true }).waitFor();
     await visit(page, "#/deliveries");
     await page.getByText("No answer of shard 01").waitFor();
     await visit(page, "#/");
     await page.getByText("shard 01: does not answer").waitFor();
+    await page.getByText("No answer of shard 01, so what belongs to it is missing here.").waitFor();
     assert.deepEqual(apartFromSignIn(complaints), []);
   });
 });

@@ -104,6 +104,7 @@ export interface ActivityPoint {
 
 export interface Activity {
   items: ActivityPoint[];
+  unavailable_shards?: string[];
 }
 
 /** A change of the service, as the API answers it. */

@@ -3,7 +3,7 @@ import type { ActivityPoint } from "../api/shapes.ts";
 import { count, milliseconds, plural } from "../components/numbers.ts";
 import { Panel } from "../components/panel.tsx";
 import { Segments } from "../components/segments.tsx";
-import { Failure, noAnswerOf } from "../components/states.tsx";
+import { Failure, Missing, noAnswerOf } from "../components/states.tsx";
 import { Chart } from "./chart.tsx";
 import { MarkList } from "./mark-list.tsx";
 import type { Mark } from "./marks.ts";
@@ -59,7 +59,8 @@ function Charts({
     ...(organization === undefined ? {} : { organization }),
     ...(subscription === undefined ? {} : { subscription }),
   };
-  const { points, error, at } = useActivity(span, scope);
+  const { points, data, error, at, reload } = useActivity(span, scope);
+  const { unavailable_shards: away = [] } = data ?? {};
   const from = Date.now() - SPANS[span].ms;
   const shown = useMemo(
     () => marks.filter((mark) => mark.at.getTime() >= from),
@@ -69,6 +70,7 @@ function Charts({
   return (
     <>
       {error && <Failure error={error} asOf={at} />}
+      {away.length > 0 && <Missing shards={away} retry={reload} />}
       <div class={isService ? "charts three" : "charts"}>
         <Panel
           title="Attempts"

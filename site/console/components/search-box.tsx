@@ -112,6 +112,11 @@ export function SearchBox() {
             <span class="label">{item.label}</span>
           </div>
         ))}
+        {away.length > 0 && (
+          <div role="option" aria-disabled="true" aria-selected={false}>
+            <span class="label">{noAnswerOf(away)}, which may have more.</span>
+          </div>
+        )}
       </div>
       {found?.length === 0 && (
         <div class="found" role="status">

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { PROCESS_ROLES, PROCESS_STATES } from "../../domain/process.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { UnavailableShards } from "../page-schema.ts";
 
 export const Process = Type.Object(
   {
@@ -45,6 +46,6 @@ export const Process = Type.Object(
 );
 
 export const ProcessList = Type.Object(
-  { items: Type.Array(Process) },
+  { items: Type.Array(Process), unavailable_shards: UnavailableShards },
   { title: "ProcessList", description: "Processes, latest start first." },
 );
