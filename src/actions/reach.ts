@@ -18,25 +18,8 @@ const PROBE_MS = 1_000;
  * Reads a shard. Throws if its database answers no probe during the read. Later calls then throw at once, until a probe
  * succeeds. So a frozen shard does not delay what the others answer.
  */
-export function inReach<Result>(shard: Shard, read: Ask<Result>): Promise<Result> {
-  return whileProbed(shard, (deps, silence) => Promise.race([read(deps, shard), silence]));
-}
-
-/**
- * Changes a shard. Throws at once if the database answers no probes. A change that has begun is waited for: it may be done
- * although no probe is answered, and its caller must learn that.
- */
-export function toTheEnd<Result>(shard: Shard, change: Ask<Result>): Promise<Result> {
-  return whileProbed(shard, (deps) => change(deps, shard));
-}
-
-/** Probes the database while the work lasts. `silence` rejects when a probe fails. */
-async function whileProbed<Result>(
-  shard: Shard,
-  work: (deps: Dependencies, silence: Promise<never>) => Promise<Result>,
-): Promise<Result> {
+export async function inReach<Result>(shard: Shard, read: Ask<Result>): Promise<Result> {
   const deps = depsOf(shard);
-  if (shard.isSilent) throw new Busy();
   let probing: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
     const listen = async () => {
@@ -47,15 +30,26 @@ async function whileProbed<Result>(
     };
     probing = setInterval(() => void listen(), SLOW_MS);
   });
-  silence.catch(() => undefined); // A change does not wait for it.
   try {
-    return await work(deps, silence);
+    return await toTheEnd(shard, () => Promise.race([read(deps, shard), silence]));
+  } finally {
+    clearInterval(probing);
+  }
+}
+
+/**
+ * Changes a shard. Throws at once if the database answers no probes. A change that has begun is waited for: it may be done
+ * although no probe is answered, and its caller must learn that.
+ */
+export async function toTheEnd<Result>(shard: Shard, change: Ask<Result>): Promise<Result> {
+  const deps = depsOf(shard);
+  if (shard.isSilent) throw new Busy();
+  try {
+    return await change(deps, shard);
   } catch (error) {
     // If our own time limit ended the work, only the probes tell an outage.
     if (!isOverdue(error)) shard.noteFailure?.(error);
     throw error;
-  } finally {
-    clearInterval(probing);
   }
 }
 
