@@ -9,82 +9,11 @@ import { createPartitions } from "../../src/postgres/partitions.ts";
 import { writeShard } from "../../src/postgres/shard-name.ts";
 import { Arrivals } from "../support/arrivals.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
-import { aFolder, typeFile } from "../support/event-types.ts";
-import { guideCommand } from "../support/guide.ts";
-import { ADMIN_TOKEN, type Program, run, runProgram, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
-import { aRig, call } from "../support/rig.ts";
-import { aSecondServer } from "../support/second-server.ts";
+import { type Program, run, runProgram, startProgram } from "../support/program.ts";
+import { call } from "../support/rig.ts";
 import { operatorOf } from "../support/shards.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
-
-/** A service with an organization that is subscribed to orders, and an empty server for its shard. */
-async function aService(t: TestContext) {
-  const types = await aFolder(t, {
-    "order.created.json": typeFile({ type: "object" }),
-  });
-  const rig = {
-    ...(await aRig(t, { EVENT_TYPES: types })),
-    SEALING_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
-  };
-  const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
-  const old = connect(owners, { max: 3, name: "test old" });
-  t.after(() => old.end({ timeout: 1 }));
-  const program = await startProgram(t, rig);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  const ask = operatorOf(program);
-  await ask("/organizations", { method: "POST", body: { slug: "acme" } });
-  const scopes = ["webhooks:manage"];
-  const key = await ask("/keys", { method: "POST", body: { organization: "acme", scopes } });
-  const subscribed = await call(`${program.partnerUrl}/api/v1/partner/webhooks`, {
-    ...{ method: "POST", token: String(key.body["token"]) },
-    body: { url: receiver.url(), events: ["order.created"] },
-  });
-  assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body));
-  const second = await aSecondServer(t);
-  const at = (url: string) => ({ ...rig, DATABASE_URL: url, MIGRATION_DATABASE_URL: "" });
-  const [, ...words] = (await guideCommand(/^partner-api shard move/)).split(" ");
-  const move = [...words.slice(0, 2), "00", "--to", second.url, "--json"];
-  return { rig, old, program, receiver, token: String(key.body["token"]), second, at, move };
-}
-
-function publish({ operatorUrl }: Program, key: string) {
-  const event = {
-    organization: "acme",
-    type: "order.created",
-    data: { total: 1 },
-    dedupe_key: key,
-  };
-  return call(`${operatorUrl}/api/v1/admin/events`, {
-    ...{ method: "POST", token: ADMIN_TOKEN, body: event },
-  });
-}
-
-/** Waits until the receiver has every event. Returns the number of deliveries that arrived more than once. */
-async function arrived(receiver: Awaited<ReturnType<typeof startReceiver>>, ids: Set<string>) {
-  const times = new Map<string, number>();
-  for (const id of ids) times.set(id, 0);
-  while ([...times.values()].some((count) => count === 0)) {
-    const { id } = JSON.parse((await receiver.next()).body.toString()) as { id: string };
-    times.set(id, (times.get(id) ?? 0) + 1);
-  }
-  return [...times.values()].filter((count) => count > 1).length;
-}
-
-/** Blocks copying into this table of the new place until the trigger is dropped. */
-async function hold(db: Database, table: string): Promise<void> {
-  await migrate(db);
-  await db.unsafe(`
-    create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(300); return new; end $$;
-    create trigger hold before insert on ${table} for each row execute function hold()`);
-}
-
-async function untilHeld(db: Database): Promise<void> {
-  for (let held = 0; held === 0;) {
-    const rows = await db`select from pg_stat_activity where wait_event = 'PgSleep'`;
-    held = rows.length;
-  }
-}
+import { aService, arrived, hold, publish, untilHeld } from "../support/shard-move.ts";
 
 test("a shard moves under load: nothing is lost, the old place refuses, and the new place takes over", async (t) => {
   const { program, receiver, second, at, move, rig, token } = await aService(t);

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { connect, type Database } from "../../src/postgres/database.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { aFolder, typeFile } from "./event-types.ts";
+import { guideCommand } from "./guide.ts";
+import { ADMIN_TOKEN, type Program, startProgram } from "./program.ts";
+import { startReceiver } from "./receiver.ts";
+import { aRig, call } from "./rig.ts";
+import { aSecondServer } from "./second-server.ts";
+import { operatorOf } from "./shards.ts";
+
+/** A service with an organization that is subscribed to orders, and an empty server for its shard. */
+export async function aService(t: TestContext) {
+  const types = await aFolder(t, {
+    "order.created.json": typeFile({ type: "object" }),
+  });
+  const rig = {
+    ...(await aRig(t, { EVENT_TYPES: types })),
+    SEALING_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
+  };
+  const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
+  const old = connect(owners, { max: 3, name: "test old" });
+  t.after(() => old.end({ timeout: 1 }));
+  const program = await startProgram(t, rig);
+  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const ask = operatorOf(program);
+  await ask("/organizations", { method: "POST", body: { slug: "acme" } });
+  const scopes = ["webhooks:manage"];
+  const key = await ask("/keys", { method: "POST", body: { organization: "acme", scopes } });
+  const subscribed = await call(`${program.partnerUrl}/api/v1/partner/webhooks`, {
+    ...{ method: "POST", token: String(key.body["token"]) },
+    body: { url: receiver.url(), events: ["order.created"] },
+  });
+  assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body));
+  const second = await aSecondServer(t);
+  const at = (url: string) => ({ ...rig, DATABASE_URL: url, MIGRATION_DATABASE_URL: "" });
+  const [, ...words] = (await guideCommand(/^partner-api shard move/)).split(" ");
+  const move = [...words.slice(0, 2), "00", "--to", second.url, "--json"];
+  return { rig, old, program, receiver, token: String(key.body["token"]), second, at, move };
+}
+
+export function publish({ operatorUrl }: Program, key: string) {
+  const event = {
+    organization: "acme",
+    type: "order.created",
+    data: { total: 1 },
+    dedupe_key: key,
+  };
+  return call(`${operatorUrl}/api/v1/admin/events`, {
+    ...{ method: "POST", token: ADMIN_TOKEN, body: event },
+  });
+}
+
+/** Waits until the receiver has every event. Returns the number of deliveries that arrived more than once. */
+export async function arrived(
+  receiver: Awaited<ReturnType<typeof startReceiver>>,
+  ids: Set<string>,
+) {
+  const times = new Map<string, number>();
+  for (const id of ids) times.set(id, 0);
+  while ([...times.values()].some((count) => count === 0)) {
+    const { id } = JSON.parse((await receiver.next()).body.toString()) as { id: string };
+    times.set(id, (times.get(id) ?? 0) + 1);
+  }
+  return [...times.values()].filter((count) => count > 1).length;
+}
+
+/** Blocks copying into this table of the new place until the trigger is dropped. */
+export async function hold(db: Database, table: string): Promise<void> {
+  await migrate(db);
+  await db.unsafe(`
+    create function hold() returns trigger language plpgsql as $$ begin perform pg_sleep(300); return new; end $$;
+    create trigger hold before insert on ${table} for each row execute function hold()`);
+}
+
+export async function untilHeld(db: Database): Promise<void> {
+  for (let held = 0; held === 0;) {
+    const rows = await db`select from pg_stat_activity where wait_event = 'PgSleep'`;
+    held = rows.length;
+  }
+}
