@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { configurationNames } from "../dist/src/config.js";
-import { removeEmbedded, startEmbedded } from "../dist/src/embedded-postgres/index.js";
+import { removeEmbedded, startEmbedded } from "../dist/src/wiring/built-in-postgres.js";
 import { ROOT } from "./ready.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];

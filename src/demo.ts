@@ -7,7 +7,7 @@ import { Transcript } from "./demo/transcript.ts";
 import { runScenario } from "./demo/scenario.ts";
 import { systemClock } from "./domain/clock.ts";
 import { start } from "./main.ts";
-import { removeEmbedded } from "./embedded-postgres/index.ts";
+import { removeEmbedded } from "./wiring/built-in-postgres.ts";
 import { makeLocalCertificates } from "./receiver/certificates.ts";
 import { type Received, startReceiver } from "./receiver/receiver.ts";
 import { Arrivals } from "./demo/arrivals.ts";

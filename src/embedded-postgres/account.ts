@@ -8,17 +8,18 @@ export interface Account {
   gid: number;
 }
 
-const NAME = "partner-api";
-
 /** The account that PostgreSQL runs as if we are root, because it refuses to run as root. */
-export async function findServerAccount(log: (message: string) => void): Promise<Account> {
-  const account = (await find("postgres")) ?? (await find(NAME)) ?? (await make());
+export async function findServerAccount(
+  product: string,
+  log: (message: string) => void,
+): Promise<Account> {
+  const account = (await find("postgres")) ?? (await find(product)) ?? (await make(product));
   if (account) return account;
 
   const nobody = await find("nobody");
   if (!nobody) throw new Error("PostgreSQL needs an account other than root, but there is none");
   log(
-    "PostgreSQL runs as nobody, as other services may: create a user partner-api to keep its files apart",
+    `PostgreSQL runs as nobody, as other services may: create a user ${product} to keep its files apart`,
   );
   return nobody;
 }
@@ -43,14 +44,14 @@ async function readAccounts(): Promise<string[][]> {
   return passwd.split("\n").map((line) => line.split(":"));
 }
 
-async function make(): Promise<Account | null> {
+async function make(name: string): Promise<Account | null> {
   const commands = [
-    ["/usr/sbin/useradd", "-r", "-U", "-M", "-s", "/usr/sbin/nologin", NAME],
-    ["/usr/sbin/adduser", "-S", "-D", "-H", NAME], // BusyBox
+    ["/usr/sbin/useradd", "-r", "-U", "-M", "-s", "/usr/sbin/nologin", name],
+    ["/usr/sbin/adduser", "-S", "-D", "-H", name], // BusyBox
   ] as const;
   for (const [program, ...args] of commands) {
     await promisify(execFile)(program, args).catch(() => undefined);
-    const account = await find(NAME);
+    const account = await find(name);
     if (account) return account;
   }
   return null;

@@ -4,33 +4,45 @@ import { access, constants, lchown, lstat, mkdir, realpath } from "node:fs/promi
 import { join, resolve } from "node:path";
 import { type Account, accountOf, findServerAccount } from "./account.ts";
 import { makePath } from "./make-path.ts";
+import type { Names } from "./names.ts";
 import { openRootFolder } from "./root-folder.ts";
 
 /** The folder of all built-in databases that root runs on this machine. */
-const SYSTEM_FOLDER = "/var/lib/partner-api";
+function systemFolder({ product }: Names): string {
+  return join("/var/lib", product);
+}
 
 /** Where one built-in database lives: its data, socket, log and the marks of its processes. */
 export interface Home {
   folder: string;
   /** The account that root gave the folder to. Root touches nothing in it. Null: the folder is ours. */
   account: Account | null;
+  names: Names;
 }
 
 /**
  * The folder of a DATA_DIR's database. For root it is outside of DATA_DIR, because the unprivileged server could not reach its
  * files below a folder that only root may enter.
  */
-export function homeFolder(dataDir: string): string {
+export function homeFolder(names: Names, dataDir: string): string {
   const absolute = resolved(dataDir);
   if (process.getuid?.() !== 0) return join(absolute, "postgres");
-  return join(SYSTEM_FOLDER, createHash("sha256").update(absolute).digest("hex").slice(0, 20));
+  return join(
+    systemFolder(names),
+    createHash("sha256").update(absolute).digest("hex").slice(0, 20),
+  );
 }
 
-export async function openHome(dataDir: string, log: (message: string) => void): Promise<Home> {
+export async function openHome(
+  names: Names,
+  dataDir: string,
+  log: (message: string) => void,
+): Promise<Home> {
   try {
     await makePath(dataDir, 0o700);
-    const folder = homeFolder(dataDir);
-    return await (process.getuid?.() === 0 ? openAsRoot(folder, log) : openAsUser(folder));
+    const folder = homeFolder(names, dataDir);
+    const opened = process.getuid?.() === 0 ? openAsRoot(names, folder, log) : openAsUser(folder);
+    return { ...(await opened), names };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`the built-in PostgreSQL cannot use DATA_DIR ${dataDir}: ${why}`, {
@@ -40,11 +52,11 @@ export async function openHome(dataDir: string, log: (message: string) => void):
 }
 
 /** The folder of the copies of PostgreSQL's programs that root makes for its server accounts. */
-export async function openProgramFolder(): Promise<string> {
-  return openRootFolder(join(await openRootFolder(SYSTEM_FOLDER), "binaries"));
+export async function openProgramFolder(names: Names): Promise<string> {
+  return openRootFolder(join(await openRootFolder(systemFolder(names)), "binaries"));
 }
 
-async function openAsUser(folder: string): Promise<Home> {
+async function openAsUser(folder: string): Promise<Omit<Home, "names">> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK | constants.X_OK);
   const { uid } = await lstat(folder);
@@ -53,14 +65,18 @@ async function openAsUser(folder: string): Promise<Home> {
 }
 
 // Only root can change the folder above the home, so nobody can replace the home.
-async function openAsRoot(folder: string, log: (message: string) => void): Promise<Home> {
-  await openRootFolder(SYSTEM_FOLDER);
+async function openAsRoot(
+  names: Names,
+  folder: string,
+  log: (message: string) => void,
+): Promise<Omit<Home, "names">> {
+  await openRootFolder(systemFolder(names));
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   if (!found.isDirectory()) throw new Error(`${folder} is not a folder`);
   if (found.uid !== 0) return { folder, account: await accountOf(found) };
 
-  const account = await findServerAccount(log);
+  const account = await findServerAccount(names.product, log);
   await lchown(folder, account.uid, account.gid);
   return { folder, account };
 }

@@ -2,6 +2,7 @@ import { rmdir } from "node:fs/promises";
 import { copyBinaries, findPackage, readPackage } from "./binaries.ts";
 import { openHome, openProgramFolder } from "./home.ts";
 import { emptyHome, startKeeper } from "./keeper-process.ts";
+import type { Names } from "./names.ts";
 import type { ServeJob } from "./protocol.ts";
 import { socketUrl } from "./socket-url.ts";
 import { watch } from "./watch.ts";
@@ -10,6 +11,13 @@ export { type Account, accountOf } from "./account.ts";
 export { become } from "./become.ts";
 export { homeFolder } from "./home.ts";
 export { makePath } from "./make-path.ts";
+export type { Names } from "./names.ts";
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  log: (message: string) => void;
+  settings?: Record<string, string>;
+}
 
 export interface EmbeddedPostgres {
   /** For our driver and libpq, over a Unix socket. It stays the same while any process is attached. */
@@ -25,19 +33,14 @@ export interface EmbeddedPostgres {
  * A keeper process does the work. If we are root, the keeper runs as PostgreSQL's account. So root never acts on files that this
  * account controls.
  */
-export async function startEmbedded({
-  dataDir,
-  log,
-  settings = {},
-}: {
-  dataDir: string;
-  log: (message: string) => void;
-  settings?: Record<string, string>;
-}): Promise<EmbeddedPostgres> {
+export async function startEmbedded(
+  names: Names,
+  { dataDir, log, settings = {} }: EmbeddedOptions,
+): Promise<EmbeddedPostgres> {
   const installed = await readPackage(findPackage());
-  const home = await openHome(dataDir, log);
+  const home = await openHome(names, dataDir, log);
   const binaries = home.account
-    ? await copyBinaries(installed, await openProgramFolder())
+    ? await copyBinaries(installed, await openProgramFolder(names))
     : installed;
   const job: ServeJob = { ...home, task: "serve", binaries, settings };
 
@@ -45,7 +48,7 @@ export async function startEmbedded({
   const { socketFolder } = keeper;
   const endWatch = watch({ isServing: () => keeper.isRunning(), restart, log });
   let detached: Promise<void> | undefined;
-  return { url: socketUrl(socketFolder), stop: () => (detached ??= detach()) };
+  return { url: socketUrl(names, socketFolder), stop: () => (detached ??= detach()) };
 
   async function restart(): Promise<void> {
     log("PostgreSQL's keeper has ended: starting another one");
@@ -65,8 +68,8 @@ export async function startEmbedded({
 }
 
 /** Removes a DATA_DIR's database for good. Fails while a process is attached to it. */
-export async function removeEmbedded(dataDir: string): Promise<void> {
-  const home = await openHome(dataDir, () => undefined);
+export async function removeEmbedded(names: Names, dataDir: string): Promise<void> {
+  const home = await openHome(names, dataDir, () => undefined);
   await emptyHome({ ...home, task: "remove" });
   await rmdir(home.folder);
 }

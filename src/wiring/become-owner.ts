@@ -2,13 +2,8 @@ import { existsSync } from "node:fs";
 import { access, lstat, readlink } from "node:fs/promises";
 import { join, parse, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  type Account,
-  accountOf,
-  become,
-  homeFolder,
-  makePath,
-} from "../embedded-postgres/index.ts";
+import { type Account, accountOf, become, makePath } from "../embedded-postgres/index.ts";
+import { homeFolder } from "./built-in-postgres.ts";
 
 const LINKS_MAX = 40;
 const OURSELVES = fileURLToPath(import.meta.url);

@@ -1,7 +1,6 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
-import { homeFolder, startEmbedded } from "../embedded-postgres/index.ts";
 import {
   connect,
   type Database,
@@ -21,6 +20,7 @@ import { requireSessions } from "../postgres/pooler.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 import { findShard, writeShard } from "../postgres/shard-name.ts";
+import { homeFolder, startEmbedded } from "./built-in-postgres.ts";
 import { explainDatabaseFault } from "./database-fault.ts";
 
 /** The folder of the built-in database. Null if the operator runs the server. */

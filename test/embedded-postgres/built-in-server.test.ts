@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { homeFolder, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { homeFolder, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
 import { isRunning, readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 
 // For root, a folder that the server's account cannot enter.
@@ -233,7 +233,7 @@ async function attachInChild() {
 }
 
 function attach(folder: string): ChildProcess {
-  const module = new URL("../../src/embedded-postgres/index.js", import.meta.url).href;
+  const module = new URL("../../src/wiring/built-in-postgres.js", import.meta.url).href;
   const script = `
     import { startEmbedded } from ${JSON.stringify(module)};
     const server = await startEmbedded({ dataDir: ${JSON.stringify(folder)}, log: () => {} });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { homeFolder, removeEmbedded, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { homeFolder, removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
 import { attend, type Child } from "../../src/embedded-postgres/keeper-process.ts";
 import { readPostmaster } from "../../src/embedded-postgres/keeper/postmaster.ts";
 import { attachFrom } from "../support/embedded-child.ts";

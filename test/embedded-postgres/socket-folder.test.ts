@@ -7,6 +7,7 @@ import {
   dropSocketFolder,
   prepareSocketFolder,
 } from "../../src/embedded-postgres/keeper/socket-folder.ts";
+import { NAMES } from "../../src/wiring/built-in-postgres.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "socket-"));
 after(() => rm(scratch, { recursive: true, force: true }));
@@ -19,22 +20,22 @@ async function aHome(name: string): Promise<string> {
 
 test("the socket lies beside the data if the path is short and plain", async () => {
   const home = await aHome("plain");
-  assert.equal(await prepareSocketFolder(home), join(home, "run"));
+  assert.equal(await prepareSocketFolder(home, NAMES), join(home, "run"));
 });
 
 for (const name of ["long".repeat(20), "with, comma"]) {
   test(`below ${name} the socket lies elsewhere: closed, and always at the same place`, async () => {
     const home = await aHome(name);
-    const folder = await prepareSocketFolder(home);
+    const folder = await prepareSocketFolder(home, NAMES);
     assert.ok(folder.length <= 80 && !folder.startsWith(home));
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
-    assert.equal(await prepareSocketFolder(home), folder);
+    assert.equal(await prepareSocketFolder(home, NAMES), folder);
 
     await rm(folder, { recursive: true }); // Removes it, as a sweeper of temporary files would.
-    assert.equal(await prepareSocketFolder(home), folder);
+    assert.equal(await prepareSocketFolder(home, NAMES), folder);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
 
-    await dropSocketFolder(home);
+    await dropSocketFolder(home, NAMES);
     await assert.rejects(stat(folder), { code: "ENOENT" });
   });
 }
@@ -42,14 +43,14 @@ for (const name of ["long".repeat(20), "with, comma"]) {
 test("a link in the place of a folder is not followed", async () => {
   const home = await aHome("linked");
   await symlink(scratch, join(home, "run"));
-  await assert.rejects(prepareSocketFolder(home), /run is not a folder$/);
+  await assert.rejects(prepareSocketFolder(home, NAMES), /run is not a folder$/);
 });
 
 test("a folder that others can enter is not reused", async () => {
   const home = await aHome("opened".repeat(20));
-  const opened = await prepareSocketFolder(home);
+  const opened = await prepareSocketFolder(home, NAMES);
   await chmod(opened, 0o755);
-  assert.notEqual(await prepareSocketFolder(home), opened);
-  await dropSocketFolder(home);
+  assert.notEqual(await prepareSocketFolder(home, NAMES), opened);
+  await dropSocketFolder(home, NAMES);
   await rm(opened, { recursive: true });
 });

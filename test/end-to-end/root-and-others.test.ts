@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { homeFolder } from "../../src/embedded-postgres/index.ts";
+import { homeFolder } from "../../src/wiring/built-in-postgres.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";

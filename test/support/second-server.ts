@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { removeEmbedded, startEmbedded } from "../../src/embedded-postgres/index.ts";
+import { removeEmbedded, startEmbedded } from "../../src/wiring/built-in-postgres.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
 
 /** An empty database on another PostgreSQL server. */

@@ -27,7 +27,7 @@ export interface Attachment {
 
 /** Attaches this process, whose working folder is the home, to the home's server. */
 export async function attach(
-  { folder: home, binaries: installed, settings }: ServeJob,
+  { folder: home, binaries: installed, settings, names }: ServeJob,
   log: (message: string) => void,
 ): Promise<Attachment> {
   const binaries = await linkBinaries(installed, BINARIES);
@@ -42,10 +42,11 @@ export async function attach(
 
   async function enter(): Promise<{ server: Server; mark: Mark }> {
     const durable = settings["fsync"] !== "off";
-    const cluster = await ensureCluster(home, binaries, { durable });
+    const cluster = await ensureCluster(home, binaries, { durable, names });
     if (cluster === "made") log(`created a database in ${home}`);
 
-    const server = { home, binaries, settings, socketFolder: await prepareSocketFolder(home) };
+    const socketFolder = await prepareSocketFolder(home, names);
+    const server = { home, binaries, settings, names, socketFolder };
     const others = await listMarks(ATTACHED);
     await ensureRunning(server, {
       start: others.every(sharesPids),
@@ -61,7 +62,7 @@ export async function attach(
       await mark.remove();
       if ((await listMarks(ATTACHED)).length > 0) return;
       await stopServer(dataOf(home));
-      await dropSocketFolder(home);
+      await dropSocketFolder(home, names);
     });
   }
 

@@ -2,22 +2,22 @@ import { randomUUID } from "node:crypto";
 import { appendFile, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "../binaries.ts";
+import type { Names } from "../names.ts";
 import { dataOf } from "./folders.ts";
 import { runProgram } from "./program.ts";
 import { isAbsent, readRegular } from "./regular-file.ts";
-import { SETTINGS_FILE } from "./settings.ts";
+import { settingsFile } from "./settings.ts";
 
 const DRAFT = "draft.";
 
 const CLUSTER = [
-  ...["--username=partner", "--encoding=UTF8", "--data-checksums", "--set=huge_pages=off"],
+  ...["--encoding=UTF8", "--data-checksums", "--set=huge_pages=off"],
   ...["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
   ...["--auth-local=trust", "--auth-host=reject", "--no-instructions", "--no-sync"],
 ];
 
 // This mode of PostgreSQL needs neither a server nor a client program.
 const SINGLE_USER = ["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off", "postgres"];
-const MAKE_DATABASE = "create database partner\n";
 
 // One call for everything. A call for each file takes a second or two.
 const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])];
@@ -26,12 +26,12 @@ const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=
 export async function ensureCluster(
   home: string,
   binaries: Binaries,
-  { durable }: { durable: boolean },
+  options: { durable: boolean; names: Names },
 ): Promise<"found" | "made"> {
   const data = dataOf(home);
   const major = await majorOf(data);
   if (major === null) {
-    await makeCluster(home, binaries, durable);
+    await makeCluster(home, binaries, options);
     return "made";
   }
   if (major !== binaries.major) {
@@ -44,7 +44,11 @@ export async function ensureCluster(
 }
 
 // The cluster is created beside and then renamed. So it is complete, on disk and with its database, or absent.
-async function makeCluster(home: string, binaries: Binaries, durable: boolean): Promise<void> {
+async function makeCluster(
+  home: string,
+  binaries: Binaries,
+  { durable, names }: { durable: boolean; names: Names },
+): Promise<void> {
   for (const name of await readdir(home)) {
     if (name.startsWith(DRAFT)) await discard(join(home, name));
   }
@@ -53,9 +57,13 @@ async function makeCluster(home: string, binaries: Binaries, durable: boolean): 
   const initdb = join(binaries.folder, "bin", "initdb");
   const postgres = join(binaries.folder, "bin", "postgres");
   try {
-    await runProgram(initdb, ["-D", draft, ...CLUSTER]);
-    await appendFile(join(draft, "postgresql.conf"), `include_if_exists = '${SETTINGS_FILE}'\n`);
-    await runProgram(postgres, ["--single", "-D", draft, ...SINGLE_USER], MAKE_DATABASE);
+    await runProgram(initdb, ["-D", draft, `--username=${names.database}`, ...CLUSTER]);
+    await appendFile(
+      join(draft, "postgresql.conf"),
+      `include_if_exists = '${settingsFile(names)}'\n`,
+    );
+    const makeDatabase = `create database ${names.database}\n`;
+    await runProgram(postgres, ["--single", "-D", draft, ...SINGLE_USER], makeDatabase);
     if (durable) await runProgram(initdb, ["-D", draft, ...SYNC]);
     await rename(draft, dataOf(home));
   } catch (error) {

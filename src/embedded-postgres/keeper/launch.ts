@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "../binaries.ts";
+import type { Names } from "../names.ts";
 import { dataOf } from "./folders.ts";
 import { hasPid } from "./processes.ts";
 import { doesNotRun, faultIn, SURROUNDINGS } from "./program.ts";
@@ -15,6 +16,7 @@ export interface Server {
   binaries: Binaries;
   /** In addition to ours. */
   settings: Record<string, string>;
+  names: Names;
   /** The folder in which its users expect the socket. */
   socketFolder: string;
 }
@@ -27,12 +29,13 @@ export interface Launched {
 
 /** Starts a server. `deadPid` is the pid of the one before. */
 export async function launch(server: Server, deadPid: number | null): Promise<Launched> {
-  const { home, binaries, settings, socketFolder } = server;
-  if ((await prepareSocketFolder(home)) !== socketFolder) {
+  const { home, binaries, settings, names, socketFolder } = server;
+  if ((await prepareSocketFolder(home, names)) !== socketFolder) {
     throw new Error(`the socket's folder ${socketFolder} now belongs to another user`);
   }
   await clearStaleLocks(server, deadPid);
-  await writeSettings(home, binaries, { unix_socket_directories: socketFolder, ...settings });
+  const extra = { unix_socket_directories: socketFolder, ...settings };
+  await writeSettings(home, binaries, names, extra);
 
   const log = await openServerLog(home);
   try {

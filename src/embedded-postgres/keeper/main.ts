@@ -20,7 +20,7 @@ try {
   if (job.account) become(job.account);
   process.umask(0o077);
   process.chdir(job.folder);
-  if (job.task === "remove") await emptyHome(job.folder);
+  if (job.task === "remove") await emptyHome(job);
   else await serve();
   process.exit(0);
 } catch (error) {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "../binaries.ts";
+import type { Names } from "../names.ts";
 import { dataOf } from "./folders.ts";
 
 const SETTINGS: Record<string, string> = {
@@ -43,7 +44,6 @@ const SETTINGS: Record<string, string> = {
   timezone: "UTC",
   log_timezone: "UTC",
   lc_messages: "C",
-  cluster_name: "partner-api",
 
   // Statements, parameters and rows may contain secrets, so none is logged.
   log_min_error_statement: "panic",
@@ -54,22 +54,26 @@ const SETTINGS: Record<string, string> = {
 };
 
 /** Read after the settings that initdb chose, and before those of `alter system`. */
-export const SETTINGS_FILE = "partner-api.conf";
+export function settingsFile({ product }: Names): string {
+  return `${product}.conf`;
+}
 
 /** Writes the server's settings, at each start. */
 export async function writeSettings(
   home: string,
   binaries: Binaries,
+  names: Names,
   extra: Record<string, string>,
 ): Promise<void> {
-  const lines = Object.entries({ ...SETTINGS, ...(await statistics(binaries)), ...extra }).map(
+  const own = { ...SETTINGS, cluster_name: names.product, ...(await statistics(binaries)) };
+  const lines = Object.entries({ ...own, ...extra }).map(
     ([name, value]) => `${name} = '${value.replaceAll(/['\\]/g, "$&$&")}'\n`,
   );
-  const path = join(dataOf(home), SETTINGS_FILE);
+  const path = join(dataOf(home), settingsFile(names));
   const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, "wx", 0o600);
   try {
-    await file.writeFile(`# Written by partner-api at each start.\n${lines.join("")}`);
+    await file.writeFile(`# Written by ${names.product} at each start.\n${lines.join("")}`);
   } finally {
     await file.close();
   }

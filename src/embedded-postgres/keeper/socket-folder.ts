@@ -1,6 +1,7 @@
 import { lstat, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import type { Names } from "../names.ts";
 import { makeFolder } from "./folders.ts";
 import { readRegular } from "./regular-file.ts";
 
@@ -10,30 +11,28 @@ const SHORT = 80;
 // Characters that need no quotes in a list of folders, a URL or a configuration file.
 const PLAIN = /^[\w./-]+$/;
 
-const PREFIX = "partner-api-";
-
 /**
  * Prepares the folder of the server's socket. Only the server's account and root may enter it. This is the only authentication. The
  * folder stays the same while a process is attached.
  */
-export async function prepareSocketFolder(home: string): Promise<string> {
+export async function prepareSocketFolder(home: string, names: Names): Promise<string> {
   const inside = join(home, "run");
   const isShort = inside.length <= SHORT && PLAIN.test(inside);
-  const folder = isShort ? inside : await folderElsewhere(home);
+  const folder = isShort ? inside : await folderElsewhere(home, prefixOf(names));
   await makeFolder(folder);
   return folder;
 }
 
 /** Removes the folder that `prepareSocketFolder` created elsewhere because the home's path is too long. */
-export async function dropSocketFolder(home: string): Promise<void> {
-  const folder = recorded(home);
+export async function dropSocketFolder(home: string, names: Names): Promise<void> {
+  const folder = recorded(home, prefixOf(names));
   if (folder === null) return;
   if (await isClosed(folder)) await rm(folder, { recursive: true, force: true });
   await rm(recordOf(home), { force: true });
 }
 
-async function folderElsewhere(home: string): Promise<string> {
-  const before = recorded(home);
+async function folderElsewhere(home: string, prefix: string): Promise<string> {
+  const before = recorded(home, prefix);
   if (before !== null) {
     // Other processes hold a URL with this name, so a lost folder is created again.
     await mkdir(before, { mode: 0o700 }).catch(() => undefined);
@@ -43,7 +42,7 @@ async function folderElsewhere(home: string): Promise<string> {
   // The name is random and the mode 0700 from the start, so nobody else created or entered it.
   const base = tmpdir();
   const short = base.length <= SHORT - 20 && PLAIN.test(base) ? base : "/tmp";
-  const folder = await mkdtemp(join(short, PREFIX));
+  const folder = await mkdtemp(join(short, prefix));
   await rm(recordOf(home), { force: true });
   await writeFile(recordOf(home), folder, { flag: "wx", mode: 0o600 });
   return folder;
@@ -59,9 +58,13 @@ function recordOf(home: string): string {
   return join(home, "socket-folder");
 }
 
-function recorded(home: string): string | null {
+function prefixOf({ product }: Names): string {
+  return `${product}-`;
+}
+
+function recorded(home: string, prefix: string): string | null {
   const folder = readRegular(recordOf(home)) ?? "";
-  return basename(folder).startsWith(PREFIX) ? folder : null;
+  return basename(folder).startsWith(prefix) ? folder : null;
 }
 
 /** The path of the server's socket. */
