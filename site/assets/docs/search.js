@@ -16,6 +16,13 @@ const SYNONYMS_BY_STEM = new Map(
   Object.entries(SYNONYMS).map(([word, others]) => [stemmer(word), others.map(stemOf)]),
 );
 
+/** One term for all words of a group. No typed word is equal to it. */
+const GROUPS_BY_STEM = new Map(
+  Object.entries(SYNONYMS).flatMap(([word, others]) =>
+    [word, ...others].map((each) => [stemOf(each), `=${word}`]),
+  ),
+);
+
 export function stemOf(word) {
   return stemmer(word.toLowerCase());
 }
@@ -30,7 +37,8 @@ export function createSearch(sections) {
     tokenize: wordsOf,
     processTerm: (word) => {
       const stem = stemOf(word);
-      return [stem, ...(SYNONYMS_BY_STEM.get(stem) ?? [])];
+      const group = GROUPS_BY_STEM.get(stem);
+      return [stem, ...(SYNONYMS_BY_STEM.get(stem) ?? []), ...(group ? [group] : [])];
     },
     searchOptions: {
       combineWith: "AND",
@@ -41,7 +49,16 @@ export function createSearch(sections) {
     },
   });
   index.addAll(sections);
-  return (typed) => index.search(typed);
+  return (typed) => {
+    const found = index.search(typed);
+    return found.length > 0 ? found : index.search(typed, { processTerm: groupOf });
+  };
+}
+
+/** For a typed word that no page has: the group of its synonyms. */
+function groupOf(word) {
+  const stem = stemOf(word);
+  return GROUPS_BY_STEM.get(stem) ?? stem;
 }
 
 /** The status of an error, for example. */
