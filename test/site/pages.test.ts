@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DATA_BYTES_MAX } from "../../src/domain/event-request.ts";
 import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
+import { EVENTS_LENGTH_MAX } from "../../src/domain/subscription.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import { downloads } from "../../site/downloads.ts";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
@@ -129,4 +131,10 @@ test("the list for language models has every page with its summary", () => {
       text.includes(`[${title}](https://partners.example.com/docs/${name}.md): ${summary}`),
     );
   }
+});
+
+test("the limits page has the largest payload and the longest list of types", () => {
+  const { html } = page("limits");
+  assert.ok(html.includes(`${DATA_BYTES_MAX / 1024} KiB`));
+  assert.ok(html.includes(`${EVENTS_LENGTH_MAX.toLocaleString("en")} characters`));
 });
