@@ -93,3 +93,10 @@ test("the guide's commands find and redeliver a delivery, set a ceiling, and wor
   assert.match(await away.runText(await guideCommand(/^partner-api org list$/)), /acme/);
   assert.equal(await program.end("SIGTERM"), 0);
 });
+
+test("the README and the guide lead to the operator API's document", async () => {
+  for (const file of ["README.md", "docs/operations.md"]) {
+    const text = await readFile(join(ROOT, file), "utf8");
+    assert.match(text, /<http:\/\/127\.0\.0\.1:8081\/api\/v1\/admin\/openapi\.json>/, file);
+  }
+});
