@@ -75,8 +75,16 @@ function* responses(before: Json, after: Json, where: string, by: Direction): Ge
     if (now === undefined) yield `${where}: the status ${status} is gone`;
     else {
       yield* gone(response, now, `${where} ${status}`, ["headers"]);
+      yield* headers(response, now, `${where} ${status}`, by);
       yield* contents(response, now, `${where} ${status}`, by);
     }
+  }
+}
+
+function* headers(before: Json, after: Json, where: string, by: Direction): Generator<string> {
+  for (const [name, header] of entries(before["headers"])) {
+    const now = at(after, "headers", name);
+    if (now) yield* schemas(header["schema"], now["schema"], `${where} ${name}`, by);
   }
 }
 
@@ -106,16 +114,17 @@ function* schemas(
   yield* members(before, after, where, by);
   yield* values("type", before, after, where, by);
   yield* values("enum", before, after, where, by);
-  for (const bound of BOUNDS) {
-    if (differ(before[bound], after[bound])) yield `${where}: ${bound} changes`;
+  for (const keyword of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (COMPARED.has(keyword)) continue;
+    if (differ(before[keyword], after[keyword])) yield `${where}: ${keyword} changes`;
   }
   if (before["items"] !== undefined)
     yield* schemas(before["items"], after["items"], `${where}[]`, by);
 }
 
-/** Any change of these breaks one side or the other. */
-const BOUNDS = ["const", "format", "pattern", "minimum", "maximum", "minItems", "maxLength"].concat(
-  ["uniqueItems", "anyOf", "oneOf", "allOf", "additionalProperties"],
+/** What is compared by its parts, and what breaks nothing. Any change of another keyword breaks one side or the other. */
+const COMPARED = new Set(
+  ["type", "enum", "items", "properties", "required"].concat(["title", "deprecated"]),
 );
 
 function* members(before: Json, after: Json, where: string, by: Direction): Generator<string> {

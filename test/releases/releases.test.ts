@@ -74,6 +74,22 @@ const CHANGES: [what: string, change: (text: string) => string, said: RegExp][] 
     /maxLength changes/,
   ],
   [
+    "a request with fewer items",
+    edit("SubscriptionRequest", "events", { type: "array", maxItems: 1 }),
+    /maxItems changes/,
+  ],
+  [
+    "a keyword that had no place before",
+    edit("SubscriptionRequest", "url", { type: "string", minLength: 100 }),
+    /minLength changes/,
+  ],
+  ["another default", (text) => text.replace('"default":50', '"default":10'), /default changes/],
+  [
+    "another schema of a response header",
+    (text) => text.replace(/("Retry-After":\{.*?"type":)"\w+"/, '$1"boolean"'),
+    /429 Retry-After: type may be boolean/,
+  ],
+  [
     "a lost header of a delivery",
     (text) => text.replaceAll("X-VC-Signature", "X-Signature"),
     /X-VC-Signature is gone/,
@@ -103,6 +119,16 @@ test("changed descriptions and examples break nothing", () => {
     '"description":"In other words: ',
   );
   assert.deepEqual(breakingChanges(today, JSON.parse(reworded) as object), []);
+});
+
+test("a deprecated member breaks nothing", () => {
+  const copy = structuredClone(today) as {
+    components: { schemas: Record<string, { properties: Record<string, object> }> };
+  };
+  Object.assign(copy.components.schemas["Failure"]?.properties["reason"] ?? assert.fail(), {
+    deprecated: true,
+  });
+  assert.deepEqual(breakingChanges(today, copy), []);
 });
 
 test("a new operation, an optional parameter and a further member break nothing", () => {
