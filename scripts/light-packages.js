@@ -25,6 +25,8 @@ export async function fillLightPackages(root) {
     const target = join(root, path, "dist");
     rmSync(target, { recursive: true, force: true });
     mkdirSync(target);
+  }
+  for (const path of [...LIGHT_PACKAGES, "packages/python", "packages/go"]) {
     cpSync(join(root, "LICENSE"), join(root, path, "LICENSE"));
   }
   const targetOf = (name) => join(root, "packages", name, "dist");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -12,6 +12,21 @@ import { readVectors } from "../webhook/vectors/read.ts";
 const execute = promisify(execFile);
 const env = { ...process.env, VECTORS: join(ROOT, "vectors/signature.json") };
 const vectors = readVectors().length;
+
+for (const name of ["python", "go"]) {
+  test(`the package for ${name} has the licence`, async () => {
+    const textAt = (...path: string[]) => readFile(join(ROOT, ...path, "LICENSE"), "utf8");
+    assert.equal(await textAt("packages", name), await textAt());
+  });
+}
+
+test("the Python package has the version of the service", async () => {
+  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const project = await readFile(join(ROOT, "packages/python/pyproject.toml"), "utf8");
+  assert.equal(/^version = "(.*)"$/m.exec(project)?.[1], version);
+});
 
 /** A copy of a package, because its tests and its build write files. */
 async function aCopy(t: TestContext, name: string): Promise<string> {

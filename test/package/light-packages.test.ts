@@ -74,6 +74,14 @@ for (const { name, dependencies, program, prints } of packages) {
       assert.ok(bytes <= BYTES_MAX, `${bytes} bytes unpacked`);
     });
 
+    test("is published for everybody", async () => {
+      interface Manifest {
+        publishConfig?: object;
+      }
+      const { publishConfig } = await readJson<Manifest>(`packages/${name}/package.json`);
+      assert.deepEqual(publishConfig, { access: "public" });
+    });
+
     test("two packings have the same bytes", async () => {
       const again = join(folder, "again");
       await mkdir(again);
