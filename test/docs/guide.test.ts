@@ -16,7 +16,7 @@ const HERE = "test/docs/guide.test.ts";
 const RUN: [RegExp, string][] = [
   [/^partner-api (delivery|org|subscription) /, HERE],
   [/^partner-api (migrate|doctor)$/, "test/backup/drill.long.ts"],
-  [/^partner-api shard move /, "test/end-to-end/shard-move.test.ts"],
+  [/^partner-api shard move /, "test/support/shard-move.ts"],
   [/^pg_dump .*MIGRATION/, "test/backup/drill.long.ts"],
   [/^pg_restore /, "test/backup/drill.long.ts"],
   [/^deploy\/restore-drill\.sh$/, "test/backup/drill.long.ts"],
