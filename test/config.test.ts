@@ -231,7 +231,7 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ["EGRESS_SHOWN", ["203.0.113.7/29", "example.com"], /an IP address or a block/],
   ["CONTACT", ["somebody", "javascript:alert(1)"], /an e-mail address or an http/],
   ["PARTNER_API_URL", ["http://10.0.0.1:8081", "operators.example"], /the https URL of an/],
-  ["PARTNER_API_TOKEN", ["short", `alice:${token("c")}`], /a token alone/],
+  ["PARTNER_API_TOKEN", ["short", `alice:${token("c")}`], /only the token/],
   ["SHUTDOWN_GRACE", ["15", "2h"], /a duration .* from 0s to 1h/],
   ...BAD_TRACING,
 ];
