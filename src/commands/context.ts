@@ -29,7 +29,7 @@ export interface CommandContext {
   isTerminal: boolean;
   /** The time that `--since 1h` counts back from. Default: now. */
   clock?: Clock;
-  /** Waits between two looks of `--watch`. Default: a timer. */
+  /** Waits between two overviews of `--watch`. Default: a timer. */
   pause?: (ms: number) => Promise<unknown>;
   /** True to show the stack of an unexpected error. */
   showStack?: boolean;

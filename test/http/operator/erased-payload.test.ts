@@ -26,7 +26,7 @@ const AS_STORED = ["utf8", "hex", "base64"].map((encoding) =>
     .slice(0, 20),
 );
 
-/** Every table and column that holds the data, whatever its type. The planner's statistics hold samples of columns. */
+/** Every table and column, of any type, that holds the data. The planner's statistics hold samples of columns. */
 async function placesOfCanary(): Promise<string[]> {
   const columns = await owner<{ relation: string; column: string }[]>`
     select c.relname as relation, a.attname as column
