@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import { summarize } from "../ledger/summary.ts";
-import { FULL, runFailover, SHORT } from "./failover.ts";
+import { FULL, runFailover, SHORT, slowOf } from "./failover.ts";
 
 const COMPLAINTS_SHOWN = 20;
 
@@ -22,6 +22,7 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const { run, failovers, complaints } = await runFailover(size, seed, stop.signal);
+  complaints.push(...slowOf(failovers));
   console.log(summarize({ ...size.plan, seed }, run));
   for (const { fault, awayMs, recoveryMs } of failovers) {
     console.log(
