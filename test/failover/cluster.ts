@@ -1,17 +1,30 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../src/postgres/database.ts";
 import type { Afterwards } from "../ledger/afterwards.ts";
 import { type DatabaseServer, openShard } from "../ledger/database-server.ts";
 import { freePort } from "../support/free-port.ts";
 import { folderFor, serverAccount } from "./account.ts";
+import { ask, untilHolds } from "./ask.ts";
+import { startEtcd } from "./etcd.ts";
+import { startPrimarysBalancer } from "./haproxy.ts";
 import { Member } from "./member.ts";
+import { openNetwork, OUR_HOST, type Place, plugIn, unplug } from "./network.ts";
 
-const POLL_MS = 50;
+const LOOPBACK: Place = { host: "127.0.0.1" };
+const NODES = 3;
 
-/** The faults, repeated in this order. */
-export const FAULTS = ["kill", "switchover", "freeze", "standby"] as const;
+/**
+ * The faults. `wake` freezes the primary and lets it run again after another has taken over. `etcd` freezes etcd until the
+ * primary has given up. `partition` cuts the primary off from everything, and needs root.
+ */
+export const FAULTS = [
+  "kill",
+  "switchover",
+  "freeze",
+  "standby",
+  "wake",
+  "etcd",
+  "partition",
+] as const;
 export type Fault = (typeof FAULTS)[number];
 
 interface Seen {
@@ -24,33 +37,40 @@ interface Seen {
 
 /**
  * A PostgreSQL of three nodes under Patroni, with one synchronous standby and one etcd. Each call of `harm`
- * causes the next of `faults`.
+ * causes the next of `faults`. The service reaches it by its hosts, or through haproxy.
  */
 export async function openCluster(
   afterwards: Afterwards,
   parent: string,
-  faults: readonly Fault[],
+  { faults, isBehindHaproxy = false }: { faults: readonly Fault[]; isBehindHaproxy?: boolean },
 ): Promise<DatabaseServer> {
+  const until = (holds: () => Promise<boolean>) => untilHolds(afterwards, holds);
   const account = serverAccount();
   const folder = await folderFor(account, parent, "cluster");
-  const etcdPort = await freePort();
-  await startEtcd(afterwards, folder, account, etcdPort);
+  const isApart = faults.includes("partition");
+  const places = isApart
+    ? await openNetwork(afterwards, NODES)
+    : Array<Place>(NODES).fill(LOOPBACK);
+  const host = isApart ? OUR_HOST : LOOPBACK.host;
+  const etcd = await startEtcd(afterwards, { folder, account, host });
   const members: Member[] = [];
-  for (const name of ["pg1", "pg2", "pg3"]) {
-    const [sqlPort, restPort] = [await freePort(), await freePort()];
-    const member = new Member({ name, folder, account, etcdPort, sqlPort, restPort });
+  for (const [index, place] of places.entries()) {
+    const ports = { sqlPort: await freePort(), restPort: await freePort() };
+    const name = `pg${index + 1}`;
+    const member = new Member({ name, folder, account, place, etcd: etcd.place, ...ports });
     afterwards.after(() => member.kill());
     await member.start();
     members.push(member);
   }
   await until(isWhole);
 
-  const hosts = members.map(({ sqlPort }) => `127.0.0.1:${sqlPort}`).join();
+  const hosts = members.map(({ sql }) => sql).join();
   const admin = connect(`postgres://postgres@${hosts}/postgres`, { max: 1, name: "ledger" });
   await admin`create role partner login`;
   await admin`create database partner owner partner`;
   await admin.end({ timeout: 1 });
-  const shard = openShard(afterwards, "00", `postgres://partner@${hosts}/partner`);
+  const way = isBehindHaproxy ? await startPrimarysBalancer(afterwards, members) : hosts;
+  const shard = openShard(afterwards, "00", `postgres://partner@${way}/partner`);
   let done = 0;
   return { shards: [shard], harm };
 
@@ -61,34 +81,51 @@ export async function openCluster(
     const leader = memberOf(seen, "leader");
     const standby = memberOf(seen, "sync_standby");
     const from = Date.now();
-    switch (fault) {
-      case "kill":
-        await leader.kill();
-        await until(() => isPrimaryOtherThan(leader));
-        break;
-      case "freeze":
-        await leader.freeze();
-        await until(() => isPrimaryOtherThan(leader));
-        break;
-      case "switchover":
-        await switchOver(leader, standby);
-        break;
-      case "standby":
-        await standby.kill();
-        await until(async () =>
-          (await see()).some((one) => one.role === "sync_standby" && one.name !== standby.name),
-        );
-    }
+    await begin(fault, leader, standby);
     const harmed = { from, until: Date.now(), fault };
-    const victim = fault === "standby" ? standby : leader;
-    if (fault !== "switchover") {
-      await victim.kill(); // A frozen node that resumes needs a watchdog: see docs/operations.md.
-      await victim.start();
-    }
+    await mend(fault, leader, standby);
     return harmed;
   }
 
-  async function isPrimaryOtherThan(old: Member): Promise<boolean> {
+  /** Resolves when the cluster works again without the victim. */
+  async function begin(fault: Fault, leader: Member, standby: Member): Promise<void> {
+    switch (fault) {
+      case "kill":
+        await leader.kill();
+        return until(() => isPrimaryOtherThan(leader));
+      case "freeze":
+      case "wake":
+        await leader.freeze();
+        return until(() => isPrimaryOtherThan(leader));
+      case "partition":
+        await unplug(leader.place);
+        return until(() => isPrimaryOtherThan(leader));
+      case "switchover":
+        return switchOver(leader, standby);
+      case "standby":
+        await standby.kill();
+        return until(async () =>
+          (await see()).some((one) => one.role === "sync_standby" && one.name !== standby.name),
+        );
+      case "etcd":
+        etcd.freeze();
+        await until(async () => !(await isPrimaryOtherThan(null)));
+        etcd.thaw();
+        return until(() => isPrimaryOtherThan(null));
+    }
+  }
+
+  /** Lets the victim join the cluster again. */
+  async function mend(fault: Fault, leader: Member, standby: Member): Promise<void> {
+    const victim = fault === "standby" ? standby : leader;
+    if (fault === "wake") await victim.thaw(); // Without a watchdog: see docs/operations.md.
+    if (fault === "partition") await plugIn(victim.place);
+    if (fault !== "kill" && fault !== "freeze" && fault !== "standby") return;
+    await victim.kill();
+    await victim.start();
+  }
+
+  async function isPrimaryOtherThan(old: Member | null): Promise<boolean> {
     const others = members.filter((member) => member !== old);
     const answers = await Promise.all(others.map(({ restUrl }) => ask(`${restUrl}/primary`)));
     return answers.some((answer) => answer !== null);
@@ -129,43 +166,5 @@ export async function openCluster(
     });
     if (!response.ok) throw new Error(`switchover: ${await response.text()}`);
     await until(() => isPrimaryOtherThan(leader));
-  }
-}
-
-async function startEtcd(
-  afterwards: Afterwards,
-  folder: string,
-  account: object,
-  port: number,
-): Promise<void> {
-  const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${await freePort()}`];
-  const options = {
-    "data-dir": `${folder}/etcd`,
-    ...{ "listen-client-urls": client, "advertise-client-urls": client },
-    ...{ "listen-peer-urls": peer, "initial-advertise-peer-urls": peer },
-    "initial-cluster": `default=${peer}`,
-  };
-  const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-  const child = spawn("etcd", args, { ...account, cwd: folder, stdio: "ignore" });
-  const ended = once(child, "exit");
-  afterwards.after(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  await until(async () => (await ask(`${client}/health`)) !== null);
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(POLL_MS);
-}
-
-/** The body of a 200. Null for any other answer or none in time. */
-async function ask(url: string): Promise<string | null> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
-    const body = await response.text();
-    return response.ok ? body : null;
-  } catch {
-    return null;
   }
 }

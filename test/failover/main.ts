@@ -1,16 +1,25 @@
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import { summarize } from "../ledger/summary.ts";
-import { FULL, runFailover, SHORT, slowOf } from "./failover.ts";
+import { type Fault, FAULTS } from "./cluster.ts";
+import { FULL, runFailover, SHORT, slowOf, whatIsPossible, withFaults } from "./failover.ts";
 
 const COMPLAINTS_SHOWN = 20;
 
 const { values: options } = parseArgs({
-  options: { seed: { type: "string" }, short: { type: "boolean", default: false } },
+  options: {
+    seed: { type: "string" },
+    short: { type: "boolean", default: false },
+    faults: { type: "string" },
+    haproxy: { type: "boolean", default: false },
+  },
 });
 const seed = Number(options.seed ?? Math.floor(Math.random() * 2 ** 31));
-const size = options.short ? SHORT : FULL;
-console.log(`npm run test:failover -- --seed ${seed}${options.short ? " --short" : ""}`);
+const wanted = { ...(options.short ? SHORT : FULL), isBehindHaproxy: options.haproxy };
+const size = options.faults
+  ? withFaults(wanted, readFaults(options.faults))
+  : await whatIsPossible(wanted);
+console.log(`npm run test:failover -- --seed ${seed} --faults ${size.faults.join()}`);
 
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -36,3 +45,11 @@ try {
   process.exitCode ??= 1;
 }
 process.exit(); // An aborted run may still wait for something.
+
+function readFaults(text: string): Fault[] {
+  return text.split(",").map((name) => {
+    const fault = FAULTS.find((one) => one === name);
+    if (fault === undefined) throw new Error(`${name} is none of the faults ${FAULTS.join()}`);
+    return fault;
+  });
+}

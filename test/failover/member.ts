@@ -4,6 +4,7 @@ import { existsSync, openSync, readdirSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "./account.ts";
+import type { Place } from "./network.ts";
 
 /** The folder of Debian's newest PostgreSQL. */
 export const BIN = join("/usr/lib/postgresql", newest("/usr/lib/postgresql"), "bin");
@@ -12,7 +13,9 @@ export interface MemberOptions {
   name: string;
   folder: string;
   account: Account;
-  etcdPort: number;
+  place: Place;
+  /** Host and port. */
+  etcd: string;
   sqlPort: number;
   restPort: number;
 }
@@ -20,7 +23,9 @@ export interface MemberOptions {
 /** One node of the cluster: Patroni and the PostgreSQL that it runs. They die and freeze together, as a machine does. */
 export class Member {
   readonly name: string;
-  readonly sqlPort: number;
+  readonly place: Place;
+  /** Host and port of its PostgreSQL. */
+  readonly sql: string;
   readonly restUrl: string;
   readonly #options: MemberOptions;
   #patroni: ChildProcess | null = null;
@@ -28,20 +33,20 @@ export class Member {
   constructor(options: MemberOptions) {
     this.#options = options;
     this.name = options.name;
-    this.sqlPort = options.sqlPort;
-    this.restUrl = `http://127.0.0.1:${options.restPort}`;
+    this.place = options.place;
+    this.sql = `${options.place.host}:${options.sqlPort}`;
+    this.restUrl = `http://${options.place.host}:${options.restPort}`;
   }
 
   async start(): Promise<void> {
-    const { folder, name, account } = this.#options;
+    const { folder, name, account, place } = this.#options;
     const file = join(folder, `${name}.json`);
     await writeFile(file, JSON.stringify(configurationOf(this.#options)));
     const log = openSync(join(folder, `${name}.log`), "a");
-    this.#patroni = spawn("patroni", [file], {
-      ...account,
-      cwd: folder,
-      stdio: ["ignore", log, log],
-    });
+    const [program = "", ...args] = within(place, account, ["patroni", file]);
+    const asItself = place.namespace === undefined ? account : {}; // Only root may enter a namespace.
+    const stdio = ["ignore" as const, log, log];
+    this.#patroni = spawn(program, args, { ...asItself, cwd: folder, stdio });
   }
 
   /** Kills everything with -9, also frozen processes. */
@@ -58,6 +63,10 @@ export class Member {
   /** Freezes all processes of the node. Its connections stay open and silent. */
   async freeze(): Promise<void> {
     for (const pid of await this.#processes()) signal(pid, "SIGSTOP");
+  }
+
+  async thaw(): Promise<void> {
+    for (const pid of await this.#processes()) signal(pid, "SIGCONT");
   }
 
   async #processes(): Promise<number[]> {
@@ -78,6 +87,13 @@ export class Member {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     return command.includes(join(this.#options.folder, this.name)) ? pid : undefined;
   }
+}
+
+/** The command that runs a program in the node's place. Both steps of it become the program, so its process is the child. */
+function within({ namespace }: Place, { uid, gid }: Account, command: string[]): string[] {
+  if (namespace === undefined) return command;
+  const account = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
+  return ["ip", "netns", "exec", namespace, ...account, ...command];
 }
 
 function newest(folder: string): string {
@@ -106,15 +122,15 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function configurationOf({ name, folder, etcdPort, sqlPort, restPort }: MemberOptions): object {
-  const rest = `127.0.0.1:${restPort}`;
-  const sql = `127.0.0.1:${sqlPort}`;
+function configurationOf({ name, folder, place, etcd, sqlPort, restPort }: MemberOptions): object {
+  const rest = `${place.host}:${restPort}`;
+  const sql = `${place.host}:${sqlPort}`;
   const login = (username: string) => ({ username, password: "only-loopback" });
   return {
     scope: "partner",
     name,
     restapi: { listen: rest, connect_address: rest },
-    etcd3: { hosts: [`127.0.0.1:${etcdPort}`] },
+    etcd3: { hosts: [etcd] },
     bootstrap: {
       dcs: {
         ...{ ttl: 20, loop_wait: 2, retry_timeout: 4 },
@@ -131,7 +147,7 @@ function configurationOf({ name, folder, etcdPort, sqlPort, restPort }: MemberOp
       ...{ listen: sql, connect_address: sql },
       ...{ data_dir: join(folder, name), bin_dir: BIN, pgpass: join(folder, `${name}.pgpass`) },
       authentication: { superuser: login("postgres"), replication: login("replicator") },
-      pg_hba: ["host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"],
+      pg_hba: ["host all all samenet trust", "host replication all samenet trust"],
       parameters: { unix_socket_directories: "" },
     },
     watchdog: { mode: "off" },
