@@ -9,18 +9,38 @@ import { ROOT } from "../support/root.ts";
 const execute = promisify(execFile);
 const git = async (...args: string[]) => (await execute("git", args, { cwd: ROOT })).stdout.trim();
 
-/** A commit before the first release, with an older schema. The test uses it as long as releases.json names no release. */
-const STAND_IN = "5fb5455";
+const MIGRATIONS = "src/postgres/migrations";
 
-/** Returns the commit of the last release before this version, or else of the stand-in. Null if this clone lacks it. */
-export async function findLastRelease(): Promise<{ name: string; commit: string } | null> {
+/** A commit before the first release, with an older schema than any release. */
+const STAND_IN = { version: "the stand-in", commit: "5fb5455" };
+
+export interface Release {
+  version: string;
+  commit: string;
+  /** True if its schema is an older one than ours. */
+  isOlder: boolean;
+}
+
+/**
+ * The last release. If its schema is ours, the stand-in too, because then the release alone would not show how older code
+ * works with a newer schema. Empty if this clone lacks a commit.
+ */
+export async function findReleases(): Promise<Release[]> {
   const { releases } = JSON.parse(await readFile(join(ROOT, "releases.json"), "utf8")) as {
-    releases: { version: string; commit: string }[];
+    releases: Omit<Release, "isOlder">[];
   };
-  const last = releases.at(-1);
-  const [name, commit] = last ? [last.version, last.commit] : ["the stand-in", STAND_IN];
-  const found = await git("rev-parse", "--verify", "--quiet", `${commit}^{commit}`).catch(() => "");
-  return found === "" ? null : { name, commit: found };
+  const found: Release[] = [];
+  for (const { version, commit } of [...releases.slice(-1), STAND_IN]) {
+    const isKnown = await git("cat-file", "-e", `${commit}^{commit}`).then(
+      () => true,
+      () => false,
+    );
+    if (!isKnown) return [];
+    const changed = await git("diff", "--name-only", commit, "--", MIGRATIONS);
+    found.push({ version, commit, isOlder: changed !== "" });
+    if (changed !== "") break;
+  }
+  return found;
 }
 
 /** Packs the release from its commit, as `npm run release` did, and returns the folder of the unpacked archive. */
