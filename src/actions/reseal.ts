@@ -117,7 +117,7 @@ export async function requireRingInUse(sealing: Sealing): Promise<void> {
   }
   if (isAnySealed) {
     throw new Error(
-      "the key ring opens none of the database's secrets: SEALING_KEYS belongs to another database",
+      "the key ring opens none of the database's secrets: SEALING_KEYS, or the file sealing-keys, belongs to another database",
     );
   }
 }

@@ -82,7 +82,8 @@ const processHeadings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN
 const STATE_COLUMN = processHeadings.indexOf("STATE");
 
 function processes({ processes: all }: Overview, now: Date, screen: Screen): string {
-  if (all.length === 0) return "\nNo process has reported yet.\n";
+  if (all.length === 0)
+    return "\nNo process is known: none has reported, or the database is unavailable.\n";
   const lines = all.map((one): Line => ({
     cells: [
       cut(`${one.host}:${one.pid}`, 40),

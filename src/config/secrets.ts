@@ -77,9 +77,9 @@ export function readSealingKeys(env: Environment): KeyRing | null {
   return newest === undefined ? null : [newest, ...older];
 }
 
-/** Parses the file `sealing-keys`, which is written like the variable. Returns null if it is damaged or empty. */
+/** Parses the file `sealing-keys`: the keys are on lines of their own, or separated as in the variable. Null if it is damaged or empty. */
 export function parseSealingKeys(text: string): KeyRing | null {
-  const env = new Environment({ SEALING_KEYS: text });
+  const env = new Environment({ SEALING_KEYS: text.trim().replaceAll(/\s*\n\s*/g, ",") });
   const ring = readSealingKeys(env);
   return env.faults.length === 0 ? ring : null;
 }

@@ -18,7 +18,8 @@ export async function openRing(config: Config, db: Queryable): Promise<KeyRing> 
   const path = sealingKeysPath(config.dataDir);
   const kept = (await readKept(path)) ?? (await makeRing(path, config, db));
   const ring = parseSealingKeys(kept);
-  if (!ring) throw new Error(`${path} is damaged: it must hold id:base64 of 32 bytes`);
+  if (!ring)
+    throw new Error(`${path} is damaged: it must hold one key a line, id:base64 of 32 bytes`);
   return ring;
 }
 

@@ -43,11 +43,13 @@ test("a key id identifies one sealing key", () => {
   assert.deepEqual(env.faults, ["SEALING_KEYS must not use an id twice"]);
 });
 
-test("a key ring file reads like the variable, and a damaged one is refused", () => {
-  assert.deepEqual(parseSealingKeys(`b:${base64(2)},a:${base64(1)}\n`), [
-    { id: "b", key: key(2) },
-    { id: "a", key: key(1) },
-  ]);
+test("a key ring file has one key a line, or reads like the variable, and a damaged one is refused", () => {
+  for (const between of [",", "\n", "\r\n", "\n\n  "]) {
+    assert.deepEqual(parseSealingKeys(`b:${base64(2)}${between}a:${base64(1)}\n`), [
+      { id: "b", key: key(2) },
+      { id: "a", key: key(1) },
+    ]);
+  }
   for (const text of ["", "a:", `a:${base64(1)},b`, `a:${base64(1)},a:${base64(1)}`]) {
     assert.equal(parseSealingKeys(text), null);
   }
