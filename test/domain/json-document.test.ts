@@ -139,8 +139,8 @@ test("a pointer does not grow with the depth of the fault", () => {
   assert.ok(fault && fault.pointer.length < 2_200, `${fault?.pointer.length ?? 0} characters`);
 });
 
-test("a long text is read in steps of 4,000 tokens", () => {
-  const text = JSON.stringify(Array.from({ length: 10_000 }, () => 1)); // A number and a comma each.
+test("a long text is read in steps of 10,000 characters", () => {
+  const text = JSON.stringify(Array.from({ length: 25_000 }, () => 1)); // A digit and a comma each.
   let yields = 0;
   for (const steps = check(text, BOUNDS); !steps.next().done;) yields++;
   assert.equal(yields, 5);
