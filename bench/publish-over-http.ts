@@ -52,6 +52,7 @@ async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }
   await db`update subscriptions set events = '{vc.test.ping}' where id = ${one.id}`;
   const { organizationId } = one.partner;
   const ms = rig.size(700, 100);
+  const rows = { events: BATCH, deliveries: 0, keys: 0, data: JSON.stringify(ORDER.data) };
   const insert: Baseline = {
     setting: `bare INSERT over ${INSERTING} connections`,
     measure: async () => {
@@ -59,7 +60,7 @@ async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }
       let batches = 0;
       const keepInserting = async () => {
         while (performance.now() < until) {
-          await insertPlainly(db, organizationId, { events: BATCH, deliveries: 0, keys: 0 });
+          await insertPlainly(db, organizationId, rows);
           batches++;
         }
       };

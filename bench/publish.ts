@@ -24,6 +24,7 @@ export const publish: Scenario = {
     const organizations = new Map<number, string>();
     for (const count of [0, ...FAN_OUTS]) organizations.set(count, await subscribers(db, count));
     const of = (count: number) => organizations.get(count) ?? "";
+    await db`analyze`; // As autovacuum does. Without statistics, a plan does not know how many subscriptions there are.
 
     const rows: Row[] = [];
     for (const count of FAN_OUTS) {
@@ -87,22 +88,27 @@ function keyed(organizationId: string): NewEvent {
   return { organizationId, type: TYPE, data: DATA, dedupeKey: randomUUID() };
 }
 
-/** Inserts the rows of a publish without reading anything. */
+/**
+ * Inserts the rows of a publish without reading anything. Like any client with events that differ, it sends each column of each
+ * event.
+ */
 export async function insertPlainly(
   db: Database,
   organizationId: string,
-  { events, deliveries, keys }: { events: number; deliveries: number; keys: number },
+  { events, deliveries, keys, data = DATA }: Inserted,
 ): Promise<void> {
   const now = new Date();
   const ids = Array.from({ length: events }, () => timeOrderedId(now));
+  const ofEach = (value: string | Date) => arrayText(ids.map(() => value));
   const deliveryIds = Array.from({ length: deliveries }, () => timeOrderedId(now));
   const keyTexts = Array.from({ length: keys }, () => randomUUID());
   const subscriptionIds = deliveryIds.map(() => randomUUID());
   await db`
     with event as (
       insert into events (id, organization_id, type, occurred_at, data)
-      select id, ${organizationId}, ${TYPE}, ${now}, ${DATA}
-        from unnest(${arrayText(ids)}::text::uuid[]) as id
+      select *
+        from unnest(${arrayText(ids)}::text::uuid[], ${ofEach(organizationId)}::text::uuid[], ${ofEach(TYPE)}::text::text[],
+                    ${ofEach(now)}::text::timestamptz[], ${ofEach(data)}::text::text[])
     ),
     key as (
       insert into dedupe_keys (organization_id, key, event_id, at)
@@ -113,6 +119,14 @@ export async function insertPlainly(
     select id, ${ids[0]}::uuid, subscription_id, ${organizationId}, ${now}, ${now}
       from unnest(${arrayText(deliveryIds)}::text::uuid[], ${arrayText(subscriptionIds)}::text::uuid[])
            as d (id, subscription_id)`;
+}
+
+/** The numbers of rows, and the data of each event. */
+interface Inserted {
+  events: number;
+  deliveries: number;
+  keys: number;
+  data?: string;
 }
 
 /** Returns an organization with `count` subscriptions. */
