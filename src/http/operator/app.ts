@@ -1,7 +1,7 @@
 import { OverviewReader } from "../../actions/overview-reader.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
-import { type AppOptions, buildApp } from "../build-app.ts";
+import { type AppOptions, buildApp, CONNECTIONS_MAX } from "../build-app.ts";
 import { consoleRoutes } from "../console/routes.ts";
 import { BUILT_SITE } from "../docs/site.ts";
 import { type HealthChecks, healthRoutes } from "../health.ts";
@@ -70,10 +70,11 @@ export function buildOperatorApp(
     metrics,
     withApi,
     pages = BUILT_SITE,
+    maxConnections = CONNECTIONS_MAX,
     ...options
   }: OperatorAppOptions,
 ): App {
-  const app = buildApp({ ...options, checkHost: createHostCheck(allowedHosts) });
+  const app = buildApp({ ...options, maxConnections, checkHost: createHostCheck(allowedHosts) });
   app.decorateRequest("operator");
   app.decorateRequest("role");
   app.decorateRequest("session", null);
@@ -98,7 +99,7 @@ export function buildOperatorApp(
         recordChangesOf(guarded, shards);
         guarded.addHook("onRequest", signIns.admit);
         takeTurns(guarded);
-        operatorRoutes(guarded, shards);
+        operatorRoutes(guarded, shards, maxConnections);
         await guarded.after();
       });
     },
@@ -111,7 +112,7 @@ export function buildOperatorApp(
 const SAME_SERVER = () => "/";
 const CONTACT = { name: "The operators of this service" };
 
-function operatorRoutes(app: App, shards: Shards): void {
+function operatorRoutes(app: App, shards: Shards, connectionsMax: number): void {
   showSessionRoute(app, shards);
   signOutRoute(app, shards);
   createOrganizationRoute(app, shards);
@@ -139,7 +140,7 @@ function operatorRoutes(app: App, shards: Shards): void {
   erasePayloadRoute(app, shards);
   const overviews = new OverviewReader(shards);
   showOverviewRoute(app, overviews);
-  streamOverviewRoute(app, shards, overviews);
+  streamOverviewRoute(app, shards, { overviews, connectionsMax });
   listActivityRoute(app, shards);
   listProcessesRoute(app, shards);
   listMarksRoute(app, shards);

@@ -4,8 +4,9 @@ import type { OverviewReader } from "../../actions/overview-reader.ts";
 
 type Reader = Pick<OverviewReader, "read" | "readOutage">;
 
-/** The most open streams in one process, and of them for one operator. */
+/** The most open streams in one process, of the listener's connections, and of the streams for one operator. */
 const STREAMS_MAX = 100;
+const LISTENER_SHARE = 1 / 2;
 const OPERATOR_SHARE = 1 / 2;
 /** After this many turns with an unread overview a client counts as gone. */
 const UNREAD_TURNS_MAX = 15;
@@ -37,9 +38,9 @@ export class OverviewStreams {
   #status: Overview["status"] | undefined;
   #isClosed = false;
 
-  constructor(reader: Reader, max = STREAMS_MAX) {
+  constructor(reader: Reader, connectionsMax: number) {
     this.#reader = reader;
-    this.#max = max;
+    this.#max = Math.min(STREAMS_MAX, Math.floor(connectionsMax * LISTENER_SHARE));
   }
 
   get size(): number {

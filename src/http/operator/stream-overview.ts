@@ -12,8 +12,13 @@ const EVENTS: object = {
   content: { "text/event-stream": { schema: { type: "string" } } },
 };
 
-export function streamOverviewRoute(app: App, shards: Shards, overviews: OverviewReader): void {
-  const streams = new OverviewStreams(overviews);
+/** `connectionsMax`: the most connections of the listener. */
+export function streamOverviewRoute(
+  app: App,
+  shards: Shards,
+  { overviews, connectionsMax }: { overviews: OverviewReader; connectionsMax: number },
+): void {
+  const streams = new OverviewStreams(overviews, connectionsMax);
   app.addHook("preClose", (done) => {
     streams.close();
     done();

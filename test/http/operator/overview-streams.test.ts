@@ -11,7 +11,7 @@ import { recordProcess } from "../../../src/postgres/processes.ts";
 import { writeActivity } from "../../../src/wiring/activity-writer.ts";
 import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
 import { createDatabase } from "../../support/database.ts";
-import { OPERATORS, startOperatorApi } from "../../support/operator-api.ts";
+import { OPERATORS, READER, startOperatorApi } from "../../support/operator-api.ts";
 
 const db = await createDatabase();
 const always = () => Promise.resolve(true);
@@ -19,7 +19,7 @@ const anOverview = (status: Overview["status"]) => ({ status }) as Overview;
 const forThatTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Streams of an overview that the test sets, turn by turn. */
-function aBroadcast(max?: number) {
+function aBroadcast(connectionsMax = 20_000) {
   const now = { status: "ok" as Overview["status"], reads: 0 };
   const streams = new OverviewStreams(
     {
@@ -29,7 +29,7 @@ function aBroadcast(max?: number) {
       },
       readOutage: () => Promise.resolve(anOverview("down")),
     },
-    max,
+    connectionsMax,
   );
   return { now, streams };
 }
@@ -78,7 +78,7 @@ test("one computation serves all streams", async () => {
 });
 
 test("the number of streams is bounded, and a closed stream frees its place", async () => {
-  const { streams } = aBroadcast(2);
+  const { streams } = aBroadcast(4);
   const open = (operator: string) => streams.open(always, { operator });
   const [first, second] = [open("alice"), open("rita")];
   assert.ok(first && second);
@@ -136,6 +136,25 @@ test("over HTTP a stream sends events in the overview's shape until the process 
 
   await app.close(); // Does not wait for the stream, and ends it.
   for (;;) if ((await reader.read()).done) break;
+});
+
+test("a small listener that is full of streams still answers that it is ready", async (t) => {
+  const { deps, clock } = await aCountedEngine(db);
+  await recordProcess(db, { ...identity, id: randomUUID(), started_at: clock() }, REPORT, clock());
+  const { app } = startOperatorApi(t, deps, { maxConnections: 4 });
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  const answers: Response[] = [];
+  for (const { token } of [...OPERATORS, READER, ...OPERATORS]) {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${base}/api/v1/admin/overview/live`, { headers });
+    answers.push(answer);
+    if (answer.status !== 200) await answer.text();
+  }
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 503, 503, 503],
+  );
+  assert.equal((await fetch(`${base}/readyz`)).status, 200);
 });
 
 test("requests within a second share one overview", async () => {
