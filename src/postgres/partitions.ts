@@ -70,12 +70,15 @@ async function untilNone(
   return total;
 }
 
-/** One process at a time. It gives up on a table soon, because others queue behind us and a backup may take hours. */
+/**
+ * One process at a time. It gives up on a table soon, because others queue behind us and a backup may take hours. It gives up on
+ * another process, too, because that may stand still.
+ */
 async function turn<Rows>(db: Database, work: (tx: Queryable) => Promise<Rows>): Promise<Rows> {
   let rows: Rows | undefined;
   await db.begin(async (tx) => {
-    await tx`select lock_partitions()`;
     await tx`set local lock_timeout = '500ms'`;
+    await tx`select lock_partitions()`;
     rows = await work(tx);
   });
   return rows as Rows;

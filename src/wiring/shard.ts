@@ -140,6 +140,7 @@ export async function openShard(
   const maintenance = startMaintenance(deps, clock, {
     ...{ exportsHistory, retentionMs: config.retentionMs },
     standstillMs: standstillMs(config),
+    abandonMs: config.shutdownGraceMs / 4,
     onInUse,
     onStalled: (sessions) => {
       log.warn(

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { timeOrderedId } from "../../src/domain/ids.ts";
-import { isUnavailable } from "../../src/postgres/database.ts";
+import { connect, isUnavailable } from "../../src/postgres/database.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
 import {
   deleteExpiredKeys,
@@ -9,10 +10,9 @@ import {
   turnPartitions,
 } from "../../src/wiring/maintenance.ts";
 import { createClock, ERA } from "../support/clock.ts";
-import { createDatabase, ownerOf } from "../support/database.ts";
+import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { createEngine } from "../support/engine.ts";
-import { untilBlocked } from "../support/until-blocked.ts";
 import { stall } from "../support/stalled-transaction.ts";
 
 const DAY_MS = 86_400_000;
@@ -51,23 +51,54 @@ test("a stop ends the turn of partitions between two transactions", async () => 
   assert.equal(await isThere(), false);
 });
 
-test("a slow maintenance statement fails its turn and is not an outage", async () => {
-  const owner = ownerOf(db);
-  let turned: Promise<void> | undefined;
-  await owner.begin(async (tx) => {
+test("a slow maintenance statement fails its turn and is not an outage", async (t) => {
+  const slow = connect(`${environmentOf(db)["DATABASE_URL"] ?? ""}?statement_timeout=20`, {
+    max: 1,
+    name: "test",
+  });
+  t.after(() => slow.end({ timeout: 1 }));
+  await ownerOf(db).begin(async (tx) => {
     await tx`select lock_partitions()`;
-    turned = turnPartitions({ db, clock: createClock() }, quietly);
-    turned.catch(() => undefined);
-    await untilBlocked(owner);
-    await owner`
-      select pg_cancel_backend(pid) from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`; // The server does the same at its limit.
+    await assert.rejects(
+      turnPartitions({ db: slow, clock: createClock() }, quietly),
+      (error: Error) => {
+        assert.equal(isUnavailable(error), false);
+        assert.equal(isUnavailable(error.cause), true);
+        return true;
+      },
+    );
   });
-  await assert.rejects(turned ?? Promise.resolve(), (error: Error) => {
-    assert.equal(isUnavailable(error), false);
-    assert.equal(isUnavailable(error.cause), true);
-    return true;
+});
+
+test("a turn of partitions does not wait for another process that stands still", async () => {
+  let turnedAway = 0;
+  await ownerOf(db).begin(async (other) => {
+    await other`select lock_partitions()`;
+    const onInUse = () => turnedAway++;
+    await turnPartitions({ db, clock: createClock() }, { exportsHistory: false, onInUse });
   });
+  assert.equal(turnedAway, 1);
+});
+
+test("a stop abandons maintenance that does not end, and what comes of it is no outage", async (t) => {
+  const { deps } = await createEngine(db);
+  const gate = await aGate(t, db, { name: "test" });
+  gate.freeze();
+  const errors: unknown[] = [];
+  const maintenance = startMaintenance({ ...deps, db: gate.db }, new DatabaseClock(gate.db), {
+    exportsHistory: false,
+    retentionMs: DAY_MS,
+    standstillMs: 2,
+    abandonMs: 1,
+    onError: (error) => errors.push((error as Error).message),
+    onInUse: () => undefined,
+    onStalled: () => undefined,
+  });
+  while (gate.dialled() === 0) await setImmediate();
+  await maintenance.stop();
+  await gate.db.end({ timeout: 0 });
+  await setImmediate();
+  assert.deepEqual(errors, ["maintenance does not end, and is abandoned"]);
 });
 
 test("another process ends the session of a process that stalled in a transaction", async (t) => {
@@ -78,6 +109,7 @@ test("another process ends the session of a process that stalled in a transactio
       exportsHistory: false,
       retentionMs: DAY_MS,
       standstillMs: 500,
+      abandonMs: 60_000,
       onError: reject,
       onInUse: () => undefined,
       onStalled: resolve,

@@ -17,8 +17,8 @@ export async function lockArrival(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Keeps one table from being dropped, detached or renamed until the transaction ends. Not `lock_partitions`: the start of a process
- * waits for that, and a copy may take hours.
+ * Keeps one table from being dropped, detached or renamed until the transaction ends. Not `lock_partitions`: nobody could create
+ * partitions meanwhile, and a copy may take hours.
  */
 export async function keepTable(db: Queryable, name: string): Promise<void> {
   await db.unsafe(`lock table only ${escapeIdentifier(name)} in access share mode`);
