@@ -6,7 +6,7 @@ import type { App } from "../../src/http/app.ts";
 import { Turns } from "../../src/http/turns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { rawRequest } from "../support/raw-http.ts";
+import { rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -39,6 +39,23 @@ test("a client whose request is invalid has 2 s to read the error", async (t) =>
   assert.equal(socket.destroyed, false);
   t.mock.timers.tick(1);
   assert.equal(socket.destroyed, true);
+});
+
+test("the answer to a request that is not HTTP, or too large, has a Date", async (t) => {
+  const base = await startPartnerApi(t, db).listen();
+  const tooLarge = rawRequest("GET / HTTP/1.1", [
+    "Host: localhost",
+    `X-Long: ${"x".repeat(20_000)}`,
+  ]);
+  for (const [bytes, status] of [
+    ["nonsense\r\n\r\n", 400],
+    [tooLarge, 431],
+  ] as const) {
+    const answer = await sendRaw(base, bytes);
+    assert.equal(answer.status, status);
+    const date = answer.headers["date"] ?? "";
+    assert.equal(new Date(date).toUTCString(), date);
+  }
 });
 
 /** A client that never ends its side of the connection. */

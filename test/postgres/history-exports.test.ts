@@ -110,6 +110,19 @@ test("a partition that the owner now keeps longer is neither exported nor droppe
   await writeRetention(owner, 30 * DAY_MS);
 });
 
+test("a waiting delivery keeps the events of its day from being detached", async () => {
+  const [id, other] = [await anEventOf(db, 48), await anEventOf(db, 49)];
+  await db`
+    insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
+    values (${id}, ${id}, ${id}, ${id}, ${daysAgo(48)}, ${now})`;
+  await detachExpiredPartitions(db, now);
+  assert.deepEqual([await countEvents(id), await countEvents(other)], [1, 0]);
+
+  await db`delete from waiting_deliveries`;
+  await detachExpiredPartitions(db, now);
+  assert.equal(await countEvents(id), 0);
+});
+
 test("a stray whose partition is detached gets its own partition, which is detached next", async () => {
   const partition = await aDetachedDay(db, 44);
   const at = daysAgo(44);

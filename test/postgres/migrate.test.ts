@@ -3,8 +3,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { after, test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
+import { claimExport } from "../../src/postgres/history-exports.ts";
 import { lockSchema, migrate, writeRetention } from "../../src/postgres/migrate.ts";
+import { lockArrival, lockMove } from "../../src/postgres/moves/guards.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { lockJobs, tryLockJobs } from "../../src/postgres/redelivery-jobs.ts";
 import { createDatabase, environmentOf } from "../support/database.ts";
 
 const FOLDER = new URL("../../../src/postgres/migrations/", import.meta.url);
@@ -74,7 +77,7 @@ test("the new schema works for processes of the previous version", async () => {
   for (const table of ["finished_deliveries", "attempts", "events"]) await turnAsBefore(db, table);
 });
 
-test("schemas of one database do not wait for each other's maintenance or migrations", async () => {
+test("schemas of one database do not wait for each other's maintenance, migrations, jobs, exports or moves", async () => {
   const [one, other] = [await anEarlierSchema("one"), await anEarlierSchema("other")];
   await migrate(one);
   await migrate(other);
@@ -87,6 +90,20 @@ test("schemas of one database do not wait for each other's maintenance or migrat
     await lockSchema(tx);
     assert.deepEqual(await migrate(other), []);
   });
+  await one.begin(async (tx) => {
+    await lockJobs(tx);
+    assert.equal(await other.begin(tryLockJobs), true);
+    await other.begin(lockJobs);
+  });
+  const lease = { now, leasedUntil: now };
+  await one.begin(async (tx) => {
+    await claimExport({ begin: (work) => work(tx) } as Database, lease);
+    assert.equal(await claimExport(other, lease), null);
+  });
+  for (const lock of [lockMove, lockArrival]) {
+    assert.equal(await lock(one), true);
+    assert.equal(await lock(other), true, lock.name);
+  }
 });
 
 test("a migration with tables in use lets others pass, reports this once, and is applied when they are free", async () => {
