@@ -22,10 +22,8 @@ export function watchShards(
   databaseMs: number,
 ): void {
   const labelNames = ["shard"];
-  const askNextDue = keptByShard(({ db, clock }) => findNextDueOf(db, null, clock.now()));
-  const askBacklog = keptByShard(({ db, clock }) =>
-    countBacklog(db.within(databaseMs), null, clock.now()),
-  );
+  const askNextDue = keptByShard((db, now) => findNextDueOf(db, null, now));
+  const askBacklog = keptByShard((db, now) => countBacklog(db, null, now));
   new Gauge({
     name: "partner_api_delivery_lag_seconds",
     help: "Seconds for which the oldest due delivery has been due; 0 if none is due, absent while the database is unavailable",
@@ -74,12 +72,13 @@ export function watchShards(
     },
   });
 
-  /** Asks all shards at once. Those that do not answer in time have found nothing. */
-  function keptByShard<Found>(ask: (shard: WatchedShard) => Promise<Found>) {
+  /** Asks all shards at once. Those that do not answer in time have found nothing, and the statement is abandoned. */
+  function keptByShard<Found>(ask: (db: Database, now: Date) => Promise<Found>) {
     return kept(() =>
       Promise.all(
         shards.map(async (shard) => {
-          const found = await within(databaseMs, ask(shard)).catch(() => undefined);
+          const asked = ask(shard.db.within(databaseMs), shard.clock.now());
+          const found = await within(databaseMs, asked).catch(() => undefined);
           return { shard, found };
         }),
       ),

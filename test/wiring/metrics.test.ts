@@ -44,21 +44,29 @@ test("the lag is that of the oldest due delivery, and is absent while it is unkn
   assert.deepEqual(await lag(), []);
 });
 
-test("a silent database does not delay other metrics", async () => {
+test("a silent database does not delay other metrics, and has a time limit for each statement", async () => {
   const never = () => new Promise(() => undefined);
-  const silent = Object.assign(never, { within: () => never }) as unknown as Database;
+  let unlimited = 0;
+  const unbounded = () => {
+    unlimited++;
+    return never();
+  };
+  const silent = Object.assign(unbounded, { within: () => never }) as unknown as Database;
   const lines = await exposed(silent, 1).read();
   assert.ok(lines.includes("partner_api_attempts_under_way 3"));
   assert.ok(!lines.some((line) => line.startsWith("partner_api_delivery_lag_seconds")));
+  assert.equal(unlimited, 0);
 });
 
 test("scrapes within a second share one statement", async () => {
   let asked = 0;
-  const counting = new Proxy(db, {
+  const counting: Database = new Proxy(db, {
     apply: (target, self, args) => {
       asked++;
       return Reflect.apply(target, self, args) as unknown;
     },
+    get: (target, name) =>
+      name === "within" ? () => counting : (Reflect.get(target, name) as unknown),
   });
   const { read } = exposed(counting);
   await read();
