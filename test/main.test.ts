@@ -10,9 +10,9 @@ import { ADMIN_TOKEN } from "./support/program.ts";
 
 const db = await createDatabase();
 
-async function aConfig(): Promise<Config> {
+async function aConfig(environment = environmentOf(db)): Promise<Config> {
   return loadConfig({
-    ...environmentOf(db),
+    ...environment,
     ADMIN_TOKEN,
     SEALING_KEYS: `test:${Buffer.alloc(32).toString("base64")}`,
     LOG_LEVEL: "silent",
@@ -38,6 +38,21 @@ test("a start that fails at its last step closes everything", async (t) => {
     select count(*)::integer from pg_stat_activity
     where datname = current_database() and application_name = 'partner-api'`;
   assert.equal(sessions?.["count"], 0);
+});
+
+test("a start that fails while a shard is away does not try to open it later", async (t) => {
+  const { DATABASE_URL: url = "", MIGRATION_DATABASE_URL: owners = "" } = environmentOf(db);
+  const away = `01=postgres://127.0.0.1:${await freePort()}/away`;
+  const config = await aConfig({
+    SHARDS: `00=${url} ${away}`,
+    MIGRATION_DATABASE_URL: `00=${owners} ${away}`,
+  });
+  const other = new Server().listen(config.port, config.host);
+  t.after(() => other.close());
+  await once(other, "listening");
+  const timers = runningTimers(t);
+  await assert.rejects(start(config), /port is in use/);
+  assert.deepEqual([...timers], []);
 });
 
 test("a listener responds before the other one is open", async (t) => {

@@ -91,9 +91,11 @@ export class RunningShards {
         place.log.info("the shard works");
       },
       (err) => {
-        if (!isAway(err)) place.log.error({ err }, "the shard cannot be opened");
+        if (this.#isStopping || isAway(err)) return;
+        place.log.error({ err }, "the shard cannot be opened");
       },
     );
+    place.opened.add(() => void stop()); // Not awaited: what opens meanwhile sees the stop, and closes again.
   }
 
   async #open(place: Place, parts: Parts): Promise<void> {
@@ -143,6 +145,7 @@ export class RunningShards {
   }
 
   async close(): Promise<void> {
+    this.#isStopping = true;
     await Promise.all(this.all.map(({ opened }) => opened.close()));
     clearTimeout(this.#givingUp);
   }
