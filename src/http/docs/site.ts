@@ -49,14 +49,23 @@ export class Site {
     const entry = (await this.#manifest).get(this.#builtPath(path));
     if (!entry) return null;
 
-    const written = await readFile(new URL(entry.file, this.#folder), "utf8");
+    const written = await this.#readFile(entry.file);
     const served = { ...entry, body: Buffer.from(await this.#atHome(written, path)) };
     this.#served.set(path, served);
     return served;
   }
 
   async #readManifest(): Promise<Map<string, SiteFile>> {
-    const text = await readFile(new URL("site.json", this.#folder), "utf8");
+    const text = await this.#readFile("site.json");
     return new Map(Object.entries(JSON.parse(text) as SiteManifest));
+  }
+
+  /** The system's error has a code that would make it an outage of the database. */
+  async #readFile(name: string): Promise<string> {
+    try {
+      return await readFile(new URL(name, this.#folder), "utf8");
+    } catch (cause) {
+      throw new Error(`${name} cannot be read`, { cause });
+    }
   }
 }
