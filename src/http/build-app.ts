@@ -107,6 +107,7 @@ export function buildApp({
   app.setErrorHandler(sendError);
   app.addSchema(ProblemSchema);
   app.decorateRequest("caller", null);
+  app.decorateRequest("operator", null);
   app.decorateRequest("publishedEvent", null);
   app.removeContentTypeParser("text/plain");
   readJsonBodies(app);

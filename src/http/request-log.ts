@@ -57,7 +57,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, status: number | 
     request_id: request.id,
     key_id: caller?.keyId,
     organization_id: caller === null ? undefined : publicId("org", caller.organizationId),
-    operator: request.operator,
+    operator: request.operator ?? undefined,
     event_id: request.publishedEvent ?? undefined,
     trace_id: request.span?.traceId,
     status,

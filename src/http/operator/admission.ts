@@ -13,8 +13,9 @@ import { sessionCookieOf } from "./session-cookie.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The name of the token. It is set, like `role`, before the handler of every operator route runs. */
-    operator: string;
+    /** The name of the token. Null until the request is admitted, and on the partners' listener. */
+    operator: string | null;
+    /** Set, like `operator`, before the handler of every operator route runs. */
     role: OperatorRole;
     /** Null for a request with a token. */
     session: Session | null;
@@ -34,6 +35,12 @@ declare module "fastify" {
   }
 }
 
+/** Returns the name of the token, in a hook or handler that only admitted requests reach. */
+export function operatorOf({ operator }: Pick<FastifyRequest, "operator">): string {
+  if (operator === null) throw new Error("the route admits anyone, so it has no operator");
+  return operator;
+}
+
 /** Tells the console which actions to offer. */
 const ROLE_HEADER = "x-operator-role";
 
@@ -49,7 +56,7 @@ export interface SignIns {
  * so that no one can lock the operators out.
  */
 export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]): SignIns {
-  const operatorOf = createTokenCheck(tokens);
+  const findOperator = createTokenCheck(tokens);
   const failed = new FailedSignIns();
 
   return {
@@ -61,7 +68,7 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
       requireRole(operator.role, request);
     },
     check: (request, token) => {
-      const operator = operatorOf(token);
+      const operator = findOperator(token);
       if (operator === null) throw refusal(request, true);
       if (!maySignIn(operator.role)) throw insufficient(operator.role);
       return operator;
@@ -74,7 +81,7 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
   ): Promise<{ operator: OperatorToken; session: Session | null; mayHaveEnded: boolean }> {
     if (timesGiven(request.raw, "authorization") > 0) {
       const token = bearerTokenOf(authorizationOf(request.raw));
-      const operator = token === null ? null : operatorOf(token);
+      const operator = token === null ? null : findOperator(token);
       if (operator === null) throw refusal(request, true);
       return { operator, session: null, mayHaveEnded: false };
     }

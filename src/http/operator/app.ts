@@ -75,7 +75,6 @@ export function buildOperatorApp(
   }: OperatorAppOptions,
 ): App {
   const app = buildApp({ ...options, maxConnections, checkHost: createHostCheck(allowedHosts) });
-  app.decorateRequest("operator");
   app.decorateRequest("role");
   app.decorateRequest("session", null);
   app.decorateRequest("mayHaveEnded", false);

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Crowded } from "../../domain/errors.ts";
 import type { App } from "../app.ts";
+import { operatorOf } from "./admission.ts";
 
 /**
  * Refuses a request if the bodies that are being read, with its own, would take more than `bytesMax`, or those of its operator
@@ -18,7 +19,7 @@ export function boundBodies(
 
   app.addHook("onRequest", (request, reply, done) => {
     const bytes = Math.min(Number(request.headers["content-length"] ?? bodyMax), bodyMax);
-    const own = byOperator.get(request.operator) ?? 0;
+    const own = byOperator.get(operatorOf(request)) ?? 0;
     if (total + bytes > bytesMax || own + bytes > bytesMax / 2) {
       done(new Crowded("Too many large requests are being read: try again.", 1));
       return;
@@ -41,12 +42,15 @@ export function boundBodies(
   });
 
   function leave(request: FastifyRequest): void {
-    change(request, -(open.get(request) ?? 0));
+    const bytes = open.get(request);
+    if (bytes === undefined) return; // It has left before, or was refused.
     open.delete(request);
+    change(request, -bytes);
   }
 
   /** There are as many operators as tokens. */
-  function change({ operator }: FastifyRequest, bytes: number): void {
+  function change(request: FastifyRequest, bytes: number): void {
+    const operator = operatorOf(request);
     total += bytes;
     byOperator.set(operator, (byOperator.get(operator) ?? 0) + bytes);
   }

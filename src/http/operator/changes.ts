@@ -3,6 +3,7 @@ import { type Change, recordChanges } from "../../actions/changes.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { ChangeWay } from "../../postgres/changes.ts";
 import type { App } from "../app.ts";
+import { operatorOf } from "./admission.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -48,7 +49,8 @@ export async function recordAccess(
 }
 
 export function changeOf(request: FastifyRequest, action: string, subject: string): Change {
-  const { operator, id, remote } = request;
+  const { id, remote } = request;
+  const operator = operatorOf(request);
   return { operator, action, subject, via: wayOf(request), remote, request_id: id };
 }
 

@@ -4,6 +4,7 @@ import { having } from "../../actions/find.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
+import { operatorOf } from "./admission.ts";
 import { logChange, operatorProblems } from "./operation.ts";
 import { Redelivery, RedeliveryBody, RedeliveryPreview } from "./redelivery-schema.ts";
 
@@ -39,7 +40,7 @@ export function createRedeliveryRoute(app: App, shards: Shards): void {
       }
       const { organization, subscription } = request.body.filter;
       const made = await anywhere(shards, having(organization ?? subscription ?? ""), (deps) =>
-        createRedelivery(deps, request.body, request.operator),
+        createRedelivery(deps, request.body, operatorOf(request)),
       );
       logChange(request, "create_redelivery", made.id);
       return reply.code(202).send(made);

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { problems } from "../problem-schema.ts";
+import { operatorOf } from "./admission.ts";
 import { changeOf } from "./changes.ts";
 
 /** The errors of an operator's operation, with those that all operations share. */
@@ -19,7 +20,7 @@ export function operatorProblems(...codes: ErrorCode[]): object {
 /** Logs an operator's change, and adds it to the record that is written before the answer. `subject` is a public id. */
 export function logChange(request: FastifyRequest, action: string, subject: string): void {
   request.log.info(
-    { operator: request.operator, action, subject, request_id: request.id },
+    { operator: operatorOf(request), action, subject, request_id: request.id },
     "operator change",
   );
   request.changes ??= [];

@@ -1,6 +1,7 @@
 import { Crowded } from "../../domain/errors.ts";
 import { Tally } from "../../lib/tally.ts";
 import type { App } from "../app.ts";
+import { operatorOf } from "./admission.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -76,6 +77,6 @@ export function takeTurns(app: App): void {
     const { handler, config } = route;
     if (config?.takesNoTurn ?? config?.answersWithoutDatabase) return;
     route.handler = (request, reply) =>
-      turns.run(request.operator, () => handler.call(app, request, reply));
+      turns.run(operatorOf(request), () => handler.call(app, request, reply));
   });
 }

@@ -1,6 +1,7 @@
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
 import { INITIAL_LIMIT } from "../../domain/concurrency-limit.ts";
+import { operatorOf } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
 import { SessionDetail } from "./session-schema.ts";
 
@@ -17,10 +18,10 @@ export function showSessionRoute(app: App, shards: Shards): void {
         response: { 200: SessionDetail, ...operatorProblems() },
       },
     },
-    ({ operator, role, session }) => ({
-      name: operator,
-      role,
-      expires_at: session?.endsAt.toISOString() ?? null,
+    (request) => ({
+      name: operatorOf(request),
+      role: request.role,
+      expires_at: request.session?.endsAt.toISOString() ?? null,
       auto_disable_after: shards.settings.rules.autoDisableAfter,
       concurrency: concurrencyOf(shards.settings.rules),
     }),

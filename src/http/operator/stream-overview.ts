@@ -4,6 +4,7 @@ import { Crowded } from "../../domain/errors.ts";
 import type { Session } from "../../domain/session.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { App } from "../app.ts";
+import { operatorOf } from "./admission.ts";
 import { operatorProblems } from "./operation.ts";
 import { OverviewStreams } from "./overview-streams.ts";
 
@@ -42,7 +43,8 @@ export function streamOverviewRoute(
       },
     },
     async (request, reply) => {
-      const { session, operator, mayHaveEnded } = request;
+      const { session, mayHaveEnded } = request;
+      const operator = operatorOf(request);
       const isOpen = () => isOpenStill(shards, session);
       const stream = streams.open(isOpen, { operator, mayHaveEnded });
       if (stream === null) throw new Crowded("Too many streams are open: try again.", 10);
