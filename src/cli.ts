@@ -118,14 +118,14 @@ const context: CommandContext = {
   // Loaded on demand, because the library for its receivers' certificates would cost the service 8 MB.
   async demo() {
     const { demo } = await import("./demo.ts");
-    await whileRead((stop) => demo(context.stdout, stop));
+    await whileRead((stop) => demo({ write: context.stdout, remark }, stop));
   },
   async listen(options) {
     const { listen } = await import("./listen.ts");
     const config = loadConfig(process.env);
     const eventTypes = config.eventTypes === null ? null : await openEventTypes(config);
-    if (options.replay === null) await becomeOwner(options.folder ?? config.dataDir, remark);
-    const environment = { ...context, stdin: process.stdin, dataDir: config.dataDir, eventTypes };
+    const { stdin } = process;
+    const environment = { ...context, stdin, dataDir: config.dataDir, eventTypes, remark };
     await whileRead((stop) => listen(options, environment, stop));
   },
 };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,8 @@ import { runScenario } from "./demo/scenario.ts";
 import { systemClock } from "./domain/clock.ts";
 import { start } from "./main.ts";
 import { removeEmbedded } from "./wiring/built-in-postgres.ts";
+import { becomeOwner } from "./wiring/become-owner.ts";
+import { findFolderOwner } from "./wiring/folder-owner.ts";
 import { makeLocalCertificates } from "./receiver/certificates.ts";
 import { type Received, startReceiver } from "./receiver/receiver.ts";
 import { Arrivals } from "./demo/arrivals.ts";
@@ -19,15 +21,31 @@ const ARRIVAL_TIMEOUT_MS = 20_000;
 
 /**
  * Shows the service end to end: the real service, its own PostgreSQL and a receiver. Removes
- * everything afterwards, also after `stop`.
+ * everything afterwards, also after `stop`. In another user's TMPDIR, root becomes that user and remarks on it.
  */
-export async function demo(write: (text: string) => void, stop: AbortSignal): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-demo-"));
+export async function demo(
+  { write, remark }: Record<"write" | "remark", (text: string) => void>,
+  stop: AbortSignal,
+): Promise<void> {
+  await becomeOwner(tmpdir(), remark);
+  const folder = await makeFolder();
   try {
     await perform(new Transcript(write, stop), folder, stop);
   } finally {
     await removeEmbedded(dataDirIn(folder));
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Nobody else can change or replace the folder. */
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-api-demo-"));
+  try {
+    await findFolderOwner(folder);
+    return folder;
+  } catch (error) {
+    await rmdir(folder);
+    throw error;
   }
 }
 

@@ -8,12 +8,14 @@ export async function main(
   argv: string[],
   { version, env }: { version: string; env: Record<string, string | undefined> },
 ): Promise<void> {
+  const stderr = (text: string) => process.stderr.write(printableLines(text));
   const environment = {
     dataDir: env["DATA_DIR"] ?? ".data",
     eventTypes: null,
     isTerminal: process.stdout.isTTY && !env["NO_COLOR"],
     stdout: (text: string) => process.stdout.write(text),
     stdin: process.stdin,
+    remark: (message: string) => stderr(`${message}\n`),
   };
   process.stdout.on("error", noteUnread);
   try {
@@ -22,7 +24,7 @@ export async function main(
       .version(version)
       .parseAsync(argv, { from: "user" });
   } catch (error) {
-    process.stderr.write(printableLines(`error: ${(error as Error).message}\n`));
+    stderr(`error: ${(error as Error).message}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { ListenOptions } from "./commands/listen-options.ts";
 import { painter } from "./commands/paint.ts";
@@ -18,6 +18,7 @@ import type { Reporter } from "./listen/reporter.ts";
 import { textReporter } from "./listen/text-reporter.ts";
 import { trustCommand } from "./listen/trust-command.ts";
 import { startReceiver } from "./receiver/receiver.ts";
+import { becomeFolderOwner } from "./wiring/folder-owner.ts";
 import { cannotListen } from "./wiring/listener.ts";
 
 interface Environment {
@@ -28,15 +29,20 @@ interface Environment {
   stdout: (text: string) => void;
   /** Signing secrets, one a line. */
   stdin: Readable & { isTTY?: boolean };
+  /** Says that root became another user. */
+  remark: (message: string) => void;
 }
 
-/** Receives deliveries, shows them and responds as the options say, until `stop`. Or replays a recording. */
+/**
+ * Receives deliveries, shows them and responds as the options say, until `stop`. Or replays a recording. If a folder in use belongs
+ * to another user, root becomes that user.
+ */
 export async function listen(
   options: ListenOptions,
   environment: Environment,
   stop: AbortSignal,
 ): Promise<void> {
-  const { isTerminal, stdout } = environment;
+  const { isTerminal, stdout, remark } = environment;
   const report = options.json
     ? jsonReporter(stdout)
     : textReporter(stdout, painter({ isTerminal }), options);
@@ -46,6 +52,7 @@ export async function listen(
     await receive(options, { ...environment, report, forward }, stop);
     return;
   }
+  await becomeFolderOwner(dirname(options.replay), remark);
   const sending = { forward, secret: secrets[0], clock: systemClock, stop };
   await replay(options.replay, sending, report);
 }
@@ -55,8 +62,10 @@ async function receive(
   environment: Environment & { report: Reporter; forward: Forward | null },
   stop: AbortSignal,
 ): Promise<void> {
-  const { dataDir, eventTypes, stdin, report, forward } = environment;
+  const { dataDir, eventTypes, stdin, remark, report, forward } = environment;
   const folder = options.folder ?? join(dataDir, "listen");
+  await becomeFolderOwner(folder, remark);
+  if (options.record !== null) await becomeFolderOwner(dirname(options.record), remark);
   const certificates = await openCertificates(folder, systemClock()).catch((error: unknown) => {
     throw new Error(`the certificates' folder: ${(error as Error).message}`, { cause: error });
   });

@@ -1,5 +1,5 @@
-import { X509Certificate } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { randomUUID, X509Certificate } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after } from "../domain/clock.ts";
 import {
@@ -27,7 +27,9 @@ export async function openCertificates(folder: string, now: Date): Promise<KeptC
   for (const path of [file, caFile]) await requireOurs(path);
   const certificates = (await findGood(file, now)) ?? (await make(file, now));
 
-  await writeFile(caFile, `${certificates.ca}\n`);
+  const draft = `${caFile}.${randomUUID()}`;
+  await writeFile(draft, `${certificates.ca}\n`, { flag: "wx" });
+  await rename(draft, caFile); // Writing to the file itself could follow a link of another user.
   return { ...certificates, caFile };
 }
 

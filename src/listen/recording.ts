@@ -1,10 +1,23 @@
-import { appendFileSync, closeSync, fchmodSync, fstatSync, openSync, readSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+} from "node:fs";
+import { open } from "node:fs/promises";
 import type { Forwarded } from "./forward.ts";
 import type { Arrival } from "./arrival.ts";
 
 /** The largest recording, in bytes. */
 const RECORDING_BYTES_MAX = 64 * 1024 * 1024;
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+/** Follows no link, and does not wait at a pipe. */
+const SAFELY = O_NOFOLLOW | O_NONBLOCK;
 
 export interface Recording {
   /** Returns null, or once why the recording ends before this delivery: FULL, or the code of an error. */
@@ -14,11 +27,12 @@ export interface Recording {
 
 export const FULL = "full";
 
-/** Opens a recording, which only its owner can read. Further deliveries follow those that it has. */
+/** Opens a recording, which only its owner can read: us. Further deliveries follow those that it has. */
 export function openRecording(file: string): Recording {
-  const descriptor = openSync(file, "a+", 0o600);
+  const descriptor = openSync(file, O_RDWR | O_APPEND | O_CREAT | SAFELY, 0o600);
   const found = fstatSync(descriptor);
-  if (found.isFile() && (found.mode & 0o077) !== 0) fchmodSync(descriptor, 0o600);
+  requireOurs(file, found);
+  if ((found.mode & 0o077) !== 0) fchmodSync(descriptor, 0o600);
   let bytes = found.size;
   let separator = endsInMidLine(descriptor, bytes) ? "\n" : "";
   let hasEnded = false;
@@ -47,6 +61,14 @@ export function openRecording(file: string): Recording {
   }
 }
 
+/** In a folder such as /tmp, another user may have laid out a file under the name. */
+function requireOurs(file: string, found: Stats): void {
+  if (!found.isFile() || found.nlink > 1) throw new Error(`${file} is not a file of its own`);
+  if (process.geteuid && found.uid !== process.geteuid()) {
+    throw new Error(`${file} belongs to another user`);
+  }
+}
+
 /** A process that was killed may have left a part of a line. */
 function endsInMidLine(descriptor: number, bytes: number): boolean {
   const last = Buffer.alloc(1);
@@ -61,10 +83,8 @@ interface Recorded {
 
 /** Returns the recorded deliveries in their order. Throws an error if the file has lines, but no delivery. */
 export async function readRecording(file: string): Promise<Recorded> {
-  const { size } = await stat(file);
-  if (size > RECORDING_BYTES_MAX) throw new Error(`${file} has more than 64 MiB`);
   const recorded: Recorded = { deliveries: [], brokenLines: [] };
-  for (const [i, line] of (await readFile(file, "utf8")).split("\n").entries()) {
+  for (const [i, line] of (await readText(file)).split("\n").entries()) {
     const read = line === "" ? null : readLine(line);
     if (read !== null) recorded.deliveries.push(read);
     else if (line !== "") recorded.brokenLines.push(i + 1);
@@ -74,6 +94,20 @@ export async function readRecording(file: string): Promise<Recorded> {
     throw new Error(`${file}, line ${first}: not a recorded delivery`);
   }
   return recorded;
+}
+
+/** Root reads only files of its own, because it may sign what they hold. */
+async function readText(file: string): Promise<string> {
+  const isRoot = process.geteuid?.() === 0;
+  const handle = await open(file, O_RDONLY | (isRoot ? SAFELY : 0));
+  try {
+    const found = await handle.stat();
+    if (isRoot) requireOurs(file, found);
+    if (found.size > RECORDING_BYTES_MAX) throw new Error(`${file} has more than 64 MiB`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
 }
 
 function readLine(line: string): Forwarded | null {

@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createHmac } from "node:crypto";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
@@ -32,7 +30,7 @@ async function aRehearsal(t: TestContext, settings: Record<string, string> = {})
 
   const ping = async () => (await partner.ping(subscription)).body["event_id"];
   const listen = (...args: string[]) => startListener(t, ["--port", first.port, ...args], env);
-  return { partner, subscription, ping, listen };
+  return { partner, subscription, ping, listen, dataDir: env.DATA_DIR };
 }
 
 async function failuresOf(partner: Partner, subscriptionId: string, eventId: unknown) {
@@ -90,13 +88,10 @@ test("a listener learns a secret while it runs, and after a restart shows the se
 });
 
 test("a listener forwards to the partner's program, records, and replays to it", async (t) => {
-  const { partner, subscription, ping, listen } = await aRehearsal(t);
+  const { partner, subscription, ping, listen, dataDir } = await aRehearsal(t);
   const statuses = [500, 202];
   const program = await aProgram(t, () => statuses.shift() ?? 204);
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o777); // The listener has the rights of the data folder's owner.
-  const file = join(folder, "deliveries.jsonl");
+  const file = join(dataDir, "deliveries.jsonl");
   const forwarding = ["--forward-to", program.url, "--secret", subscription.secret];
 
   const listener = await listen(...forwarding, "--record", file);

@@ -6,6 +6,7 @@ import {
   lchown,
   mkdir,
   mkdtemp,
+  readdir,
   rm,
   stat,
   symlink,
@@ -15,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { homeFolder } from "../../src/wiring/built-in-postgres.ts";
+import { startListener } from "../support/listener.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
@@ -125,9 +127,82 @@ test("certificates for `listen` are kept in a user's folder with that user's rig
   const { dataDir, canaries } = folders;
   await symlink(join(canaries, "file"), join(dataDir, "ca.pem"));
   await lchown(join(dataDir, "ca.pem"), THEM, THEM);
-  const { status } = await runProgram(["listen", "--certificates", dataDir, "--port", "0"], {});
+  const args = ["listen", "--certificates", dataDir, "--port", "0"];
+  const { status, stderr } = await runProgram(args, {});
   assert.equal(status, 1);
+  assert.match(stderr, /belongs to uid 65534: continuing as that user\nerror: .*EACCES.*\n$/);
   assert.equal(execFileSync("cat", [join(canaries, "file")], { encoding: "utf8" }), SECRET);
+});
+
+const ENTRIES: Record<string, string | undefined> = {
+  "partner-api": undefined,
+  "the package": asProgram("listen-cli"),
+};
+
+/** A module with `main` as the command line has it, for the program of the package. It has no word for its command. */
+function asProgram(name: string): string {
+  const program = new URL(`../../src/${name}.js`, import.meta.url).href;
+  const main = `(argv) => m(argv.slice(1), { version: "0", env: process.env })`;
+  const source = `import { main as m } from "${program}"; export const main = ${main};`;
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+for (const [of, entry] of Object.entries(ENTRIES)) {
+  test(`\`listen\` of ${of} records and replays in a user's folder with that user's rights`, async (t) => {
+    const folders = await aFolderOfTheirs(t);
+    if (folders === null) return;
+    const { dataDir, canaries } = folders;
+    const limits = entry === undefined ? {} : { entry };
+    const trap = join(dataDir, "trap");
+    await symlink(join(canaries, "file"), trap);
+    await chmod(join(canaries, "file"), 0o644);
+    const certificates = ["--certificates", join(canaries, "listen"), "--port", "0"];
+    const forward = ["--forward-to", "http://127.0.0.1:1/"];
+    for (const args of [
+      ["--record", trap, ...certificates],
+      ["--replay", trap, ...forward],
+    ]) {
+      const { status, stderr } = await runProgram(["listen", ...args], {}, limits);
+      assert.equal(status, 1);
+      assert.match(
+        stderr,
+        /belongs to uid 65534: continuing as that user\nerror: .*(EACCES|ELOOP).*\n$/,
+      );
+    }
+    const { mode, size } = await stat(join(canaries, "file"));
+    assert.deepEqual([mode & 0o777, size], [0o644, SECRET.length]);
+
+    const file = join(dataDir, "recording");
+    const env = { DATA_DIR: dataDir };
+    const listener = await startListener(t, ["--record", file, "--port", "0"], env, limits);
+    assert.equal(await listener.end(), 0);
+    assert.equal((await stat(file)).uid, THEM);
+    await rm(trap);
+    assert.equal(theirsIn(dataDir), "");
+  });
+}
+
+test("the demo in a user's TMPDIR runs as that user, and leaves nothing", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir } = folders;
+  const { status, stderr } = await runProgram(["demo"], { TMPDIR: dataDir });
+  if (mayRead()) assert.equal(status, 0, stderr);
+  const found = mayRead() ? "continuing as that user" : "uid 65534 cannot read this installation";
+  assert.match(stderr, new RegExp(`belongs to uid 65534.*${found}\n$`));
+  assert.deepEqual(await readdir(dataDir), []);
+});
+
+test("the demo makes no folder where every user can replace it", async (t) => {
+  const folders = await aFolderOfTheirs(t);
+  if (folders === null) return;
+  const { dataDir } = folders;
+  await chown(dataDir, 0, 0);
+  await chmod(dataDir, 0o777);
+  const { status, stdout, stderr } = await runProgram(["demo"], { TMPDIR: dataDir });
+  assert.deepEqual([status, stdout], [1, ""]);
+  assert.match(stderr, /^error: every user can replace files in \S+data: chmod o-w\n$/);
+  assert.deepEqual(await readdir(dataDir), []);
 });
 
 test("a DATA_DIR of root in a folder that every user can replace is refused with one line", async (t) => {

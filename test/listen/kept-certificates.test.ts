@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -45,6 +45,17 @@ test("only the owner can read the receiver's key, and the authority's key is not
   const keys = (await readFile(file, "utf8")).match(/BEGIN [A-Z ]*PRIVATE KEY/g) ?? [];
   assert.equal(keys.length, 1);
   assert.doesNotMatch(await readFile(join(folder, "ca.pem"), "utf8"), /PRIVATE/);
+});
+
+test("the authority's certificate replaces a file, and is not written into it, because it may have other names", async (t) => {
+  const folder = await aFolder(t);
+  await mkdir(folder);
+  const other = join(folder, "other");
+  await writeFile(other, "as it was");
+  await link(other, join(folder, "ca.pem"));
+  const { ca, caFile } = await openCertificates(folder, now);
+  assert.equal((await readFile(caFile, "utf8")).trim(), ca);
+  assert.equal(await readFile(other, "utf8"), "as it was");
 });
 
 test("two receivers that start at once in an empty folder share one authority", async (t) => {

@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { chmod, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import {
+  chmod,
+  chown,
+  link,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -8,6 +20,7 @@ import type { Arrival } from "../../src/listen/arrival.ts";
 import type { Forwarded } from "../../src/listen/forward.ts";
 import { FULL, openRecording, readRecording } from "../../src/listen/recording.ts";
 import { type Replayed, replay } from "../../src/listen/replay.ts";
+import { skipOrFail } from "../support/required.ts";
 
 const SECRET = `whsec_${"A".repeat(44)}`;
 const BODY = Buffer.from(
@@ -77,6 +90,44 @@ test("a recording that everybody could read becomes private, and a partial line 
   const { deliveries, brokenLines } = await readRecording(file);
   assert.deepEqual([deliveries.length, brokenLines], [2, [1]]);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
+});
+
+/** Lays out what is no file of our own under the name of a recording. `target` is a file that must stay as it is. */
+const TRAPS = {
+  "a link": [symlink, /ELOOP/],
+  "another name of a file": [link, /is not a file of its own/],
+  "a pipe": [
+    (_: string, file: string) => execFileSync("mkfifo", [file]),
+    /is not a file of its own/,
+  ],
+} as const;
+
+for (const [what, [lay, refusal]] of Object.entries(TRAPS)) {
+  test(`a recording is not written to ${what}, and what it leads to keeps its mode`, async (t) => {
+    const file = await aFile(t);
+    const target = `${file}.target`;
+    await writeFile(target, "");
+    await chmod(target, 0o644);
+    await lay(target, file);
+    assert.throws(() => openRecording(file), refusal);
+    const { mode, size } = await stat(target);
+    assert.deepEqual([mode & 0o777, size], [0o644, 0]);
+    if (process.geteuid?.() === 0) await assert.rejects(readRecording(file), refusal);
+  });
+}
+
+test("root neither writes nor reads a recording of another user, and does not change its mode", async (t) => {
+  if (process.geteuid?.() !== 0) {
+    skipOrFail(t, "only root may open the files of others");
+    return;
+  }
+  const file = await aFile(t);
+  await writeFile(file, "");
+  await chmod(file, 0o666);
+  await chown(file, 65_534, 65_534);
+  assert.throws(() => openRecording(file), /belongs to another user/);
+  await assert.rejects(readRecording(file), /belongs to another user/);
+  assert.equal((await stat(file)).mode & 0o777, 0o666);
 });
 
 test("a disk error ends the recording and is reported once", async (t) => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
 import { Arrivals } from "./arrivals.ts";
-import { run } from "./program.ts";
+import { type Limits, run } from "./program.ts";
 
 export interface Line {
   type: "listening" | "delivery" | "sender_gone" | "no_request" | "secret";
@@ -14,8 +14,13 @@ export interface Line {
 }
 
 /** Runs `listen --json` as a process and resolves when it receives. */
-export async function startListener(t: TestContext, args: string[], env: Record<string, string>) {
-  const child = run(["listen", "--json", ...args], env, "pipe", { hasInput: true });
+export async function startListener(
+  t: TestContext,
+  args: string[],
+  env: Record<string, string>,
+  limits: Limits = {},
+) {
+  const child = run(["listen", "--json", ...args], env, "pipe", { ...limits, hasInput: true });
   t.after(() => child.kill("SIGKILL"));
   const exited = once(child, "exit") as Promise<[number | null]>;
   const lines = new Arrivals<Line>();
