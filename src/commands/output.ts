@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { type Page, PAGE_LIMIT } from "../domain/page.ts";
 import type { CommandContext } from "./context.ts";
+import { printableJson } from "./printable.ts";
 import { type Line, table } from "./table.ts";
 
 export interface JsonOption {
@@ -45,7 +46,7 @@ export function print<Value>(
   value: Value,
   text: (value: Value) => string,
 ): void {
-  stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text(value));
+  stdout(json ? `${printableJson(JSON.stringify(value, null, 2))}\n` : text(value));
 }
 
 /** Prints one page of a list, or `empty` if it has no items. */

@@ -7,3 +7,18 @@ export function printable(text: string): string {
 export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
+
+/** Writes control and format characters of JSON as escapes, so that it has the same values and cannot control a terminal. */
+export function printableJson(json: string): string {
+  return MORE_THAN_ASCII.test(json) ? json.replace(CONTROLS, escaped) : json;
+}
+
+/** Almost no line of a log has any, and this is cheaper to search for. */
+const MORE_THAN_ASCII = /[^\n -~]/;
+// JSON escapes the first 32 characters already. A line feed is between its members.
+const CONTROLS = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+}

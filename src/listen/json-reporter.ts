@@ -1,10 +1,11 @@
+import { printableJson } from "../commands/printable.ts";
 import { arrivalJson } from "./arrival-json.ts";
 import { FULL } from "./recording.ts";
 import type { Reporter } from "./reporter.ts";
 
 /** Writes one JSON document per line. */
 export function jsonReporter(write: (text: string) => void): Reporter {
-  const line = (value: object) => write(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => write(`${printableJson(JSON.stringify(value))}\n`);
   return {
     opened: ({ url, caFile, trustCommand }) =>
       line({ type: "listening", url, ca_file: caFile, trust_command: trustCommand }),

@@ -1,5 +1,5 @@
 import { type DestinationStream, pino } from "pino";
-import { printable } from "../commands/printable.ts";
+import { printable, printableJson } from "../commands/printable.ts";
 
 /**
  * Lines are written together, because a write for each took a sixteenth of an identity check's time. A pipe takes this many
@@ -64,7 +64,8 @@ function batchLines(output: ReturnType<typeof pino.destination>): DestinationStr
     lines = ""; // Cleared first, so that lines do not pile up if the write throws.
     if (text !== "") write(text);
   };
-  output.write = (line) => {
+  output.write = (logged) => {
+    const line = printableJson(logged);
     if (lines.length + line.length > TOGETHER.characters) handOver();
     lines += line;
     return true;

@@ -55,6 +55,14 @@ test("an event is published from the command line or a file, and shown", async (
   );
 });
 
+test("with --json an event's data cannot control the terminal, and is unchanged", async () => {
+  const data = { amount: 1, note: "\u001b]0;\u009b2J\u202e\u{e0001}" };
+  const { event_id: id } = await json<PublishedView>(...publish(JSON.stringify(data)));
+  const { stdout } = await run("event", "show", id, "--json");
+  assert.doesNotMatch(stdout, /[^\P{Cc}\n]|\p{Cf}/u);
+  assert.deepEqual((JSON.parse(stdout) as EventView).data, data);
+});
+
 test("a second event with a key is not published, and the output names the first one", async () => {
   const key = ["--dedupe-key", randomUUID()];
   const first = await json<PublishedView>(...publish('{"amount":1}', ...key));

@@ -15,22 +15,25 @@ function refusal(message: string): Buffer {
 }
 
 test(
-  "messages of a database cannot control the terminal",
+  "messages of a database cannot control the terminal or fill it",
   oneShardOnly("its database is no server"),
   async (t) => {
     const server = createServer((socket) => {
-      socket.once("data", () => socket.end(refusal("no\u001b]0;owned\u0007\u202e entry")));
+      socket.once("data", () =>
+        socket.end(refusal("no\u001b]0;owned\u0007\u202e entry".padEnd(1_000_000, "!"))),
+      );
       socket.on("error", () => undefined);
     }).listen(0, "127.0.0.1");
     t.after(() => server.close());
     await once(server, "listening");
     const url = `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
     const env = { ...(await aRig(t)), DATABASE_URL: url, MIGRATION_DATABASE_URL: url };
-    for (const command of [["org", "list"], ["doctor"]]) {
+    for (const command of [["org", "list"], ["org", "list", "--json"], ["doctor"]]) {
       const { status, stdout, stderr } = await runProgram(command, env);
       assert.equal(status, 1);
       assert.match(stdout + stderr, /no\ufffd\]0;owned\ufffd\ufffd entry/);
       assert.doesNotMatch(stdout + stderr, /[^\P{Cc}\n]|\p{Cf}/u);
+      assert.ok((stdout + stderr).length < 10_000, "the message is cut");
     }
   },
 );

@@ -4,6 +4,7 @@ import { painter } from "../../src/commands/paint.ts";
 import type { Arrival } from "../../src/listen/arrival.ts";
 import { arrivalJson } from "../../src/listen/arrival-json.ts";
 import { arrivalText } from "../../src/listen/arrival-text.ts";
+import { jsonReporter } from "../../src/listen/json-reporter.ts";
 
 function anArrival(changes: Partial<Arrival> = {}): Arrival {
   return {
@@ -54,6 +55,14 @@ test("control characters of a delivery do not reach the terminal", () => {
     const text = arrivalText(anArrival(sent), plain);
     assert.doesNotMatch(text.replaceAll("\n", ""), /\p{Cc}/u);
   }
+});
+
+test("control characters of a delivery do not reach the terminal as JSON", () => {
+  let line = "";
+  const path = "\u009b31m\u202e";
+  jsonReporter((text) => (line += text)).arrived(anArrival({ path }));
+  assert.doesNotMatch(line.trimEnd(), /[\p{Cc}\p{Cf}]/u);
+  assert.equal((JSON.parse(line) as { path: string }).path, path);
 });
 
 test("a forwarded delivery shows the program's status, or why there is none", () => {

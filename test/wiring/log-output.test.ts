@@ -12,8 +12,8 @@ const PROGRAM = fileURLToPath(new URL("../support/log-lines.js", import.meta.url
 const MEGABYTE = 1024 * 1024;
 
 /** The output of a process that logs this number of lines before anything reads it. */
-async function readLate(lines: number): Promise<string> {
-  const child = fork(PROGRAM, [String(lines)], { silent: true });
+async function readLate(lines: number, said = ""): Promise<string> {
+  const child = fork(PROGRAM, [String(lines), said], { silent: true });
   assert.ok(child.stdout);
   await once(child, "message");
   return text(child.stdout);
@@ -35,6 +35,13 @@ test("on a terminal a line is readable, and cannot control the terminal", async 
   const [written] = (await once(terminal, "data")) as [string];
   assert.match(written, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready\ufffd \{"partners":"http:.*\}\n$/);
   assert.doesNotMatch(written.trimEnd(), /[\p{Cc}\p{Cf}]/u);
+});
+
+test("a logged line of JSON cannot control a terminal, and has the same values", async () => {
+  const said = "\u009b2J\u202e\u{e0001}";
+  const written = await readLate(1, said);
+  assert.doesNotMatch(written.trimEnd(), /[\p{Cc}\p{Cf}]/u);
+  assert.equal((JSON.parse(written) as { said: string }).said, said);
 });
 
 test("of an unread log four megabytes are kept in whole lines, and nothing waits", async () => {

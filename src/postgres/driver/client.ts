@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import pg from "pg";
 import { type BackendKey, requestCancel } from "./cancel.ts";
-import { explained, failureAt, silence, standby } from "./failure.ts";
+import { explained, failureAt, shorten, silence, standby } from "./failure.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
 
 pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
@@ -38,6 +38,7 @@ export class Client extends pg.Client {
     this.turn = turn;
     // Without a listener, an error would end the process.
     this.on("error", (error) => (this.lost ??= failureAt(this, error)));
+    this.connection.on("errorMessage", shorten);
     this.connection.on("parameterStatus", (status: Record<string, string>) => {
       if (status["parameterName"] !== STANDBY) return;
       this.#isStandby = status["parameterValue"] === "on";

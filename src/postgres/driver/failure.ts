@@ -15,6 +15,7 @@ export const POOLER_CURE =
 export function failureAt({ host, port }: Place, cause: Error): Error {
   const isRefused = /startup parameter(?:: | in )options/.test(cause.message);
   const cure = isRefused ? ` (${POOLER_CURE})` : "";
+  shorten(cause);
   const place = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
   return coded(`${place}: ${wordsOf(cause)}${cure}`, codeOf(cause) || CLOSED, cause);
 }
@@ -30,6 +31,23 @@ export function isMisplaced(error: unknown): boolean {
 export function explained(error: pg.DatabaseError): pg.DatabaseError {
   if (isMisplaced(error)) error.message += ` (${POOLER_CURE})`;
   return error;
+}
+
+/** The longest text of an error that another party wrote. */
+const TEXT_MAX = 1_000;
+
+/** Cuts the texts of an error, because the server chooses their length, and they go to the log and the terminal. */
+export function shorten(error: Error): void {
+  const { message, stack = "" } = error;
+  for (const [name, text] of Object.entries(error)) {
+    if (typeof text === "string") Object.assign(error, { [name]: cut(text) });
+  }
+  error.message = cut(message);
+  error.stack = stack.replace(message, () => error.message);
+}
+
+function cut(text: string): string {
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
 }
 
 /** If a name has several addresses, each has its own error. */

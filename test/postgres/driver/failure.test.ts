@@ -2,13 +2,19 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
+import { inspect } from "node:util";
 import { connect, isUnavailable } from "../../../src/postgres/database.ts";
+import { failureAt } from "../../../src/postgres/driver/failure.ts";
 import { createDatabase } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 import { freePort } from "../../support/free-port.ts";
 
+async function saidBy(t: TestContext, hosts: string, query?: string): Promise<string> {
+  return (await errorOf(t, hosts, query)).message;
+}
+
 /** The error of a start that cannot reach its database. */
-async function saidBy(t: TestContext, hosts: string, query = ""): Promise<string> {
+async function errorOf(t: TestContext, hosts: string, query = ""): Promise<Error> {
   const pool = connect(`postgres://somebody@${hosts}/none${query}`, { max: 1, name: "test" });
   t.after(() => pool.end({ timeout: 1 }));
   const error = await pool`select 1`.then(
@@ -16,7 +22,7 @@ async function saidBy(t: TestContext, hosts: string, query = ""): Promise<string
     (error: unknown) => error as Error,
   );
   assert.ok(isUnavailable(error), error.message);
-  return error.message;
+  return error;
 }
 
 /** A server that sends the same bytes to every client. */
@@ -43,6 +49,25 @@ test("an error names a host where nothing listens", async (t) => {
 test("an error quotes the server's refusal", async (t) => {
   const host = await aServer(t, errorMessage("08P01", "unsupported startup parameter: jit"));
   assert.equal(await saidBy(t, host), `${host}: unsupported startup parameter: jit`);
+});
+
+test("of a long refusal the beginning is kept in every text of the error and of its cause", async (t) => {
+  const fields = ["SFATAL", "C57P03", ...["M", "D", "H", "R"].map((f) => f + "x".repeat(100_000))];
+  const words = Buffer.from(`${fields.join("\0")}\0\0`);
+  const head = Buffer.alloc(5, "E");
+  head.writeUInt32BE(words.length + 4, 1);
+  const host = await aServer(t, Buffer.concat([head, words]).toString("latin1"));
+  const error = await errorOf(t, host);
+  assert.match(error.message, /^127\.0\.0\.1:\d+: x{1000}…$/);
+  assert.ok(inspect(error, { depth: null }).length < 10_000);
+});
+
+test("the error of a statement is cut, too, and that of a connection whoever wrote it", async () => {
+  const db = await createDatabase();
+  const failing = db.unsafe("do $$ begin raise exception '%', repeat('x', 100000); end $$");
+  await assert.rejects(failing, /^error: x{1000}…$/);
+  const { message } = failureAt({ host: "h", port: 1 }, new Error("x".repeat(100_000)));
+  assert.match(message, /^h:1: x{1000}…$/);
 });
 
 test("an error names a server without the required TLS", async (t) => {
