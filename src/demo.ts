@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,6 @@ import { makeLocalCertificates } from "./receiver/certificates.ts";
 import { type Received, startReceiver } from "./receiver/receiver.ts";
 import { Arrivals } from "./demo/arrivals.ts";
 
-const ADMIN_TOKEN = "demo-only-token-of-the-operator-0000";
 /** Code that a platform would write itself. */
 const EXAMPLE_TYPES = new URL("../../examples/event-types/", import.meta.url);
 const ARRIVAL_TIMEOUT_MS = 20_000;
@@ -62,7 +62,8 @@ async function perform(transcript: Transcript, folder: string, stop: AbortSignal
     return { status, delayMs: 0 };
   });
   await writeFile(join(folder, "ca.pem"), certificates.ca);
-  const service = await start(demoConfig(folder));
+  const operatorToken = randomBytes(32).toString("hex"); // Other users of this machine reach the listener.
+  const service = await start(demoConfig(folder, operatorToken));
 
   try {
     transcript.step("The service is ready, with its own PostgreSQL");
@@ -71,7 +72,7 @@ async function perform(transcript: Transcript, folder: string, stop: AbortSignal
     await runScenario(transcript, {
       partnerUrl: service.partnerUrl ?? "",
       operatorUrl: service.operatorUrl,
-      operatorToken: ADMIN_TOKEN,
+      operatorToken,
       receiverUrl: receiver.url,
       nextArrival: () => arrivals.next(stop),
       answerWith: (next) => (status = next),
@@ -83,12 +84,12 @@ async function perform(transcript: Transcript, folder: string, stop: AbortSignal
 }
 
 /** A service on the loopback interface with short delays. Ignores the caller's environment. */
-function demoConfig(folder: string): Config {
+function demoConfig(folder: string, operatorToken: string): Config {
   return loadConfig({
     DATA_DIR: dataDirIn(folder),
     PORT: "0",
     OPERATOR_PORT: "0",
-    ADMIN_TOKEN,
+    ADMIN_TOKEN: operatorToken,
     EVENT_TYPES: fileURLToPath(EXAMPLE_TYPES),
     EGRESS_ALLOW: "127.0.0.1/32,::1/128",
     EGRESS_CA_FILE: join(folder, "ca.pem"),
