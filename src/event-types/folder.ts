@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { faultOfTypeName } from "../domain/event-types.ts";
 import type { FileFault } from "./definition.ts";
 
@@ -46,6 +46,7 @@ function isBesideTypes(name: string): boolean {
 }
 
 async function read(path: string): Promise<string> {
+  await requireInside(path);
   const found = await stat(path);
   if (!found.isFile()) throw new Error("is not a file");
   if (found.size > FILE_BYTES_MAX) {
@@ -57,4 +58,11 @@ async function read(path: string): Promise<string> {
   } catch {
     throw new Error("is not UTF-8");
   }
+}
+
+/** A link within the folder is usual for orchestrators. Faults quote a file, so one from elsewhere must not be read. */
+async function requireInside(path: string): Promise<void> {
+  const [file, folder] = await Promise.all([realpath(path), realpath(dirname(path))]);
+  if (!file.startsWith(join(folder, "/")))
+    throw new Error("is a link that leads out of the folder");
 }

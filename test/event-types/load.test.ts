@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createEventTypes } from "../../src/domain/event-types.ts";
@@ -32,6 +32,23 @@ test("a fault lists at most 20 places of an event's data, and contains no data",
   const faults = type?.faultsOf(data) ?? [];
   assert.equal(faults.length, 20);
   assert.doesNotMatch(JSON.stringify(faults), /SECRET/);
+});
+
+test("a link that leads out of the folder is not read, and one within the folder is", async (t) => {
+  const folder = await aFolder(t, {});
+  const elsewhere = await aFolder(t, { secret: "what only root may read" });
+  await symlink(join(elsewhere, "secret"), join(folder, "a.b.json"));
+  await mkdir(join(folder, "..data")); // As orchestrators mount files.
+  await writeFile(join(folder, "..data", "b.c.json"), JSON.stringify(typeFile({ type: "object" })));
+  await symlink(join("..data", "b.c.json"), join(folder, "b.c.json"));
+  const { types, faults } = await loadFolder(folder);
+  assert.deepEqual(faults, [
+    { file: "a.b.json", detail: "is a link that leads out of the folder" },
+  ]);
+  assert.deepEqual(
+    types.map(({ name }) => name),
+    ["b.c"],
+  );
 });
 
 test("one message names every fault of every file", async (t) => {
