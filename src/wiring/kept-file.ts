@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { constants, link, open, rm, stat, writeFile } from "node:fs/promises";
+import { constants, link, lstat, open, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makePath } from "../embedded-postgres/index.ts";
 
@@ -36,10 +36,14 @@ export async function readKept(path: string): Promise<string | null> {
   }
 }
 
-/** Returns true if every user may read or write a secret file. Its group may, because volumes of containers are made so. */
+/**
+ * Returns true if every user may read or write a secret file. Its group may, because volumes of containers are made so. Not for a
+ * link, if we are root: what it leads to is no secret file, and nobody must be advised to change its mode.
+ */
 export async function isOpenToAll(path: string): Promise<boolean> {
   try {
-    return ((await stat(path)).mode & 0o006) !== 0;
+    const found = await (isRoot() ? lstat : stat)(path);
+    return !found.isSymbolicLink() && (found.mode & 0o006) !== 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;

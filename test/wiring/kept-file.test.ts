@@ -35,5 +35,7 @@ test("root does not read a secret through a link", async (t) => {
   await keep(join(folder, "known-to-all"), "what everybody can read");
   const path = join(folder, "admin-token");
   await symlink("known-to-all", path);
+  await chmod(join(folder, "known-to-all"), 0o666);
+  assert.equal(await isOpenToAll(path), false, "and does not judge its mode");
   await assert.rejects(readKept(path), /admin-token is a link/);
 });
