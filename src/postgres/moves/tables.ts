@@ -79,10 +79,15 @@ function condition(name: string): string {
   return name === "settings" ? ` where name not in (${MARKS.map(escapeLiteral).join(", ")})` : "";
 }
 
+/** What PostgreSQL writes for our partitions. The old place chooses the text, and the new one runs it. */
+const BOUND = /^(?:DEFAULT|FOR VALUES FROM \('[\w .:+-]+'\) TO \('[\w .:+-]+'\))$/;
+
 /** Creates a partition, or a table that was one. */
 export async function createTable(db: Queryable, table: MovedTable): Promise<void> {
   const { name, parent, bound } = table;
   if (parent === null) throw new Error(`the table ${name} is not part of this program's schema`);
+  if (bound !== null && !BOUND.test(bound))
+    throw new Error(`the bounds of ${name} are none of ours`);
   const [own, of] = [escapeIdentifier(name), escapeIdentifier(parent)];
   await db.unsafe(
     bound === null
