@@ -1,0 +1,9 @@
+import "../bin/node-version.js";
+import { join } from "node:path";
+import { makeReady, ROOT } from "./ready.js";
+import { releaseNote } from "./release-note.js";
+import { writeRelease } from "./write-release.js";
+
+const note = await releaseNote(ROOT);
+await makeReady({ dev: true });
+for (const line of await writeRelease(ROOT, join(ROOT, "release"), note)) console.log(line);
