@@ -1,3 +1,4 @@
+import { ABOUT } from "../src/http/docs/about-service.ts";
 import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
 import { markdownPath, PAGES } from "./pages.ts";
 
@@ -14,6 +15,7 @@ export function llmsText(): string {
     "# Partner API",
     "> Partners check their API key and subscribe HTTPS URLs to events. Each event arrives as a signed POST, with up to seven attempts over 33 hours.",
     `The OpenAPI 3.1 document is at ${DOCS_BASE_URL}/api/v1/partner/openapi.json.`,
+    ABOUT.contact,
     ...sections,
   ].join("\n\n");
 }

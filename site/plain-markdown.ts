@@ -1,3 +1,4 @@
+import { ABOUT } from "../src/http/docs/about-service.ts";
 import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
 import { infoOf } from "./info.ts";
 import type { PageSource } from "./pages.ts";
@@ -14,7 +15,7 @@ export function plainMarkdown({ title, summary }: PageSource, markdown: string):
       fence(lang, written),
     )
     .replaceAll("](/docs", `](${DOCS_BASE_URL}/docs`);
-  return `# ${title}\n\n${summary}\n\n${text.trim()}\n`;
+  return `# ${title}\n\n${summary}\n\n${text.trim()}\n\n${ABOUT.contact}\n`;
 }
 
 function fence(lang: string, written: string): string {

@@ -17,15 +17,41 @@ export const ABOUT = {
   egress: "<!-- egress -->",
 };
 
+/** How a kind of page writes a paragraph, a link and code. */
+interface Writing {
+  paragraph: (text: string) => string;
+  link: (href: string, text: string) => string;
+  code: (text: string) => string;
+}
+
+const HTML: Writing = {
+  paragraph: (text) => `<p>${text}</p>`,
+  link: (href, text) => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`,
+  code: (text) => `<code>${escapeHtml(text)}</code>`,
+};
+
+const MARKDOWN: Writing = {
+  paragraph: (text) => text,
+  link: (href, text) => `[${text}](${href})`,
+  code: (text) => `\`${text}\``,
+};
+
 /** Fills in the configured information. */
-export function fillAbout(written: string, { contact, egressShown }: AboutService): string {
+export function fillAbout(
+  path: string,
+  written: string,
+  { contact, egressShown }: AboutService,
+): string {
+  const { paragraph, link, code } = /\.(md|txt)$/.test(path) ? MARKDOWN : HTML;
   return written
-    .replace(ABOUT.contact, () => (contact === null ? "" : paragraph(`Contact: ${link(contact)}`)))
+    .replace(ABOUT.contact, () =>
+      contact === null ? "" : paragraph(`Contact: ${link(hrefOf(contact), contact)}`),
+    )
     .replace(ABOUT.egress, () =>
       egressShown.length === 0
         ? ""
         : paragraph(
-            `Deliveries come from ${listOf(egressShown)}. If a firewall protects your receiver, let these addresses in. ` +
+            `Deliveries come from ${egressShown.map(code).join(", ")}. If a firewall protects your receiver, let these addresses in. ` +
               "An address proves nothing: still verify every delivery.",
           ),
     );
@@ -38,19 +64,10 @@ export function contactOf({ contact }: AboutService): Contact {
   return isUrl(contact) ? { name, url: contact } : { name, email: contact };
 }
 
-function link(contact: string): string {
-  const href = isUrl(contact) ? contact : `mailto:${contact}`;
-  return `<a href="${escapeHtml(href)}">${escapeHtml(contact)}</a>`;
+function hrefOf(contact: string): string {
+  return isUrl(contact) ? contact : `mailto:${contact}`;
 }
 
 function isUrl(contact: string): boolean {
   return /^https?:/.test(contact);
-}
-
-function listOf(addresses: readonly string[]): string {
-  return addresses.map((address) => `<code>${escapeHtml(address)}</code>`).join(", ");
-}
-
-function paragraph(html: string): string {
-  return `<p>${html}</p>`;
 }

@@ -6,11 +6,18 @@ import { DOCS_BASE_URL } from "./manifest.ts";
 
 /** Returns the list of all event types in Markdown, for the page of events. */
 export function listMarkdown(types: EventTypes): string {
-  const rows = [...types].map(
-    ({ name, summary }) =>
-      `| [${name}](${DOCS_BASE_URL}/docs/events/${name}.md) | ${cell(summary)} |`,
-  );
+  const rows = [...types].map(({ name, summary }) => `| ${link(name)} | ${cell(summary)} |`);
   return ["## All event types", "", "| type | meaning |", "|---|---|", ...rows].join("\n");
+}
+
+/** Returns the links to all event types, for llms.txt. */
+export function linkList(types: EventTypes): string {
+  const links = [...types].map(({ name, summary }) => `- ${link(name)}: ${sentence(summary)}`);
+  return ["## Event types", "", ...links].join("\n");
+}
+
+function link(name: string): string {
+  return `[${name}](${DOCS_BASE_URL}/docs/events/${name}.md)`;
 }
 
 /** Returns the page of an event type in Markdown. */

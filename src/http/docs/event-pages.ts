@@ -1,7 +1,7 @@
 import type { EventType, EventTypes } from "../../domain/event-types.ts";
 import { EXAMPLE } from "../../domain/example-event.ts";
 import { fieldsOf } from "./event-fields.ts";
-import { eventMarkdown, listMarkdown, sentence } from "./event-markdown.ts";
+import { eventMarkdown, linkList, listMarkdown, sentence } from "./event-markdown.ts";
 import { EVENT_TEMPLATE } from "./event-template.ts";
 import { envelope, exampleRequest } from "./example-request.ts";
 import { codeBlock, escapeHtml, heading, highlightJson, span, table } from "./markup.ts";
@@ -11,7 +11,7 @@ const PAGE = "/docs/events";
 /** Fills the event types of this service into a built page. */
 export type Fill = (path: string, written: string) => Promise<string>;
 
-/** Fills in the list of types, and adds each type to the search index. Without types of a platform it adds nothing. */
+/** Fills in the list of types, and adds each type to the search index and to llms.txt. Without types of a platform it adds nothing. */
 export function createFill(types: EventTypes): Fill {
   const hasOwn = types.names.length > 1;
   return async (path, written) => {
@@ -19,6 +19,7 @@ export function createFill(types: EventTypes): Fill {
       return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? list(types) : ""));
     if (path === `${PAGE}.md`)
       return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? listMarkdown(types) : ""));
+    if (hasOwn && path === "/docs/llms.txt") return `${written}\n${linkList(types)}\n`;
     if (hasOwn && path.startsWith("/docs/assets/search.")) return extendIndex(written, types);
     const type = typeAt(path, types);
     return type ? fillPage(written, type, types) : written;

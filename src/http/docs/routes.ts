@@ -12,6 +12,8 @@ import { Site } from "./site.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 const NOT_FOUND = "/docs/not-found";
+/** Further paths, which tools try without having seen a link. */
+const ALIASES = { "/llms.txt": "/docs/llms.txt", "/docs.md": "/docs/index.md" };
 /** Built pages that are not served under their own paths. */
 const HIDDEN = [NOT_FOUND, EVENT_TEMPLATE.path];
 
@@ -28,7 +30,8 @@ export function docsRoutes(
   const fill = createFill(eventTypes);
   const site = new Site(folder, {
     builtPath: (path) => builtPath(path, eventTypes),
-    atHome: async (written, path) => atHome(fillAbout(await fill(path, written), about), baseUrl()),
+    atHome: async (written, path) =>
+      atHome(fillAbout(path, await fill(path, written), about), baseUrl()),
   });
 
   app.get("/", { schema: { hide: true } }, async (request, reply) => {
@@ -36,13 +39,18 @@ export function docsRoutes(
     return reply.header("vary", "Accept").redirect(`${pathOf(baseUrl())}/docs`);
   });
 
-  pageRoutes(app, "/docs", async (path, request, reply) => {
+  pageRoutes(app, "/docs", send);
+  for (const [alias, path] of Object.entries(ALIASES)) {
+    app.get(alias, { schema: { hide: true } }, (request, reply) => send(path, request, reply));
+  }
+
+  async function send(path: string, request: FastifyRequest, reply: FastifyReply) {
     const markdown = markdownAt(path, eventTypes);
     if (markdown !== null) return reply.headers(PAGE_HEADERS).type(MARKDOWN).send(markdown);
 
     const file = HIDDEN.includes(path) ? null : await site.at(path);
     return file ? sendFile(file, reply) : sendNotFound(request, reply);
-  });
+  }
 
   /** Sends a page to browsers, and the usual problem to programs. */
   async function sendNotFound(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

@@ -7,6 +7,7 @@ import { PAGES } from "../../../site/pages.ts";
 import { aBuiltSite } from "../../support/built-site.ts";
 import { createDatabase } from "../../support/database.ts";
 import { BASE_URL, startPartnerApi } from "../../support/partner-api.ts";
+import { aPlatformsTypes } from "../../support/platform-types.ts";
 import { problemCheck } from "../../support/problems.ts";
 
 const db = await createDatabase();
@@ -186,6 +187,31 @@ test("pages are served as Markdown, with the address of the service", async (t) 
   assert.ok(list.body.includes(`](${BASE_URL}/docs/quickstart.md)`));
 });
 
+test("every page is there as Markdown, also the overview under the path that tools guess", async (t) => {
+  const api = startWithDocs(t, { eventTypes: aPlatformsTypes() });
+  const list = await api.inject({ url: "/docs/llms.txt" });
+  const links = [...list.body.matchAll(/\]\((.+?)\)/g)].map(
+    ([, url = ""]) => new URL(url).pathname,
+  );
+  const pages = PAGES.filter(({ path }) => path !== "/docs").map(({ path }) => `${path}.md`);
+  const types = ["vc.test.ping", "order.created", "note.added"];
+  assert.deepEqual(links.sort(), [
+    ...["/docs/index.md", ...pages, ...types.map((type) => `/docs/events/${type}.md`)].sort(),
+  ]);
+  for (const url of [...links, "/docs.md"]) {
+    const { statusCode, headers, body } = await api.inject({ url });
+    assert.deepEqual([statusCode, headers["content-type"]], [200, "text/markdown; charset=utf-8"]);
+    assert.match(body, /^# /, url);
+  }
+});
+
+test("the list for language models is at the root, too, as the convention says", async (t) => {
+  const api = startWithDocs(t);
+  const { statusCode, headers, body } = await api.inject({ url: "/llms.txt" });
+  assert.deepEqual([statusCode, headers["content-type"]], [200, "text/plain; charset=utf-8"]);
+  assert.equal(body, (await api.inject({ url: "/docs/llms.txt" })).body);
+});
+
 test("the documentation shows contact and egress addresses only if the operator has configured them", async (t) => {
   const silent = startWithDocs(t);
   const plain = (await silent.inject({ url: "/docs/deliveries" })).body;
@@ -198,6 +224,16 @@ test("the documentation shows contact and egress addresses only if the operator 
   for (const { path } of PAGES) {
     const { body } = await telling.inject({ url: path });
     assert.match(body, /<a href="mailto:partners@example\.com">partners@example\.com<\/a>/, path);
+  }
+  const text = (await telling.inject({ url: "/docs/deliveries.md" })).body;
+  assert.match(text, /^Deliveries come from `203\.0\.113\.7`, `2001:db8::\/64`\./m);
+  for (const url of ["/docs/deliveries.md", "/docs/index.md", "/llms.txt"]) {
+    const { body } = await telling.inject({ url });
+    assert.match(
+      body,
+      /^Contact: \[partners@example\.com\]\(mailto:partners@example\.com\)$/m,
+      url,
+    );
   }
 
   const url = { contact: "https://example.com/?a=1&b=2", egressShown: [] };
