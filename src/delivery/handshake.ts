@@ -23,6 +23,7 @@ const KEY_EXCHANGES = {
 export function trustedRoots(extraCa: string | undefined): SecureContext {
   return createSecureContext({
     ...KEY_EXCHANGES,
+    minVersion: "TLSv1.2", // Otherwise an option of Node.js could permit older versions.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // Otherwise a receiver could repeat handshakes without end.
     ...(extraCa !== undefined && { ca: [...rootCertificates, extraCa] }),
   });

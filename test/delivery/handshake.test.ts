@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
+import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { trustedRoots } from "../../src/delivery/handshake.ts";
+import { startReceiver } from "../support/receiver.ts";
 
 test("a receiver cannot choose the group of a finite-field key exchange", async (t) => {
   const { private: key, cert } = await generate([{ name: "commonName", value: "receiver" }], {
@@ -29,3 +32,34 @@ test("a receiver cannot choose the group of a finite-field key exchange", async 
   await speaks("ECDHE-RSA-AES128-GCM-SHA256");
   await assert.rejects(speaks("DHE-RSA-AES128-GCM-SHA256"), /handshake failure/);
 });
+
+/** Prints the version of TLS that the sender and a receiver agree on, or the reason of the failure. */
+const SHAKE_HANDS = `
+  import { connect } from "node:net";
+  const [place, port, ca] = process.argv.slice(1);
+  const { handshake, trustedRoots } = await import(place + "handshake.js");
+  const { Deadline } = await import(place + "deadline.js");
+  const destination = { host: "127.0.0.2", address: "127.0.0.2" };
+  const shaken = handshake(connect(port, "127.0.0.2"), destination, trustedRoots(ca), new Deadline(30_000));
+  console.log(await shaken.then((secured) => secured.getProtocol(), ({ outcome }) => outcome.reason));
+  process.exit();`;
+
+for (const { version, says } of [
+  { version: "TLSv1.1", says: "tls_error" },
+  { version: "TLSv1.2", says: "TLSv1.2" },
+] as const) {
+  test(`a receiver with only ${version}, while Node.js permits old versions: ${says}`, async (t) => {
+    const { port, ca } = await startReceiver(t, { tlsVersion: version });
+    const permitting = { minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
+    const other = tls.connect({ host: "127.0.0.2", port, ca, ...permitting });
+    t.after(() => other.destroy());
+    await once(other, "secureConnect");
+    assert.equal(other.getProtocol(), version);
+
+    const place = new URL("../../src/delivery/", import.meta.url).href;
+    const options = ["--tls-min-v1.0", "--tls-cipher-list=DEFAULT@SECLEVEL=0"];
+    const program = ["--input-type=module", "--eval", SHAKE_HANDS, place, String(port), ca];
+    const { stdout } = await promisify(execFile)(process.execPath, [...options, ...program]);
+    assert.equal(stdout.trim(), says);
+  });
+}
