@@ -12,6 +12,7 @@ const FILES: Record<string, () => string> = {
     readSource("examples/partner-api.http").replace("http://127.0.0.1:8080", DOCS_BASE_URL),
   "receiver.mjs": () => readSource("site/samples/receiver.mjs"),
   "receiver.py": () => readSource("site/samples/receiver.py"),
+  "receiver.go": () => readSource("site/samples/receiver.go"),
   ...Object.fromEntries(
     ["verify.py", "verify.go", "verify.php", "verify.rb"].map((name) => [
       name,

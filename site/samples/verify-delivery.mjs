@@ -1,4 +1,4 @@
-import { verify } from "./webhook.mjs";
+import { verify } from "@partner-api/webhook";
 
 /** Returns 204 and the event, or 400 and the verdict. */
 export async function check(headers, rawBody) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { oneShardOnly } from "../support/placement.ts";
+import { goSettings } from "../support/package-places.ts";
 import { ADMIN_TOKEN } from "../support/program.ts";
 import { requireProgram } from "../support/required.ts";
 import { aRig } from "../support/rig.ts";
@@ -36,7 +37,9 @@ test(
     await verifying.stop();
 
     const hasPython = await requireProgram(t, "python3", ["--version"]);
-    for (const language of hasPython ? ["mjs", "py"] : ["mjs"]) {
+    const hasGo = await requireProgram(t, "go", ["version"]);
+    if (hasGo) Object.assign(shell.env, await goSettings());
+    for (const language of ["mjs", ...(hasPython ? ["py"] : []), ...(hasGo ? ["go"] : [])]) {
       await shell.run(`get-receiver-${language}.sh`);
       const receiver = await shell.start(`own-receiver-${language}.sh`, {}, (text) =>
         text.replace("9443", port),

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { breakOff } from "../support/break-off.ts";
+import { goSettings } from "../support/package-places.ts";
 import { startProgram } from "../support/program.ts";
 import { converse, rawRequest } from "../support/raw-http.ts";
 import { requireProgram } from "../support/required.ts";
@@ -12,8 +13,9 @@ import { aShell, type Shell } from "../support/shell.ts";
 import { aTunnel } from "../support/tunnel.ts";
 
 const LANGUAGES = [
-  { language: "JavaScript", program: "node", ending: "mjs" },
-  { language: "Python", program: "python3", ending: "py" },
+  { language: "JavaScript", program: "node", version: "--version", ending: "mjs" },
+  { language: "Python", program: "python3", version: "--version", ending: "py" },
+  { language: "Go", program: "go", version: "version", ending: "go" },
 ] as const;
 
 /** A newcomer with a key, a public HTTPS address and an empty folder. */
@@ -38,11 +40,12 @@ async function subscribe(shell: Shell): Promise<void> {
 const shown = async (sample: string) =>
   JSON.parse(await readFile(join(ROOT, "site/samples", sample), "utf8")) as object;
 
-for (const { language, program, ending } of LANGUAGES) {
+for (const { language, program, version, ending } of LANGUAGES) {
   test(`the quickstart in ${language} ends with a verified event in the partner's own code`, async (t) => {
     if (!(await requireProgram(t, "curl", ["--version"]))) return;
-    if (!(await requireProgram(t, program, ["--version"]))) return;
+    if (!(await requireProgram(t, program, [version]))) return;
     const { shell, tunnel } = await aNewcomer(t);
+    if (ending === "go") Object.assign(shell.env, await goSettings());
 
     const identity = await shell.json("reference/getIdentity.sh");
     assert.equal(identity["partner_org"], "acme");
@@ -92,13 +95,18 @@ const INVALID = {
     { what: "chunks", headers: ["Transfer-Encoding: chunked"], body: "", status: 411 },
     { what: "too many bytes", headers: [LENGTH], body: "", status: 413 },
   ],
+  go: [
+    { what: "nothing", headers: [], body: "", status: 400 },
+    { what: "too many bytes", headers: [LENGTH], body: tooMuch, status: 413 },
+  ],
 };
 
-for (const { language, program, ending } of LANGUAGES) {
+for (const { language, program, version, ending } of LANGUAGES) {
   test(`the receiver in ${language} refuses invalid requests`, { timeout: 60_000 }, async (t) => {
     if (!(await requireProgram(t, "curl", ["--version"]))) return;
-    if (!(await requireProgram(t, program, ["--version"]))) return;
+    if (!(await requireProgram(t, program, [version]))) return;
     const { shell } = await aNewcomer(t);
+    if (ending === "go") Object.assign(shell.env, await goSettings());
     await shell.run(`get-receiver-${ending}.sh`);
     const settings = { PORT: "0", PARTNER_SECRET: "whsec_x" };
     const receiver = await shell.start(`start-receiver-${ending}.sh`, settings);

@@ -72,9 +72,7 @@ test("the samples use only the variables of the quickstart", async () => {
   }
 });
 
-test("the verification snippets tell a genuine delivery from a forged one", async (t) => {
-  const folder = await aFolderWithLibrary(t, "verify-delivery.mjs");
-
+test("the snippet for Standard Webhooks tells a genuine delivery from a forged one", async () => {
   const secret = `whsec_${"A".repeat(44)}`;
   process.env["PARTNER_SECRET"] = secret;
   const [, envelope = ""] = (await read("delivery.http")).split("\n\n");
@@ -85,16 +83,6 @@ test("the verification snippets tell a genuine delivery from a forged one", asyn
     timestampMs: Date.now(),
     body,
   });
-
-  const ours = (await import(pathToFileURL(join(folder, "verify-delivery.mjs")).href)) as {
-    check: (headers: object, body: Buffer) => Promise<{ status: number; verdict?: string }>;
-  };
-  assert.equal((await ours.check(headers, body)).status, 204);
-  assert.deepEqual(await ours.check(headers, Buffer.from(`${envelope.trim()} `)), {
-    status: 400,
-    verdict: "forged",
-  });
-
   const standard = (await import(pathToFileURL(join(SAMPLES, "standard-webhooks.mjs")).href)) as {
     check: (headers: object, body: Buffer) => { event: string };
   };

@@ -1,0 +1,1 @@
+go get partner-api.example/webhook

@@ -1,0 +1,1 @@
+TLS_PEM=.data/listen/receiver.pem PORT=9443 go run receiver.go
