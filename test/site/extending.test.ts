@@ -10,7 +10,7 @@ import { ROOT } from "../support/root.ts";
 import { aShell } from "../support/shell.ts";
 
 /** Folders that a copy of the tree does not need. Its packages are a link. */
-const APART = new Set([".git", ".data", "node_modules", "runtimes"]);
+const APART = new Set([".git", ".data", "node_modules", "runtimes", "spectral"]);
 const SERVER = process.env["TEST_DATABASE_URL"] ?? "";
 const db = await createDatabase({ max: 1 });
 
