@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+from http.client import HTTPMessage
 
 import pytest
 from partner_api_webhook import verify
@@ -30,3 +31,14 @@ def test_headers_of_a_framework():
     body = base64.b64decode(case["body"])
     assert verify(case["secrets"], headers=headers, body=body, now_ms=case["now"]) == "valid"
     assert verify(case["secrets"], headers=headers, body=body) == "stale"
+
+
+def test_headers_of_http_server():
+    case = CASES[0]
+    headers = HTTPMessage()
+    for name, value in case["headers"]:
+        headers[name] = value
+    body = base64.b64decode(case["body"])
+    assert verify(case["secrets"], headers=headers, body=body, now_ms=case["now"]) == "valid"
+    headers["X-VC-Signature"] = "sha256=00"
+    assert verify(case["secrets"], headers=headers, body=body, now_ms=case["now"]) == "malformed"

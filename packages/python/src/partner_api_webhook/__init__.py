@@ -4,14 +4,15 @@ import hashlib
 import hmac
 import re
 import time
+from email.message import Message
 from typing import Iterable, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 __all__ = ["REPLAY_WINDOW_MS", "Headers", "Verdict", "verify"]
 
 Verdict = Literal["valid", "malformed", "stale", "forged"]
 
-#: A mapping, as frameworks have, or the pairs of name and value as they arrived.
-Headers = Union[Mapping[str, str], Iterable[Tuple[str, str]]]
+#: What frameworks and http.server have as headers, or the pairs of name and value as they arrived.
+Headers = Union[Mapping[str, str], Message, Iterable[Tuple[str, str]]]
 
 #: How far the timestamp of a delivery may lie from the receiver's clock, in either direction.
 REPLAY_WINDOW_MS = 5 * 60 * 1000
@@ -47,6 +48,6 @@ def _sign(secret: str, message: bytes) -> bytes:
 
 def _one(headers: Headers, name: str) -> Optional[str]:
     """Returns the value of a header, or of all headers of this name with commas between them, as servers join them."""
-    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    pairs = headers.items() if isinstance(headers, (Mapping, Message)) else headers
     values = [value for key, value in pairs if key.lower() == name]
     return ", ".join(values) if values else None
