@@ -9,13 +9,13 @@ export function llmsText(): string {
     const links = PAGES.filter((page) => page.group === group).map(
       (page) => `- [${page.title}](${DOCS_BASE_URL}${markdownPath(page)}): ${page.summary}`,
     );
-    return `## ${group}\n\n${links.join("\n")}\n`;
+    return `## ${group}\n\n${links.join("\n")}`;
   });
   return [
     "# Partner API",
     "> Partners check their API key and subscribe HTTPS URLs to events. Each event arrives as a signed POST, with up to seven attempts over 33 hours.",
     `The OpenAPI 3.1 document is at ${DOCS_BASE_URL}/api/v1/partner/openapi.json.`,
-    ABOUT.contact,
     ...sections,
+    ABOUT.contact,
   ].join("\n\n");
 }

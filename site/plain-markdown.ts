@@ -4,7 +4,7 @@ import { infoOf } from "./info.ts";
 import type { PageSource } from "./pages.ts";
 import { readSource } from "./source.ts";
 
-/** A page's text for tools: files shown in place, tabs as paragraphs, addresses in full, no HTML. */
+/** A page's text for tools: files shown in place, tabs as paragraphs, full addresses of other such pages, no HTML. */
 export function plainMarkdown({ title, summary }: PageSource, markdown: string): string {
   const text = markdown
     .replace(/^<figure[\s\S]*?<\/figure>\n/gm, "")
@@ -14,6 +14,7 @@ export function plainMarkdown({ title, summary }: PageSource, markdown: string):
     .replace(/^```(\S+ .+)\n([\s\S]*?)```$/gm, (_, lang: string, written: string) =>
       fence(lang, written),
     )
+    .replace(/\]\(\/docs(\/[a-z-]+)?(?=[)#])/g, (_, page = "/index") => `](/docs${String(page)}.md`)
     .replaceAll("](/docs", `](${DOCS_BASE_URL}/docs`);
   return `# ${title}\n\n${summary}\n\n${text.trim()}\n\n${ABOUT.contact}\n`;
 }
@@ -21,5 +22,6 @@ export function plainMarkdown({ title, summary }: PageSource, markdown: string):
 function fence(lang: string, written: string): string {
   const { language, title, file } = infoOf({ lang });
   const code = file === undefined ? written : `${readSource(file).trimEnd()}\n`;
-  return `${title === undefined ? "" : `**${title}**\n\n`}\`\`\`${language}\n${code}\`\`\``;
+  const block = `\`\`\`${language}\n${code}\`\`\``;
+  return title === undefined ? block : `**${title}**\n\n${block}\n`;
 }

@@ -42,8 +42,9 @@ export function fillAbout(
   written: string,
   { contact, egressShown }: AboutService,
 ): string {
-  const { paragraph, link, code } = /\.(md|txt)$/.test(path) ? MARKDOWN : HTML;
-  return written
+  const isText = /\.(md|txt)$/.test(path);
+  const { paragraph, link, code } = isText ? MARKDOWN : HTML;
+  const filled = written
     .replace(ABOUT.contact, () =>
       contact === null ? "" : paragraph(`Contact: ${link(hrefOf(contact), contact)}`),
     )
@@ -55,6 +56,7 @@ export function fillAbout(
               "An address proves nothing: still verify every delivery.",
           ),
     );
+  return isText ? `${filled.trimEnd()}\n` : filled;
 }
 
 /** The contact for the OpenAPI document. */

@@ -19,7 +19,7 @@ export function createFill(types: EventTypes): Fill {
       return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? list(types) : ""));
     if (path === `${PAGE}.md`)
       return written.replace(EVENT_TEMPLATE.list, () => (hasOwn ? listMarkdown(types) : ""));
-    if (hasOwn && path === "/docs/llms.txt") return `${written}\n${linkList(types)}\n`;
+    if (hasOwn && path === "/docs/llms.txt") return `${written}\n\n${linkList(types)}\n`;
     if (hasOwn && path.startsWith("/docs/assets/search.")) return extendIndex(written, types);
     const type = typeAt(path, types);
     return type ? fillPage(written, type, types) : written;

@@ -182,7 +182,7 @@ test("pages are served as Markdown, with the address of the service", async (t) 
   const api = startWithDocs(t);
   const { headers, body } = await api.inject({ url: "/docs/quickstart.md" });
   assert.equal(headers["content-type"], "text/markdown; charset=utf-8");
-  assert.ok(body.includes(`](${BASE_URL}/docs/errors#unauthenticated)`));
+  assert.ok(body.includes(`](${BASE_URL}/docs/errors.md#unauthenticated)`));
   const list = await api.inject({ url: "/docs/llms.txt" });
   assert.ok(list.body.includes(`](${BASE_URL}/docs/quickstart.md)`));
 });
@@ -202,6 +202,11 @@ test("every page is there as Markdown, also the overview under the path that too
     const { statusCode, headers, body } = await api.inject({ url });
     assert.deepEqual([statusCode, headers["content-type"]], [200, "text/markdown; charset=utf-8"]);
     assert.match(body, /^# /, url);
+    assert.doesNotMatch(
+      body,
+      /\]\([^)]*\/docs(\/[a-z-]+)?[)#]/,
+      "a link to a page that is not Markdown",
+    );
   }
 });
 
