@@ -17,8 +17,8 @@ import (
 
 const maxBytes = 1 << 20 // Deliveries are smaller.
 
-var secret = os.Getenv("PARTNER_SECRET")
-var seen sync.Map // In production: a table with a unique key on the event's id.
+var secret = os.Getenv("PARTNER_SECRET") // Several during a rotation, with commas between.
+var seen sync.Map                        // In production: a table with a unique key on the event's id.
 
 func receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes)) // Raw bytes.
@@ -28,7 +28,7 @@ func receive(w http.ResponseWriter, r *http.Request) {
 	}
 	signature := strings.Join(r.Header.Values("X-VC-Signature"), ",")
 	timestamp := strings.Join(r.Header.Values("X-VC-Timestamp"), ",")
-	verdict := webhook.Verify([]string{secret}, signature, timestamp, body, time.Now().UnixMilli())
+	verdict := webhook.Verify(strings.Split(secret, ","), signature, timestamp, body, time.Now().UnixMilli())
 	if verdict != "valid" {
 		fmt.Printf("refused, %s\n", verdict)
 		w.WriteHeader(http.StatusBadRequest)

@@ -3,8 +3,9 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { verify } from "./webhook.mjs";
 
-const { PARTNER_SECRET: secret, PORT = "3000", TLS_PEM } = process.env;
-if (!secret) throw new Error("PARTNER_SECRET is not set");
+const { PARTNER_SECRET, PORT = "3000", TLS_PEM } = process.env;
+if (!PARTNER_SECRET) throw new Error("PARTNER_SECRET is not set");
+const secret = PARTNER_SECRET.split(","); // Several during a rotation.
 const seen = new Set(); // In production: a table with a unique key on the id.
 const MAX_BYTES = 1024 * 1024; // Deliveries are smaller.
 

@@ -3,6 +3,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from verify import verify
 
 SECRET = os.environ.get("PARTNER_SECRET") or exit("PARTNER_SECRET is not set")
+SECRETS = SECRET.split(",")  # Several during a rotation.
 seen = set()  # In production: a table with a unique key on the event's id.
 MAX_BYTES = 1024 * 1024  # Deliveries are smaller.
 
@@ -26,7 +27,7 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))  # Raw bytes.
         signature = ",".join(self.headers.get_all("X-VC-Signature", []))
         timestamp = ",".join(self.headers.get_all("X-VC-Timestamp", []))
-        verdict = verify([SECRET], signature, timestamp, body)
+        verdict = verify(SECRETS, signature, timestamp, body)
         if verdict != "valid":
             print(f"refused, {verdict}", flush=True)
             return 400

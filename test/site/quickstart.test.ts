@@ -67,7 +67,8 @@ for (const { language, program, version, ending } of LANGUAGES) {
     await tunnel.passed.until((all) => all.find(({ status }) => status === 400));
     await mistaken.stop();
 
-    const receiver = await start({});
+    const both = `whsec_of-another-subscription,${String(shell.env["PARTNER_SECRET"])}`;
+    const receiver = await start({ PARTNER_SECRET: both }); // As during a rotation.
     const { event_id } = await shell.json("reference/sendTestEvent.sh");
     await receiver.heard(
       new RegExp(`^received vc\\.test\\.ping ${String(event_id)}: integration test$`),

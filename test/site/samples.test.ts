@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { Lexer, type Token, type Tokens } from "marked";
 import { downloads } from "../../site/downloads.ts";
 import { infoOf } from "../../site/info.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
+import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 
 const db = await createDatabase();
@@ -107,6 +110,21 @@ test("the snippet for duplicates handles an event once, and again only after a f
   assert.deepEqual(both, [204, 503]);
   assert.equal(await statusFor({ id: "evt_1" }, handle), 204);
   assert.equal(times, 1);
+});
+
+test("the snippet for duplicates in Python handles an event once, and again only after a failure", async (t) => {
+  if (!(await requireProgram(t, "python3", ["--version"]))) return;
+  const folder = await aFolderWithLibrary(t, "handle_once.py");
+  const program = `
+from handle_once import handle_once
+def work(event, db): print(event["id"])
+def fail(event, db): raise RuntimeError("no stock")
+try: handle_once({"id": "evt_1"}, fail)
+except RuntimeError as error: print(error)
+print(handle_once({"id": "evt_1"}, work), handle_once({"id": "evt_1"}, work))
+`;
+  const { stdout } = await promisify(execFile)("python3", ["-c", program], { cwd: folder });
+  assert.equal(stdout, "no stock\nevt_1\nTrue False\n");
 });
 
 test("an error looks as in the documentation", async (t) => {
