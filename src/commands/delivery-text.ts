@@ -41,9 +41,22 @@ export function showDelivery(delivery: DeliveryDetail, options: { isTerminal: bo
     },
     { state: (text) => paint(DELIVERY_STYLES[delivery.state], text) },
   );
-  if (delivery.attempt_log.length === 0) return `${facts}\nNo finished attempts yet.\n`;
+  const attempts =
+    delivery.attempt_log.length === 0
+      ? "No finished attempts yet.\n"
+      : table(attemptHeadings, delivery.attempt_log.map(attemptLine), options);
+  return `${facts}\n${attempts}${options.isTerminal ? nextStep(delivery) : ""}`;
+}
 
-  return `${facts}\n${table(attemptHeadings, delivery.attempt_log.map(attemptLine), options)}`;
+/** The command that sends a delivery again that did not arrive. */
+function nextStep({ id, state, redelivered_as, subscription }: DeliveryDetail): string {
+  if (redelivered_as !== null || (state !== "dead_lettered" && state !== "cancelled")) return "";
+  const again = `partner-api delivery redeliver ${id}`;
+  if (subscription.auto_disabled_at === null && subscription.deleted_at === null) {
+    return `\nTo send it again: ${again}\n`;
+  }
+  const { organization_slug: slug } = subscription;
+  return `\nTo send it to another subscription: ${again} --to wh_…\nTo find one: partner-api subscription list --active true --organization ${slug}\n`;
 }
 
 function endOf({ deleted_at, auto_disabled_at }: StandingView): string {

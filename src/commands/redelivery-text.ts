@@ -1,7 +1,7 @@
 import type { RedeliveryPreview } from "../actions/redeliveries.ts";
 import type { RedeliveryView } from "../actions/views/redelivery.ts";
 import { deliveryHeadings, deliveryLine } from "./delivery-text.ts";
-import { table } from "./table.ts";
+import { fields, table } from "./table.ts";
 
 const WIDTH = 30;
 
@@ -23,6 +23,26 @@ export function progressLine({
 
 export function sentence(job: RedeliveryView): string {
   return `Redelivery ${job.id} is ${job.state}: ${job.done} of ${job.total} sent, ${job.skipped} skipped, ${job.failed} failed.\n`;
+}
+
+/** What a job sends again, and to whom. */
+export function filterWords({ filter, to }: Pick<RedeliveryView, "filter" | "to">): string {
+  const kept = Object.entries(filter).flatMap(([name, value]) =>
+    value === null ? [] : [`${name} ${value}`],
+  );
+  return `${kept.join(", ")}${to === null ? "" : ` to ${to}`}`;
+}
+
+export function showRedelivery(job: RedeliveryView): string {
+  return fields({
+    id: job.id,
+    state: job.state,
+    progress: progressLine(job),
+    filter: filterWords(job),
+    rate: `at most ${job.rate_per_second} a second`,
+    created: `${job.created_at} by ${job.created_by}`,
+    finished: job.finished_at ?? "-",
+  });
 }
 
 export function showPreview(

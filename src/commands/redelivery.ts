@@ -15,10 +15,11 @@ import {
   printPage,
 } from "./output.ts";
 import type { Style } from "./paint.ts";
-import { sentence } from "./redelivery-text.ts";
-import { type Line, shortTime } from "./table.ts";
+import { filterWords, sentence, showRedelivery } from "./redelivery-text.ts";
+import { cut, type Line, shortTime } from "./table.ts";
 
 const headings = ["ID", "CREATED", "STATE", "SENT", "SKIPPED", "FAILED", "TOTAL"];
+const NOTE_WIDTH = 116;
 const STATE_COLUMN = headings.indexOf("STATE");
 const STYLES = {
   queued: "dim",
@@ -52,6 +53,17 @@ export function redeliveryCommands(program: Command, context: CommandContext): v
       printPage(context, options, page, { headings, line, empty: "There is no redelivery." });
     });
 
+  redelivery
+    .command("show <id>")
+    .description("show a redelivery: its filter and its progress")
+    .addOption(jsonOption())
+    .action(async (id: string, options: JsonOption) => {
+      const job = await context.withOperatorApi((api) =>
+        api.get<RedeliveryView>(at`/redeliveries/${id}`),
+      );
+      print(context, options, job, showRedelivery);
+    });
+
   for (const [name, { state, description }] of Object.entries(CHANGES)) {
     redelivery
       .command(`${name} <id>`)
@@ -70,6 +82,7 @@ function line(job: RedeliveryView): Line {
   const { id, created_at, state, done, skipped, failed, total } = job;
   return {
     cells: [id, shortTime(created_at), state, ...[done, skipped, failed, total].map(String)],
+    note: cut(`${filterWords(job)}, by ${job.created_by}`, NOTE_WIDTH),
     styles: { [STATE_COLUMN]: STYLES[state] },
   };
 }

@@ -257,4 +257,9 @@ test("a delivery is shown with its organization and the state of its subscriptio
   );
   assert.deepEqual([delivery.state, standing.deleted_at], ["cancelled", clock().toISOString()]);
   assert.match(await shown(), /\nsubscription +wh_\S+, deleted 20\S+Z\n/);
+  const terminal = createCommandLine(deps, { clock, isTerminal: true });
+  assert.match(
+    (await terminal.run("delivery", "show", id)).stdout,
+    /\nTo send it to another subscription: partner-api delivery redeliver dlv_\S+ --to wh_…\n/,
+  );
 });

@@ -26,6 +26,11 @@ test("a redelivery is paused, resumed, cancelled and listed", async () => {
       new RegExp(`${id} .* (${state}|queued) `),
     );
   }
+  const listed = (await run("redelivery", "list")).stdout;
+  assert.match(listed, new RegExp(`\n {2}subscription ${wh(subscription)}, by \\S+\n`));
+  const shown = (await run("redelivery", "show", id)).stdout;
+  assert.match(shown, /^progress {2}\[-{30}\] {3}0% {2}0 of 3 sent/m);
+  assert.match(shown, new RegExp(`^filter {4}subscription ${wh(subscription)}$`, "m"));
   await runAll();
   const late = await run("redelivery", "pause", id);
   assert.equal(late.status, 1);
