@@ -13,7 +13,9 @@ import { missedAt, processStateAt } from "../domain/process.ts";
 import {
   type ActivityPoint,
   listActivity,
+  type NearLimitRow,
   type RankedRow,
+  rankOrganizations,
   rankSubscriptions,
   sumActivity,
 } from "../postgres/activity.ts";
@@ -25,6 +27,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
 import { listKnownProcesses, mergeProcesses } from "./processes.ts";
 import { histogramOf, shareOf } from "./views/activity.ts";
+import { type NearLimitView, viewNearLimit } from "./views/near-limit.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 import { type RankedView, viewRanked } from "./views/ranked-subscription.ts";
 
@@ -46,14 +49,15 @@ export interface Overview {
   >;
   failing: RankedView[];
   slowest: RankedView[];
+  near_limit: NearLimitView[];
   processes: ProcessView[];
 }
 
-export type Trends = Pick<Overview, "last_24h" | "failing" | "slowest">;
+export type Trends = Pick<Overview, "last_24h" | "failing" | "slowest" | "near_limit">;
 
 type Deps = Pick<Dependencies, "db" | "clock">;
 
-/** The length of each of the two lists, and the time span of their ranking. */
+/** The length of each of the three lists, and the time span of their ranking. */
 const RANKED_MAX = 10;
 const RANKED_OVER_MS = 60 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -63,12 +67,13 @@ export async function readTrends({ db, clock }: Deps) {
   const now = clock();
   const ranked = { since: after(now, -RANKED_OVER_MS), limit: RANKED_MAX };
   const day = { scope: SERVICE_SCOPE, since: after(now, -DAY_MS), until: after(now, MINUTE_MS) };
-  const [sums, failing, slowest] = await Promise.all([
+  const [sums, failing, slowest, nearLimit] = await Promise.all([
     sumActivity(db, day),
     rankSubscriptions(db, "failing", ranked),
     rankSubscriptions(db, "slowest", ranked),
+    rankOrganizations(db, ranked),
   ]);
-  return { sums, failing, slowest };
+  return { sums, failing, slowest, nearLimit };
 }
 
 /** Returns the sums and lists that change slowly. They may be cached for some seconds. */
@@ -79,6 +84,7 @@ export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): 
       .sort((a, b) => b.measure - a.measure)
       .slice(0, RANKED_MAX)
       .map(viewRanked);
+  const shareOfLimit = (row: NearLimitRow) => row.busiest_minute / row.rate_limit_per_minute;
   return {
     last_24h: {
       published: sum("published"),
@@ -89,6 +95,11 @@ export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): 
     },
     failing: first(parts.flatMap(({ failing }) => failing)),
     slowest: first(parts.flatMap(({ slowest }) => slowest)),
+    near_limit: parts
+      .flatMap(({ nearLimit }) => nearLimit)
+      .sort((a, b) => shareOfLimit(b) - shareOfLimit(a))
+      .slice(0, RANKED_MAX)
+      .map(viewNearLimit),
   };
 }
 
@@ -176,6 +187,7 @@ export function unknownOverview(problems: readonly Problem[]): Overview {
     },
     failing: [],
     slowest: [],
+    near_limit: [],
     processes: [],
   };
 }

@@ -3,12 +3,13 @@ import type { Latency } from "../domain/latency-histogram.ts";
 import type { ServiceStatus } from "../domain/overview.ts";
 import { painter, type Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
-import { PROCESS_STYLES } from "./state-style.ts";
+import { PROCESS_STYLES, SUBSCRIPTION_STYLES } from "./state-style.ts";
 import { cut, fields, type Line, table } from "./table.ts";
 
 /** The longest line, unless a word of a problem's text is longer. */
 const WIDTH = 120;
 const URL_WIDTH = 50;
+const FAILING_URL_WIDTH = 40;
 
 const COLOURS = { ok: "green", degraded: "yellow", down: "red" } as const satisfies Record<
   ServiceStatus,
@@ -35,8 +36,9 @@ export function showOverview(overview: Overview, now: Date, screen: Screen): str
       wrap(`  ${code}, since ${ageOf(since, now)}: ${printable(detail)}`),
     ),
     `\n${facts(overview)}`,
-    ranked("FAILING", overview.failing, screen),
-    ranked("SLOWEST", overview.slowest, screen),
+    failing(overview.failing, screen),
+    slowest(overview.slowest, screen),
+    nearLimit(overview, screen),
     processes(overview, now, screen),
   ];
   return parts.flat().join("");
@@ -63,19 +65,59 @@ function facts({ now, last_24h: day }: Overview): string {
   });
 }
 
-function ranked(heading: string, items: Overview["failing"], screen: Screen): string {
+const failingHeadings = ["FAILING", "RECEIVER", "FAILED", "SUCCEED", "IN A ROW", "STATE"];
+
+/** Ends with the command that shows why the first of them fails. */
+function failing(items: Overview["failing"], screen: Screen): string {
+  const [first] = items;
+  if (!first) return "";
+  const lines = items.map((item): Line => {
+    const state = item.active ? "active" : "disabled";
+    return {
+      cells: [
+        cut(item.organization.slug, 20),
+        cut(item.url, FAILING_URL_WIDTH),
+        `${item.failed} of ${item.attempts}`,
+        percent(item.success_share),
+        String(item.consecutive_failures),
+        state,
+      ],
+      styles: { [failingHeadings.indexOf("STATE")]: SUBSCRIPTION_STYLES[state] },
+    };
+  });
+  const next = `  why: partner-api delivery list --since 1h --subscription ${first.id}\n`;
+  return `\n${table(failingHeadings, lines, screen)}${next}`;
+}
+
+function slowest(items: Overview["slowest"], screen: Screen): string {
   if (items.length === 0) return "";
-  const lines = items.map(({ organization, url, attempts, success_share, attempt_ms }): Line => ({
+  const lines = items.map(({ organization, url, attempts, attempt_ms }): Line => ({
     cells: [
       cut(organization.slug, 20),
       cut(url, URL_WIDTH),
       String(attempts),
-      percent(success_share),
       `${number(attempt_ms.p50)} ms`,
       `${number(attempt_ms.p99)} ms`,
     ],
   }));
-  return `\n${table([heading, "RECEIVER", "ATTEMPTS", "SUCCEED", "P50", "P99"], lines, screen)}`;
+  return `\n${table(["SLOWEST", "RECEIVER", "ATTEMPTS", "P50", "P99"], lines, screen)}`;
+}
+
+/** A service of an older version answers without this list. */
+function nearLimit(
+  { near_limit: items = [] }: Partial<Pick<Overview, "near_limit">>,
+  screen: Screen,
+): string {
+  if (items.length === 0) return "";
+  const lines = items.map(({ organization, busiest_minute, ...one }): Line => ({
+    cells: [
+      cut(organization.slug, 20),
+      `${busiest_minute} of ${one.rate_limit_per_minute}`,
+      percent(busiest_minute / one.rate_limit_per_minute),
+      String(one.rate_limited),
+    ],
+  }));
+  return `\n${table(["NEAR LIMIT", "BUSIEST MINUTE", "USED", "REFUSED"], lines, screen)}`;
 }
 
 const processHeadings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "IN FLIGHT"];

@@ -180,3 +180,38 @@ export async function rankSubscriptions(
      order by r.measure desc, s.id
      limit ${limit}`;
 }
+
+/** An organization's busiest minute, beside its limit. */
+export interface NearLimitRow {
+  id: OrganizationId;
+  slug: string;
+  rate_limit_per_minute: number;
+  /** The requests that passed in it. */
+  busiest_minute: number;
+  /** The requests that were refused since then. */
+  rate_limited: number;
+}
+
+/** Returns the organizations that came nearest to their rate limit since a moment of the last 48 hours: at least half way. */
+export async function rankOrganizations(
+  db: Queryable,
+  { since, limit }: { since: Date; limit: number },
+): Promise<NearLimitRow[]> {
+  return db<NearLimitRow[]>`
+    with peaks as materialized (
+      select scope, max(passed)::float8 as busiest_minute, sum(refused)::float8 as rate_limited
+        from (
+          select scope, at, sum(requests - rate_limited) as passed, sum(rate_limited) as refused
+            from activity_minutes
+           where at >= ${since} and kind = 'organization' and requests > 0
+           group by scope, at
+        ) minutes
+       group by scope
+    )
+    select o.id, o.slug, o.rate_limit_per_minute, p.busiest_minute, p.rate_limited
+      from peaks p
+      join organizations o on o.id = p.scope and o.closed_at is null
+     where 2 * p.busiest_minute >= o.rate_limit_per_minute or p.rate_limited > 0
+     order by p.busiest_minute / o.rate_limit_per_minute desc, p.rate_limited desc, o.id
+     limit ${limit}`;
+}

@@ -33,7 +33,7 @@ test("status shows the state of the service in 120 columns, and --json is the AP
   assert.match(stdout, /^ok: the service is healthy\n/);
   assert.match(
     stdout,
-    /FAILING +RECEIVER +ATTEMPTS +SUCCEED +P50 +P99\n\S+ +https:\/\/slow\.example/,
+    /FAILING +RECEIVER +FAILED +SUCCEED +IN A ROW +STATE\n\S+ +https:\/\/slow\.example\/hooks +1 of 1 +0 % +1 +active\n {2}why: partner-api delivery list --since 1h --subscription wh_/,
   );
   assert.match(stdout, /one:1 +all +1\.0\.0 +running/);
   assert.ok(widest(stdout) <= 120);

@@ -1,9 +1,13 @@
 /** The answers of the operator API, as far as the console shows them. */
 
-export interface Page<T> {
+/** What the shards that answered hold. */
+export interface Part<T> {
   items: T[];
-  next_cursor: string | null;
   unavailable_shards?: string[];
+}
+
+export interface Page<T> extends Part<T> {
+  next_cursor: string | null;
 }
 
 export type Role = "operate" | "read";
@@ -46,6 +50,7 @@ export interface Overview {
   >;
   failing: RankedSubscription[];
   slowest: RankedSubscription[];
+  near_limit?: NearLimit[];
   processes: Process[];
 }
 
@@ -72,6 +77,15 @@ export interface RankedSubscription {
   failed: number;
   success_share: number | null;
   attempt_ms: Percentiles;
+}
+
+/** An organization that came near its rate limit in the last hour. */
+export interface NearLimit {
+  organization: OrganizationName;
+  rate_limit_per_minute: number;
+  /** The requests that passed in it. */
+  busiest_minute: number;
+  rate_limited: number;
 }
 
 export interface Process {
@@ -102,10 +116,7 @@ export interface ActivityPoint {
   rate_limited?: number;
 }
 
-export interface Activity {
-  items: ActivityPoint[];
-  unavailable_shards?: string[];
-}
+export type Activity = Part<ActivityPoint>;
 
 /** A change of the service, as the API answers it. */
 export interface MarkShown {
@@ -114,10 +125,7 @@ export interface MarkShown {
   label: string;
 }
 
-export interface Marks {
-  items: MarkShown[];
-  unavailable_shards?: string[];
-}
+export type Marks = Part<MarkShown>;
 
 export interface RecentAttempt {
   at: string;
@@ -160,6 +168,7 @@ export interface Subscription {
   consecutive_failures: number;
   created_at: string;
   max_per_second?: number | null;
+  organization?: OrganizationName;
 }
 
 export interface SubscriptionDetail extends Subscription {
@@ -286,7 +295,4 @@ export interface Found {
   label: string;
 }
 
-export interface Finds {
-  items: Found[];
-  unavailable_shards?: string[];
-}
+export type Finds = Part<Found>;

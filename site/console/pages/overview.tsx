@@ -7,6 +7,7 @@ import { Panel } from "../components/panel.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Empty, Failure, Loading } from "../components/states.tsx";
 import { FirstSteps } from "./overview/first-steps.tsx";
+import { NearestToLimit } from "./overview/near-limit.tsx";
 import { NowFigures } from "./overview/now-figures.tsx";
 import { Processes } from "./overview/processes.tsx";
 import { FailingSubscriptions, SlowestSubscriptions } from "./overview/ranked.tsx";
@@ -47,9 +48,10 @@ export function OverviewPage() {
           {isEmpty && <FirstSteps />}
           <NowFigures overview={data} />
           <ServiceCharts />
-          <div class="columns">
+          <div class="columns three">
             <FailingSubscriptions items={data.failing} />
             <SlowestSubscriptions items={data.slowest} />
+            <NearestToLimit items={data.near_limit ?? []} />
           </div>
           <Processes items={data.processes} />
         </>

@@ -24,6 +24,18 @@ const Ranked = Type.Object(
   },
 );
 
+const NearLimit = Type.Object(
+  {
+    organization: OrganizationLabel,
+    rate_limit_per_minute: Type.Integer(),
+    busiest_minute: Type.Integer({
+      description: "The requests that passed in the busiest minute of the last hour.",
+    }),
+    rate_limited: Type.Integer({ description: "The requests that got 429 in the last hour." }),
+  },
+  { title: "NearLimit", description: "An organization that came near its rate limit." },
+);
+
 const Count = nullable(Type.Integer());
 
 export const Overview = Type.Object(
@@ -72,6 +84,10 @@ export const Overview = Type.Object(
     }),
     slowest: Type.Array(Ranked, {
       description: "The ten subscriptions with the slowest attempts of the last hour, by mean.",
+    }),
+    near_limit: Type.Array(NearLimit, {
+      description:
+        "The ten organizations that came nearest to their rate limit in the last hour, if any used half of it or got 429.",
     }),
     processes: Type.Array(Process),
   },

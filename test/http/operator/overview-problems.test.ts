@@ -142,6 +142,7 @@ test("without the database the overview shows only this problem", async (t) => {
     },
     failing: [],
     slowest: [],
+    near_limit: [],
     processes: [],
   });
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Overview } from "../../../src/actions/overview.ts";
+import { countRequest } from "../../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../../src/actions/organizations.ts";
 import { publicId } from "../../../src/domain/ids.ts";
+import { allowanceAt } from "../../../src/domain/rate-window.ts";
 import { recordProcess } from "../../../src/postgres/processes.ts";
 import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
 import { createDatabase } from "../../support/database.ts";
@@ -86,6 +88,7 @@ test("a healthy overview has every number", async (t) => {
     },
     last_24h: { published: 1, delivered: 2, dead_lettered: 0, cancelled: 0, disabled: 0 },
     failing: [failing],
+    near_limit: [],
     processes: [
       {
         id: publicId("prc", identity.id),
@@ -129,4 +132,31 @@ test("failures, dead letters, cancelled deliveries and disabled subscriptions of
   const query = `organization=${publicId("org", organization_id)}&step=1d&since=${clock().toISOString()}`;
   assert.equal((await ask({ url: `activity?${query}` })).status, 200);
   assert.equal((await ask({ url: `subscriptions/${publicId("wh", id)}` })).status, 200);
+});
+
+test("organizations that came near their limit are in the overview, the nearest first", async (t) => {
+  const { deps, clock, attempt } = await aCountedEngine(db);
+  const near = async (slug: string, requests: number) => {
+    const made = await createOrganization(deps, { slug, rateLimitPerMinute: 10 });
+    for (let place = 1; place <= requests; place++) {
+      countRequest(deps.activity, made.id, allowanceAt(place, 10, clock(), clock()));
+    }
+    return { id: publicId("org", made.id), slug };
+  };
+  await near("below-half", 4);
+  const half = await near("at-half", 5);
+  const over = await near("above-limit", 12);
+  await attempt(() => acknowledged);
+
+  const { ask } = startOperatorApi(t, deps);
+  const { near_limit } = (await ask({ url: "overview" })).body as Overview;
+  const limit = { rate_limit_per_minute: 10 };
+  assert.deepEqual(near_limit, [
+    { organization: over, ...limit, busiest_minute: 10, rate_limited: 2 },
+    { organization: half, ...limit, busiest_minute: 5, rate_limited: 0 },
+  ]);
+
+  clock.advance(3_660_000);
+  const later = startOperatorApi(t, deps);
+  assert.deepEqual(((await later.ask({ url: "overview" })).body as Overview).near_limit, []);
 });
