@@ -1,6 +1,7 @@
 import type { DeliveryDetail } from "../api/shapes.ts";
 import { useQuery } from "../api/use-query.ts";
 import { StateBadge } from "../components/badge.tsx";
+import { Copy } from "../components/copy.tsx";
 import { Facts } from "../components/facts.tsx";
 import { CopiedId, HostLink, IdLink, OrganizationLink } from "../components/id.tsx";
 import { PageHead } from "../components/page-head.tsx";
@@ -24,13 +25,24 @@ export function DeliveryPage({ id }: { id: string }) {
   const isOver = data?.state === "dead_lettered" || data?.state === "cancelled";
   return (
     <>
-      <PageHead title={id} parent={PARENT} beside={data && <StateBadge state={data.state} />} />
+      <PageHead
+        title={data?.id ?? id}
+        parent={PARENT}
+        beside={
+          data && (
+            <>
+              <Copy text={data.id} what="the id" />
+              <StateBadge state={data.state} />
+            </>
+          )
+        }
+      />
       {error && <Failure error={error} asOf={at} retry={reload} />}
       {data === null && !error && <Loading />}
       {data && (
         <div class="columns">
           <Panel title="What happened">
-            <Timeline delivery={data} />
+            <Timeline delivery={data} chosen={id} />
           </Panel>
           <div class="stack">
             <Panel title="Delivery">
@@ -49,7 +61,6 @@ function DeliveryFacts({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Facts
       of={{
-        Id: <CopiedId id={delivery.id} />,
         Event: <IdLink id={delivery.event_id} />,
         Type: delivery.event_type,
         Organization: <OrganizationLink slug={subscription.organization_slug} />,

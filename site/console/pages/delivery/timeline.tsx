@@ -8,14 +8,17 @@ import { milliseconds } from "../../components/numbers.ts";
 import { Moment } from "../../components/time.tsx";
 import { spanInWords } from "../../components/time-words.ts";
 
-/** A delivery as a time line: published, each attempt, what comes next, and its redeliveries with their results. */
-export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
+/**
+ * A delivery as a time line: published, each attempt, what comes next, and its redeliveries with their results. An attempt whose
+ * id is `chosen` stands out.
+ */
+export function Timeline({ delivery, chosen }: { delivery: DeliveryDetail; chosen: string }) {
   const { attempt_log: attempts } = delivery;
   return (
     <ol class="timeline">
       <Published delivery={delivery} />
       {attempts.map((attempt) => (
-        <AttemptStep key={attempt.id} attempt={attempt} />
+        <AttemptStep key={attempt.id} attempt={attempt} isChosen={attempt.id === chosen} />
       ))}
       <Ending delivery={delivery} />
       {delivery.redeliveries?.map((one) => (
@@ -30,16 +33,18 @@ function Step({
   icon,
   what,
   at,
+  isChosen = false,
   children,
 }: {
   tone?: Tone;
   icon: IconName;
   what: ComponentChildren;
   at: string | null;
+  isChosen?: boolean;
   children?: ComponentChildren;
 }) {
   return (
-    <li>
+    <li aria-current={isChosen ? "step" : undefined}>
       <span class={`dot ${tone}`}>
         <Icon name={icon} />
       </span>
@@ -82,13 +87,14 @@ function Published({ delivery }: { delivery: DeliveryDetail }) {
   );
 }
 
-function AttemptStep({ attempt }: { attempt: Attempt }) {
+function AttemptStep({ attempt, isChosen }: { attempt: Attempt; isChosen: boolean }) {
   const isGood = attempt.status === "delivered";
   const cause = isGood ? `http_${attempt.http_status}` : attempt.reason;
   return (
     <Step
       icon={isGood ? "check" : "cross"}
       tone={isGood ? "good" : "bad"}
+      isChosen={isChosen}
       what={
         <>
           Attempt {attempt.attempt} {isGood ? "succeeded" : "failed"}
@@ -130,10 +136,18 @@ function Ending({ delivery }: { delivery: DeliveryDetail }) {
     case "cancelled":
       return (
         <Step icon="ban" what="Cancelled" at={finished}>
-          Its subscription was disabled or deleted, or the payload was erased.
+          {whyCancelled(delivery)}
         </Step>
       );
   }
+}
+
+/** Nothing waits for a subscription after it was disabled or deleted. */
+function whyCancelled({ finished_at: at, subscription }: DeliveryDetail): string {
+  const isAfter = (moment: string | null) => moment !== null && at !== null && at >= moment;
+  if (isAfter(subscription.auto_disabled_at)) return "Its subscription was auto-disabled.";
+  if (isAfter(subscription.deleted_at)) return "Its subscription was deleted.";
+  return "The payload of its event was erased.";
 }
 
 function RedeliveredAs({ delivery }: { delivery: Delivery }) {

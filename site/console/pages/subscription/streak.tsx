@@ -3,12 +3,14 @@ import { Icon } from "../../components/icon.tsx";
 import { count } from "../../components/numbers.ts";
 import { Moment } from "../../components/time.tsx";
 import { useSession } from "../../session/session.tsx";
+import { DisabledBy } from "./disabled-by.tsx";
 
 const BOXES_MAX = 40;
 
 /** Failed attempts in a row, of those that disable a subscription. */
 export function InARow({ streak }: { streak: number }) {
   const { auto_disable_after: limit } = useSession();
+  if (streak === 0) return <span class="quiet">0</span>;
   return <>{limit === undefined ? count(streak) : `${count(streak)} of ${count(limit)}`}</>;
 }
 
@@ -40,9 +42,10 @@ export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
         <div class="alert">
           <Icon name="ban" />
           <p>
-            The last of these failures disabled the subscription and cancelled its waiting
-            deliveries. A disabled subscription stays disabled: the partner deletes it and creates a
-            new one. Then redeliver the cancelled deliveries to the new one.
+            <DisabledBy id={subscription.id} at={disabledAt} /> disabled the subscription and
+            cancelled its waiting deliveries. A disabled subscription stays disabled: the partner
+            deletes it and creates a new one. Then redeliver the cancelled deliveries to the new
+            one.
           </p>
         </div>
       )}
