@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test, type TestContext } from "node:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { axeFindings } from "../support/axe.ts";
 import { DESKTOP, PHONE, skip, type View } from "../support/browser.ts";
 import { aBusySystem, apartFromSignIn, aServedConsole, signIn, visit } from "../support/console.ts";
@@ -75,6 +75,40 @@ describe("the console of a busy system", { skip }, async () => {
       assert.deepEqual(apartFromSignIn(complaints), []);
     });
   }
+
+  test("each question of the night takes two clicks at most", async (t) => {
+    const { page, event } = await open(t, DESKTOP);
+    const row = (table: string) => page.getByRole("table", { name: table }).getByRole("row").nth(1);
+    const link = (scope: Page | Locator, name: string | RegExp) =>
+      scope.getByRole("link", { name }).first();
+    await signIn(page);
+
+    // Is it healthy? Who is affected? Which receivers are slow? Who comes near a limit?
+    await page
+      .getByLabel("State of the service")
+      .getByText(/^(Healthy|Degraded|Down): /)
+      .waitFor();
+    await link(row("Failing most"), /^busy-\d$/).waitFor();
+    await link(row("Slowest receivers"), /^receiver-\d\.busy-\d\.example$/).waitFor();
+    await row("Nearest to their limit").getByText("busy-0").waitFor();
+
+    // Since when does it fail, and which attempt disabled it?
+    await link(row("Failing most"), /^receiver-0\.busy-\d\.example$/).click();
+    await page.getByText(/failed attempts in a row since/).waitFor();
+    await link(page, /^The last of these failures, with http_503,$/).click();
+    await page.locator("[aria-current=step]").getByText("Attempt 1 failed").waitFor();
+
+    // What did I change?
+    await link(page.getByRole("navigation"), "Changes").click();
+    await page.getByRole("cell", { name: "create_redelivery" }).first().waitFor();
+
+    // What happened to this event?
+    await page.keyboard.press("/");
+    await page.keyboard.insertText(event);
+    await page.keyboard.press("Enter");
+    await link(page, /^dlv_/).click();
+    await page.getByText("Attempt 1").first().waitFor();
+  });
 
   test("a job is previewed, started, paused, resumed and cancelled", async (t) => {
     const { page, other } = await open(t, DESKTOP);

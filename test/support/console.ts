@@ -3,11 +3,12 @@ import type { Page } from "playwright-core";
 import type { Parts } from "../../src/actions/dependencies.ts";
 import { createApiKey } from "../../src/actions/api-keys.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import { publicId, randomId } from "../../src/domain/ids.ts";
+import { parseId, publicId, randomId } from "../../src/domain/ids.ts";
 import { aBrowserAt } from "./browser.ts";
 import { aBuiltSite } from "./built-site.ts";
-import { countRecorded } from "../../src/actions/counted-activity.ts";
+import { countRecorded, countRequest } from "../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
+import { allowanceAt } from "../../src/domain/rate-window.ts";
 import type { Post } from "../../src/delivery/sender.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { recordProcess } from "../../src/postgres/processes.ts";
@@ -68,12 +69,16 @@ export async function aBusyPartner({ deps, deliverDue }: Pick<Console, "deps" | 
   };
 }
 
+/** The requests of one organization: its whole limit. */
+const REQUESTS = 600;
+
 /**
  * Ten organizations with six subscriptions each. The first subscription of each is disabled if five failures do that, the
  * second fails every other time. A job sends the dead letters of one organization again, and no process works on it.
  */
 export async function aBusySystem({ deps, ask }: Console) {
   const organizations: string[] = [];
+  const events: string[] = [];
   for (let number = 0; number < 10; number++) {
     const { id } = await createOrganization(deps, { slug: `busy-${number}` });
     organizations.push(publicId("org", id));
@@ -81,7 +86,7 @@ export async function aBusySystem({ deps, ask }: Console) {
       const url = `https://receiver-${place}.busy-${number}.example/${"long-path/".repeat(20)}`;
       await aSubscription(deps, id, url);
     }
-    await publish(deps, id, 6);
+    events.push(...(await publish(deps, id, 6)).map((event) => publicId("evt", event)));
   }
   let attempts = 0;
   const answer = ({ url }: Post) => {
@@ -89,6 +94,11 @@ export async function aBusySystem({ deps, ask }: Console) {
     return isRefused ? refused : acknowledged;
   };
   countRecorded(deps.activity, await attemptAll(deps, await claimAll(deps), answer));
+  const [near = ""] = organizations;
+  for (let place = 1; place <= REQUESTS; place++) {
+    const allowance = allowanceAt(place, REQUESTS, deps.clock(), deps.clock());
+    countRequest(deps.activity, parseId("org", near) ?? "", allowance);
+  }
   await writeActivity(deps.db, deps.activity, randomId());
   const started = { ...identity, id: randomId(), started_at: deps.clock() };
   await recordProcess(deps.db, started, REPORT, deps.clock());
@@ -101,7 +111,15 @@ export async function aBusySystem({ deps, ask }: Console) {
   });
   const list = await ask({ url: `subscriptions?organization=${organization}&order=failing` });
   const [subscription = ""] = (list.body as { items: { id: string }[] }).items.map(({ id }) => id);
-  return { other, organization, closing, subscription, job: (job.body as { id: string }).id };
+  const [event = ""] = events;
+  return {
+    other,
+    organization,
+    closing,
+    event,
+    subscription,
+    job: (job.body as { id: string }).id,
+  };
 }
 
 export async function signIn(page: Page, place = "", token = TOKEN): Promise<void> {

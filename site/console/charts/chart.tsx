@@ -107,7 +107,7 @@ function options(
   const colourOf = (name: string) => resolveColour(element, name);
   const axis = {
     stroke: colourOf("quiet"),
-    font: "12px system-ui, sans-serif",
+    font: `12px ${getComputedStyle(element).fontFamily}`,
     grid: { stroke: colourOf("line"), width: 1 },
     ticks: { show: false },
   };
@@ -116,12 +116,16 @@ function options(
     height: element.clientHeight,
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
-    scales: { y: { range: (_plot, _low, high) => [0, niceMaximum(high)] } },
+    scales: {
+      // Half a step more on both sides, so that the first and the last bar are whole.
+      x: { range: (plot, first, last) => [first - stepOf(plot) / 2, last + stepOf(plot) / 2] },
+      y: { range: (_plot, _low, high) => [0, niceMaximum(high)] },
+    },
     axes: [
-      { ...axis, grid: { show: false }, values: clockTimes },
+      { ...axis, size: 30, grid: { show: false }, values: clockTimes },
       {
         ...axis,
-        size: 64,
+        size: (_plot, values) => widthOf(values),
         splits: (_plot, _axis, _low, high) => [0, high / 4, high / 2, (high * 3) / 4, high],
         values: (_plot, splits) => splits.map((value) => format(value)),
       },
@@ -155,6 +159,10 @@ function painted({ label, shape = "line" }: Series, colour: string): uPlot.Serie
   };
 }
 
+function stepOf({ data: [times] }: uPlot): number {
+  return (times[1] ?? 0) - (times[0] ?? 0);
+}
+
 /** A canvas knows no variables. Their values are read from an element that uses them. */
 function resolveColour(element: HTMLElement, name: string): string {
   const probe = document.createElement("span");
@@ -165,12 +173,23 @@ function resolveColour(element: HTMLElement, name: string): string {
   return color;
 }
 
-/** The least of 1, 2, 4 or 8 times a power of ten that is no lower, so that quarters are round. */
+/** Quarters of these, times a power of ten, are round. */
+const ROUND = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10];
+
+/** The least round number that is no lower. */
 function niceMaximum(high: number | null): number {
   if (high === null || high <= 0) return 4;
   const power = 10 ** Math.floor(Math.log10(high));
-  const step = [1, 2, 4, 8, 10].find((factor) => factor * power >= high) ?? 10;
+  const step = ROUND.find((factor) => factor * power >= high) ?? 10;
   return Math.max(4, step * power);
+}
+
+const CHARACTER_PX = 7;
+const GAP_PX = 14;
+
+/** The room of an axis for its longest number. It has none before the first data. */
+function widthOf(texts: string[] | null): number {
+  return GAP_PX + CHARACTER_PX * Math.max(1, ...(texts ?? []).map(({ length }) => length));
 }
 
 const HOURS = new Intl.DateTimeFormat(undefined, {

@@ -50,6 +50,7 @@ export function Choice({
   none,
   chosen = "",
   name,
+  required = false,
   onChange,
 }: {
   label: string;
@@ -57,6 +58,7 @@ export function Choice({
   none?: string;
   chosen?: string | undefined;
   name?: string;
+  required?: boolean;
   onChange?: (event: InputEventOf<HTMLSelectElement>) => void;
 }) {
   const id = useId();
@@ -65,7 +67,7 @@ export function Choice({
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={name} onChange={onChange}>
+      <select id={id} name={name} required={required} onChange={onChange}>
         {lines.map(([value, text]) => (
           <option key={value} value={value} selected={value === chosen}>
             {text}

@@ -18,7 +18,10 @@ export function percent(share: number | null): string {
 
 export function milliseconds(value: number | null): string {
   if (value === null) return "–";
-  return value < 1000 ? `${WHOLE.format(value)} ms` : `${FINE.format(value / 1000)} s`;
+  if (value < 1_000) return `${WHOLE.format(value)} ms`;
+  if (value < 120_000) return `${FINE.format(value / 1_000)} s`;
+  if (value < 7_200_000) return `${FINE.format(value / 60_000)} min`;
+  return `${FINE.format(value / 3_600_000)} h`;
 }
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>

@@ -10,11 +10,14 @@ export function PageHead({
   title,
   parent,
   beside,
+  under,
   actions,
 }: {
   title: string;
   parent?: { label: string; href: string };
   beside?: ComponentChildren;
+  /** A line of small text below the title. */
+  under?: ComponentChildren;
   actions?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -38,6 +41,7 @@ export function PageHead({
           </h1>
           {beside}
         </div>
+        {under && <p class="under">{under}</p>}
       </div>
       {actions && <div class="buttons">{actions}</div>}
     </div>

@@ -45,6 +45,7 @@ export function Table<T>({
                   role="cell"
                   class={column.number ? "number" : column.wide ? "wide" : ""}
                   data-line={column.line}
+                  data-title={column.title}
                   data-end={column.end ? "" : undefined}
                 >
                   {column.show(item)}

@@ -17,7 +17,7 @@ const COLUMNS: Column<Change>[] = [
   { title: "When", line: 1, end: true, show: ({ at }) => <Ago at={at} /> },
   { title: "Who", line: 2, show: ({ operator }) => operator },
   { title: "What", line: 1, show: ({ action }) => action },
-  { title: "Subject", line: 3, show: ({ subject }) => <IdLink id={subject} /> },
+  { title: "Subject", line: 3, show: ({ subject }) => <IdLink id={subject} short /> },
   { title: "Through", show: ({ via }) => WAYS[via] },
   { title: "From", line: 2, end: true, show: ({ remote }) => remote },
   { title: "Request", show: ({ request_id: id }) => <CopiedId id={id} /> },

@@ -35,6 +35,7 @@ export function EventPage({ id }: { id: string }) {
       <PageHead
         title={id}
         parent={PARENT}
+        beside={<Copy text={id} what="the id" />}
         actions={
           <>
             <Button act={pages.reload} icon="refresh">
@@ -48,7 +49,6 @@ export function EventPage({ id }: { id: string }) {
       <Panel title="Event">
         <Facts
           of={{
-            Id: <CopiedId id={id} />,
             Type: event && (
               <a href={addressOf("deliveries", { event: event.type })}>{event.type}</a>
             ),

@@ -47,6 +47,14 @@ export function OrganizationPage({ id }: { id: string }) {
         title={slug}
         parent={PARENT}
         beside={data?.closed_at ? <StateBadge state="closed" /> : null}
+        under={
+          data && (
+            <>
+              <CopiedId id={data.id} />
+              {data.shard && <span> in shard {data.shard}</span>}
+            </>
+          )
+        }
         actions={
           data && (
             <>
@@ -63,10 +71,6 @@ export function OrganizationPage({ id }: { id: string }) {
       {data === null && !error && <Loading />}
       {data && (
         <>
-          <p>
-            <CopiedId id={data.id} />
-            {data.shard && <span class="quiet"> in shard {data.shard}</span>}
-          </p>
           <OrganizationFigures organization={data} />
           <RateLimit organization={data} mayChange={mayChange && isOpen} onChanged={reload} />
           <SubscriptionsOf slug={slug} query={failing} total={data.subscriptions} />

@@ -22,6 +22,7 @@ const COLUMNS: Column<Redelivery>[] = [
   },
   { title: "Skipped", number: true, line: 2, end: true, show: ({ skipped }) => count(skipped) },
   { title: "Failed", number: true, show: ({ failed }) => count(failed) },
+  { title: "By", show: ({ created_by: operator }) => operator },
   { title: "Created", line: 3, show: ({ created_at }) => <Ago at={created_at} /> },
   { title: "Finished", line: 3, end: true, show: ({ finished_at }) => <Ago at={finished_at} /> },
 ];

@@ -4,9 +4,10 @@ import { useQuery } from "../api/use-query.ts";
 import { StateBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { useConfirm } from "../components/confirm.tsx";
+import { Copy } from "../components/copy.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Figures } from "../components/figures.tsx";
-import { CopiedId, IdLink } from "../components/id.tsx";
+import { IdLink } from "../components/id.tsx";
 import { count, percent, plural } from "../components/numbers.ts";
 import { PageHead } from "../components/page-head.tsx";
 import { Panel } from "../components/panel.tsx";
@@ -30,7 +31,12 @@ export function RedeliveryPage({ id }: { id: string }) {
       <PageHead
         title={id}
         parent={PARENT}
-        beside={data && <StateBadge state={data.state} />}
+        beside={
+          <>
+            <Copy text={id} what="the id" />
+            {data && <StateBadge state={data.state} />}
+          </>
+        }
         actions={data && mayChange && <Controls job={data} onChanged={reload} />}
       />
       {error && <Failure error={error} asOf={at} retry={reload} />}
@@ -74,11 +80,10 @@ function Progress({ job }: { job: Redelivery }) {
         />
       </Panel>
       <Panel title="Job">
-        <FilterWords filter={job.filter} />
         <Facts
           of={{
-            Id: <CopiedId id={job.id} />,
-            To: job.to && <IdLink id={job.to} />,
+            Filter: <FilterWords filter={job.filter} />,
+            To: job.to ? <IdLink id={job.to} /> : "their own subscriptions",
             "At most, a second": job.rate_per_second,
             "Started by": job.created_by,
             Created: <Moment at={job.created_at} />,

@@ -39,6 +39,7 @@ export function SubscriptionPage({ id }: { id: string }) {
         title={title}
         parent={PARENT}
         beside={data && <StateBadge state={data.active ? "active" : "auto-disabled"} />}
+        under={data && <CopiedId id={id} />}
         actions={
           data && (
             <>
@@ -83,7 +84,6 @@ function Shown({
                 {url} <Copy text={url} what="the URL" />
               </span>
             ),
-            Id: <CopiedId id={id} />,
             Organization: <OrganizationOf id={subscription.organization_id} />,
             "Event types": subscription.events.join(", "),
             Created: <Moment at={subscription.created_at} />,

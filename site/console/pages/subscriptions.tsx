@@ -2,6 +2,7 @@ import type { Subscription } from "../api/shapes.ts";
 import { usePages } from "../api/use-pages.ts";
 import { StateBadge } from "../components/badge.tsx";
 import { Choice, Field, valuesOf } from "../components/field.tsx";
+import { OrganizationLink } from "../components/id.tsx";
 import { List } from "../components/list.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Panel } from "../components/panel.tsx";
@@ -11,17 +12,19 @@ import { Ago } from "../components/time.tsx";
 import { addressOf, go, recordAddress } from "../place.ts";
 import { InARow } from "./subscription/streak.tsx";
 
+/** The URL without `https://`, its path below the host. */
+function Receiver({ id, url }: Subscription) {
+  const [host = url, ...path] = url.replace(/^https:\/\//, "").split("/");
+  return (
+    <a href={recordAddress("subscriptions", id)} title={url}>
+      {host}
+      <span class="under clip">/{path.join("/")}</span>
+    </a>
+  );
+}
+
 export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
-  {
-    title: "URL",
-    line: 1,
-    wide: true,
-    show: ({ id, url }) => (
-      <a class="clip" href={recordAddress("subscriptions", id)} title={id}>
-        {url}
-      </a>
-    ),
-  },
+  { title: "Receiver", line: 1, wide: true, show: Receiver },
   {
     title: "State",
     line: 1,
@@ -29,7 +32,7 @@ export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
     show: ({ active }) => <StateBadge state={active ? "active" : "auto-disabled"} />,
   },
   {
-    title: "Failures in a row",
+    title: "Failed in a row",
     number: true,
     line: 2,
     end: true,
@@ -46,6 +49,16 @@ export const SUBSCRIPTION_COLUMNS: Column<Subscription>[] = [
   },
   { title: "Created", line: 3, show: ({ created_at }) => <Ago at={created_at} /> },
 ];
+
+const OWNER: Column<Subscription> = {
+  title: "Organization",
+  line: 3,
+  end: true,
+  show: ({ organization }) => organization && <OrganizationLink slug={organization.slug} />,
+};
+
+const [RECEIVER, ...REST] = SUBSCRIPTION_COLUMNS;
+const LIST_COLUMNS = [...(RECEIVER ? [RECEIVER] : []), OWNER, ...REST];
 
 export function SubscriptionsPage({ query }: { query: Record<string, string> }) {
   const pages = usePages<Subscription>("subscriptions", query);
@@ -90,7 +103,7 @@ export function SubscriptionsPage({ query }: { query: Record<string, string> }) 
         <List
           name="Subscriptions"
           pages={pages}
-          columns={SUBSCRIPTION_COLUMNS}
+          columns={LIST_COLUMNS}
           keyOf={({ id }) => id}
           empty={
             <Empty icon="subscriptions" title="No subscription is found">

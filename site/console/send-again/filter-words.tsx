@@ -1,4 +1,6 @@
-/** The filter of a job in words. */
+import { IdLink } from "../components/id.tsx";
+
+/** The filter of a job in words. Its ids lead to their pages. */
 export function FilterWords({ filter }: { filter: Record<string, string | null> }) {
   return (
     <ul class="marks" aria-label="Filter">
@@ -6,7 +8,7 @@ export function FilterWords({ filter }: { filter: Record<string, string | null> 
         ([name, value]) =>
           value !== null && (
             <li key={name}>
-              {name} <code>{value}</code>
+              <span class="tight">{name}</span> <IdLink id={value} />
             </li>
           ),
       )}

@@ -20,9 +20,9 @@ export function OrganizationFigures({ organization }: { organization: Organizati
           label: "Busiest minute",
           value: count(peak),
           unit: `of ${count(limit)}`,
-          under: "requests, in the last hour",
+          under: "requests, last hour",
         },
-        { label: "Refused with 429", value: count(refused), under: "in the last hour" },
+        { label: "Refused with 429", value: count(refused), under: "requests, last hour" },
         { label: "Succeeded", value: percent(health.success_share), under: "attempts, 24 h" },
         {
           label: "Response time p50",

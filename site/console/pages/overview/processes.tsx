@@ -69,13 +69,22 @@ function Slots({ of }: { of: Process["organizations"] }) {
   );
 }
 
+/** Those that run come first. */
+const byState = (a: Process, b: Process): number =>
+  Number(a.state === "gone") - Number(b.state === "gone");
+
 export function Processes({ items }: { items: Process[] }) {
   return (
     <Panel title="Processes" note="a process that is gone stays listed for a day">
       {items.length === 0 ? (
         <Empty icon="warning" title="No process has reported" />
       ) : (
-        <Table name="Processes" columns={COLUMNS} items={items} keyOf={({ id }) => id} />
+        <Table
+          name="Processes"
+          columns={COLUMNS}
+          items={items.toSorted(byState)}
+          keyOf={({ id }) => id}
+        />
       )}
     </Panel>
   );

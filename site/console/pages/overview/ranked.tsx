@@ -18,10 +18,10 @@ const RECEIVER: Column<Item> = {
     <>
       <a href={recordAddress("subscriptions", id)} title={id}>
         {host}
-      </a>{" "}
-      {!active && <StateBadge state="auto-disabled" />}
+      </a>
       <div class="under">
-        <OrganizationLink slug={organization.slug} />
+        <OrganizationLink slug={organization.slug} />{" "}
+        {!active && <StateBadge state="auto-disabled" />}
       </div>
     </>
   ),
