@@ -69,7 +69,12 @@ export async function claimAll(deps: Dependencies): Promise<Claim[]> {
 }
 
 /** Makes the attempts, one after the other, and records them in one batch. */
-export async function attemptAll(deps: Dependencies, claims: Claim[], answer: Answer) {
+export async function attemptAll(
+  deps: Dependencies,
+  claims: Claim[],
+  answer: Answer,
+  onEnded = (): void => undefined,
+) {
   const ended: Attempt[] = [];
   const deliver = createDeliverer({
     send: async (post) => answer(post),
@@ -81,7 +86,7 @@ export async function attemptAll(deps: Dependencies, claims: Claim[], answer: An
     postpone: (claim) => postpone(deps, [claim]),
     defer: (claim) => postpone(deps, [claim], DEFERRED_DELAY_MS),
     onInternalFault: () => undefined,
-    onEnded: () => undefined,
+    onEnded,
   });
   for (const claim of claims) await (await deliver(claim)).recorded;
   return recordAttempts(deps, ended);
