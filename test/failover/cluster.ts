@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../src/postgres/database.ts";
 import type { Afterwards } from "../ledger/afterwards.ts";
 import { type DatabaseServer, openShard } from "../ledger/database-server.ts";
@@ -13,7 +14,7 @@ const LOOPBACK: Place = { host: "127.0.0.1" };
 const NODES = 3;
 
 /**
- * The faults. `wake` freezes the primary and lets it run again after another has taken over. `etcd` freezes etcd until the
+ * The faults. `wake` freezes the primary until shortly before a watchdog would reset its machine. `etcd` freezes etcd until the
  * primary has given up. `partition` cuts the primary off from everything, and needs root.
  */
 export const FAULTS = [
@@ -25,7 +26,13 @@ export const FAULTS = [
   "etcd",
   "partition",
 ] as const;
-export type Fault = (typeof FAULTS)[number];
+/** Lets the frozen primary go on after another has taken over, which a watchdog prevents. Then Patroni may lose commits. */
+export const UNFENCED = "unfenced";
+
+export type Fault = (typeof FAULTS)[number] | typeof UNFENCED;
+
+/** Longer than the service waits for an answer, and shorter than the primary's lock lasts. */
+const ASLEEP_MS = 12_000;
 
 interface Seen {
   name: string;
@@ -93,8 +100,13 @@ export async function openCluster(
       case "kill":
         await leader.kill();
         return until(() => isPrimaryOtherThan(leader));
-      case "freeze":
       case "wake":
+        await leader.freeze();
+        await sleep(ASLEEP_MS);
+        await leader.thaw();
+        return until(() => isPrimaryOtherThan(null));
+      case "freeze":
+      case "unfenced":
         await leader.freeze();
         return until(() => isPrimaryOtherThan(leader));
       case "partition":
@@ -118,7 +130,7 @@ export async function openCluster(
   /** Lets the victim join the cluster again. */
   async function mend(fault: Fault, leader: Member, standby: Member): Promise<void> {
     const victim = fault === "standby" ? standby : leader;
-    if (fault === "wake") await victim.thaw(); // Without a watchdog: see docs/operations.md.
+    if (fault === "unfenced") await victim.thaw();
     if (fault === "partition") await plugIn(victim.place);
     if (fault !== "kill" && fault !== "freeze" && fault !== "standby") return;
     await victim.kill();

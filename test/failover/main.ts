@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { parseArgs } from "node:util";
 import { summarize } from "../ledger/summary.ts";
-import { type Fault, FAULTS } from "./cluster.ts";
+import { type Fault, FAULTS, UNFENCED } from "./cluster.ts";
 import { FULL, runFailover, SHORT, slowOf, whatIsPossible, withFaults } from "./failover.ts";
 
 const COMPLAINTS_SHOWN = 20;
@@ -48,7 +48,8 @@ process.exit(); // An aborted run may still wait for something.
 
 function readFaults(text: string): Fault[] {
   return text.split(",").map((name) => {
-    const fault = FAULTS.find((one) => one === name);
+    const known: readonly Fault[] = [...FAULTS, UNFENCED];
+    const fault = known.find((one) => one === name);
     if (fault === undefined) throw new Error(`${name} is none of the faults ${FAULTS.join()}`);
     return fault;
   });
