@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { promisify } from "node:util";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { writeChartSchemas } from "./chart-schemas.ts";
+import { goRun, HELM, KUBECONFORM } from "./go-programs.ts";
 
-const HELM = "helm.sh/helm/v3/cmd/helm@v3.19.0";
-const KUBECONFORM = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0";
-const COMPOSE = "github.com/compose-spec/compose-go/v2/cmd@v2.9.0";
 const CHART = join(ROOT, "deploy/helm");
 
-const goRun = (program: string, ...args: string[]) =>
-  promisify(execFile)("go", ["run", program, ...args], { maxBuffer: 2 ** 24 });
 const template = async (...args: string[]) => {
   const options = ["--kube-version", "1.34.1", ...args];
   return (await goRun(HELM, "template", "partner-api", CHART, ...options)).stdout;
@@ -134,16 +128,4 @@ test("the chart reads the shards from its secrets, in place of one database", as
     );
     assert.doesNotMatch(object, /name: DATABASE_URL/);
   }
-});
-
-test("compose.yaml is a valid composition, and new-secrets.sh prints every secret of it", async (t) => {
-  if (!(await requireProgram(t, "go", ["version"]))) return;
-  const file = join(ROOT, "deploy/compose.yaml");
-  const { stdout } = await goRun(COMPOSE, "-no-interpolation", file);
-  for (const name of ["database", "migrate", "node-a", "node-b", "balancer", "prometheus"]) {
-    assert.match(stdout, new RegExp(`^ {4}${name}:$`, "m"));
-  }
-  const { stdout: secrets } = await promisify(execFile)(join(ROOT, "deploy/new-secrets.sh"));
-  const wanted = (await readFile(file, "utf8")).matchAll(/\$\{(\w+):\?/g);
-  for (const [, name = ""] of wanted) assert.ok(secrets.includes(`${name}=`), name);
 });
