@@ -7,7 +7,8 @@ const { runOnDatabase } = await import("./on-database.js");
 
 const args = process.argv.slice(2);
 const long = args.includes("--long");
-const wanted = args.filter((arg) => arg !== "--long");
+const passedOn = args.filter((arg) => arg.startsWith("--test-"));
+const wanted = args.filter((arg) => arg !== "--long" && !passedOn.includes(arg));
 const files = compiledTests(ROOT, { long }).filter(
   (path) => wanted.length === 0 || wanted.some((part) => path.includes(part)),
 );
@@ -18,4 +19,4 @@ if (files.length === 0) {
 
 const timeoutMs = long ? 1_800_000 : 300_000;
 const options = ["--test-reporter=spec", "--test-concurrency=3", `--test-timeout=${timeoutMs}`];
-process.exitCode = await runOnDatabase(["--test", ...options, ...files]);
+process.exitCode = await runOnDatabase(["--test", ...options, ...passedOn, ...files]);
