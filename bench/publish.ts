@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { publishAtOnce } from "../src/actions/publish.ts";
-import { type NewEvent, NO_SLOTS } from "../src/actions/publication.ts";
+import type { NewEvent } from "../src/domain/event.ts";
+import { NO_SLOTS } from "../src/actions/publication.ts";
 import { timeOrderedId } from "../src/domain/ids.ts";
 import { arrayText } from "../src/postgres/array-text.ts";
 import type { Database } from "../src/postgres/database.ts";

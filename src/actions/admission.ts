@@ -3,16 +3,15 @@ import { unauthenticated } from "../domain/errors.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
 import type { Caller } from "../domain/scope.ts";
 import {
-  type AdmissionRow,
   admitKeys,
   insertWindows,
+  type Presented,
   type PresentedKey,
 } from "../postgres/admission.ts";
 import { updateLastUsed } from "../postgres/api-keys.ts";
 import type { Queryable } from "../postgres/database.ts";
-import type { Admitted, Presented } from "./admitted.ts";
 import { countRequest } from "./counted-activity.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { Admitted, Dependencies } from "./dependencies.ts";
 
 /** The most keys whose last use is not yet written. Beyond it a use is not noted. */
 const KEYS_USED_MAX = 10_000;
@@ -38,17 +37,11 @@ export async function admit(
 
   const { key, place, openedAt } = admitted;
   const now = clock();
-  if (keysUsed.size < KEYS_USED_MAX || keysUsed.has(key.key_id)) keysUsed.set(key.key_id, now);
-  const caller = {
-    organizationId: key.organization_id,
-    slug: key.slug,
-    keyId: key.key_id,
-    scopes: key.scopes,
-    rateLimitPerMinute: key.rate_limit_per_minute,
-  };
-  const allowance = allowanceAt(place, caller.rateLimitPerMinute, openedAt, now);
-  countRequest(activity, caller.organizationId, allowance);
-  return { caller, allowance };
+  const { organizationId, slug, keyId, scopes, rateLimitPerMinute } = key;
+  if (keysUsed.size < KEYS_USED_MAX || keysUsed.has(keyId)) keysUsed.set(keyId, now);
+  const allowance = allowanceAt(place, rateLimitPerMinute, openedAt, now);
+  countRequest(activity, organizationId, allowance);
+  return { caller: { organizationId, slug, keyId, scopes, rateLimitPerMinute }, allowance };
 }
 
 /** Admits requests of any organizations, in the order in which they came. A result is null if the key is not valid. */
@@ -57,16 +50,16 @@ export async function admitAll(
   presented: Presented[],
 ): Promise<(Admitted | null)[]> {
   const rows = await admitOpeningWindows(db, presented, clock());
-  const keys = new Map(rows.map((row) => [row.key_id, row]));
+  const keys = new Map(rows.map((row) => [row.keyId, row]));
   const windows = windowsOf(rows);
 
   return presented.map(({ keyId, secretHash }) => {
     const key = keys.get(keyId);
-    const matches = hashesMatch(secretHash, key?.secret_hash ?? NO_HASH);
+    const matches = hashesMatch(secretHash, key?.secretHash ?? NO_HASH);
     if (!key || !matches) return null;
 
-    const window = windows.get(key.organization_id);
-    if (!window) throw new Error(`no rate window for organization ${key.organization_id}`);
+    const window = windows.get(key.organizationId);
+    if (!window) throw new Error(`no rate window for organization ${key.organizationId}`);
     return { key, place: ++window.used, openedAt: window.openedAt };
   });
 }
@@ -76,38 +69,38 @@ async function admitOpeningWindows(
   db: Queryable,
   presented: Presented[],
   now: Date,
-): Promise<AdmissionRow[]> {
+): Promise<PresentedKey[]> {
   const wanted = tokensOf(presented);
   const time = { now, expired: new Date(now.getTime() - WINDOW_MS) };
 
   const rows = await admitKeys(db, wanted, time);
-  const uncounted = rows.filter((row) => row.is_counted && row.opened_at === null);
+  const uncounted = rows.filter((row) => row.isCounted && row.openedAt === null);
   if (uncounted.length === 0) return rows;
 
-  await insertWindows(db, [...new Set(uncounted.map((row) => row.organization_id))]);
-  const keyIds = new Set(uncounted.map((row) => row.key_id));
-  const again = wanted.filter((token) => keyIds.has(token.key_id));
+  await insertWindows(db, [...new Set(uncounted.map((row) => row.organizationId))]);
+  const keyIds = new Set(uncounted.map((row) => row.keyId));
+  const again = wanted.filter((token) => keyIds.has(token.keyId));
   const counted = rows.filter((row) => !uncounted.includes(row));
   return [...counted, ...(await admitKeys(db, again, time))];
 }
 
 /** Returns each token once, with the number of requests that present it. */
-function tokensOf(presented: Presented[]): PresentedKey[] {
-  const tokens = new Map<string, PresentedKey>();
-  for (const { keyId: key_id, secretHash: secret_hash } of presented) {
-    const name = `${key_id}.${secret_hash}`;
-    const token = tokens.get(name) ?? { key_id, secret_hash, requests: 0 };
+function tokensOf(presented: Presented[]) {
+  const tokens = new Map<string, Presented & { requests: number }>();
+  for (const { keyId, secretHash } of presented) {
+    const name = `${keyId}.${secretHash}`;
+    const token = tokens.get(name) ?? { keyId, secretHash, requests: 0 };
     token.requests++;
     tokens.set(name, token);
   }
   return [...tokens.values()];
 }
 
-function windowsOf(rows: AdmissionRow[]): Map<string, { openedAt: Date; used: number }> {
+function windowsOf(rows: PresentedKey[]): Map<string, { openedAt: Date; used: number }> {
   const windows = new Map<string, { openedAt: Date; used: number }>();
-  for (const { organization_id, opened_at, used_before } of rows) {
-    if (opened_at === null || used_before === null) continue;
-    windows.set(organization_id, { openedAt: new Date(opened_at), used: used_before });
+  for (const { organizationId, openedAt, usedBefore } of rows) {
+    if (openedAt === null || usedBefore === null) continue;
+    windows.set(organizationId, { openedAt: new Date(openedAt), used: usedBefore });
   }
   return windows;
 }
@@ -118,12 +111,12 @@ export async function recordKeysUsed({
   keysUsed,
 }: Pick<Dependencies, "db" | "keysUsed">): Promise<void> {
   if (keysUsed.size === 0) return;
-  const used = [...keysUsed].map(([key_id, at]) => ({ key_id, at }));
+  const used = [...keysUsed];
   keysUsed.clear();
   try {
     await updateLastUsed(db, used);
   } catch (error) {
-    for (const { key_id, at } of used) if (!keysUsed.has(key_id)) keysUsed.set(key_id, at);
+    for (const [keyId, at] of used) if (!keysUsed.has(keyId)) keysUsed.set(keyId, at);
     throw error;
   }
 }

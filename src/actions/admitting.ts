@@ -1,9 +1,9 @@
 import type { OrganizationId } from "../domain/ids.ts";
 import { batch, type BatchOptions } from "../lib/batch.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
+import type { Presented } from "../postgres/admission.ts";
 import { admitAll } from "./admission.ts";
-import type { Admitted, Presented } from "./admitted.ts";
-import type { Parts } from "./dependencies.ts";
+import type { Admitted, Parts } from "./dependencies.ts";
 
 /** Keys whose organization is remembered. */
 const OWNERS_MAX = 10_000;
@@ -23,7 +23,7 @@ export function createAdmitting(
   async function admit(presented: Presented[]): Promise<(Admitted | null)[]> {
     const results = await admitAll({ db: db.within(options.patienceMs), clock }, presented);
     presented.forEach(({ secretHash }, i) => {
-      const owner = results[i]?.key.organization_id;
+      const owner = results[i]?.key.organizationId;
       if (owner && owners.get(secretHash) === undefined) owners.set(secretHash, owner);
     });
     return results;

@@ -35,12 +35,8 @@ export async function createApiKey(
 
   const { keyId, secret } = mintToken(shard);
   const isNew = await insertApiKey(db, {
-    key_id: keyId,
-    organization_id: organizationId,
-    secret_hash: hashSecret(secret),
-    scopes,
-    label,
-    created_at: createdAt,
+    ...{ keyId, organizationId, scopes, label, createdAt },
+    secretHash: hashSecret(secret),
   });
   if (!isNew) {
     await getOrganization({ db }, organization); // Throws if it was closed just now.

@@ -1,25 +1,19 @@
 import type { Attempt, Claim } from "../domain/attempt.ts";
 import { after, SKEW_MAX_MS } from "../domain/clock.ts";
-import {
-  auditOf,
-  type DeliveryState,
-  type NextState,
-  INTERNAL_FAULT_DELAY_MS,
-} from "../domain/delivery.ts";
+import { auditOf, type DeliveryState, INTERNAL_FAULT_DELAY_MS } from "../domain/delivery.ts";
 import { groupBy } from "../lib/group-by.ts";
-import { type AttemptId, timeOrderedId } from "../domain/ids.ts";
+import type { AttemptId } from "../domain/ids.ts";
 import type { Notice } from "../domain/notices.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {
-  type NewAttemptRow,
   listDelivered,
   recordDelivered,
   recordLateAttempts,
   recordUndelivered,
 } from "../postgres/attempts.ts";
 import type { Queryable } from "../postgres/database.ts";
-import { type HealthRow, lockHealth, updateHealth } from "../postgres/subscriptions.ts";
-import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
+import { lockHealth, updateHealth } from "../postgres/subscriptions.ts";
+import { type CancelledCount, cancelWaiting } from "../postgres/cancellation.ts";
 import { lockHeld, releaseLeases } from "../postgres/leases.ts";
 import type { Foundations } from "./dependencies.ts";
 import { publishNotices, type PublishedNotice } from "./notices.ts";
@@ -28,7 +22,7 @@ import { publishNotices, type PublishedNotice } from "./notices.ts";
 export interface Consequences {
   /** The ids of subscriptions. */
   disabled: string[];
-  deadLettered: NewAttemptRow[];
+  deadLettered: Attempt[];
   /** The notices about that. */
   notices: PublishedNotice[];
   /** The attempts that are in the audit now, each with the new state of its delivery. */
@@ -37,7 +31,7 @@ export interface Consequences {
     /** Null if the attempt changed nothing, because its delivery was cancelled before. */
     state: DeliveryState | null;
   }[];
-  cancelled: CancelledRow[];
+  cancelled: CancelledCount[];
 }
 
 type Recording = Pick<
@@ -73,16 +67,15 @@ async function recordSmooth(
   attempts: Attempt[],
 ): Promise<Consequences["recorded"]> {
   if (attempts.length === 0) return [];
-  const rows = attempts.map((one) => toRow(one, { state: "delivered", dueAt: null }));
-  const count = await recordDelivered(db, rows);
-  if (count === rows.length) return attempts.map((attempt) => ({ attempt, state: "delivered" }));
+  const count = await recordDelivered(db, attempts);
+  if (count === attempts.length)
+    return attempts.map((attempt) => ({ attempt, state: "delivered" }));
 
-  const late = new Set(await recordLate(db, rules, rows));
-  const delivered = new Set(await listDelivered(db, rows));
-  return attempts.flatMap((attempt, i): Consequences["recorded"] => {
-    const id = rows[i]?.id ?? "";
-    if (delivered.has(id)) return [{ attempt, state: "delivered" }];
-    return late.has(id) ? [{ attempt, state: null }] : [];
+  const late = new Set(await recordLate(db, rules, attempts));
+  const delivered = new Set(await listDelivered(db, attempts));
+  return attempts.flatMap((attempt): Consequences["recorded"] => {
+    if (delivered.has(attempt.id)) return [{ attempt, state: "delivered" }];
+    return late.has(attempt.id) ? [{ attempt, state: null }] : [];
   });
 }
 
@@ -97,83 +90,55 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
     );
     const isHeld = ({ claim }: Attempt) => leases.get(claim.id) === claim.leaseId;
 
-    const decided = health.map((row) =>
-      decide(rules, row, (bySubscription.get(row.id) ?? []).filter(isHeld)),
+    const decided = health.map(({ id, ...before }) => {
+      const held = (bySubscription.get(id) ?? []).filter(isHeld);
+      return { id, before, ...applyOutcomes(rules, before, held) };
+    });
+    const moves = decided.flatMap((one) => one.moves);
+    const attemptsTo = (state: DeliveryState) =>
+      moves.flatMap(({ attempt, next }) => (next.state === state ? [attempt] : []));
+    await recordDelivered(tx, attemptsTo("delivered"));
+    await recordUndelivered(
+      tx,
+      moves.filter(({ next }) => next.state !== "delivered"),
     );
-    const rows = decided.flatMap((one) => one.rows);
-    const delivered = rows.filter((row) => row.state === "delivered");
-    await recordDelivered(tx, delivered);
-    const undelivered = rows.filter((row) => row.state !== "delivered");
-    await recordUndelivered(tx, undelivered);
-    const changes = decided.flatMap((one) => one.change);
+    const changes = decided.filter(({ before }) => before.active);
     await updateHealth(tx, changes);
 
-    const disabled = changes.filter((c) => c.auto_disabled_at !== null).map((c) => c.id);
-    const { rows: cancelled, isSomeLeft } =
+    const disabled = changes.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id);
+    const { counts: cancelled, isSomeLeft } =
       disabled.length > 0 ? await cancelWaiting(tx, disabled, clock()) : NOTHING_CANCELLED;
 
     const late = attempts.filter((one) => !isHeld(one));
-    const lateRows = late.map((one) => toRow(one, { state: "cancelled", dueAt: null }));
-    const lateIds = new Set(await recordLate(tx, rules, lateRows));
-    const deadLettered = undelivered.filter((row) => row.state === "dead_lettered");
-    const recordedLate = late
-      .filter((_, i) => lateIds.has(lateRows[i]?.id ?? ""))
-      .map((attempt) => ({ attempt, state: null }));
-    const recordedHeld = decided.flatMap((one) => one.recorded);
-    const causes = decided.flatMap((one) => one.causes);
-    const published = await publishNotices(
-      recording,
-      tx,
-      noticesOf(causes, deadLettered, attempts),
+    const lateIds = new Set(await recordLate(tx, rules, late));
+    const deadLettered = attemptsTo("dead_lettered");
+    const causes = changes.flatMap(({ moves, disabledAt }) =>
+      moves.flatMap(({ attempt }) => (attempt.endedAt === disabledAt ? [attempt] : [])),
     );
+    const published = await publishNotices(recording, tx, noticesOf(causes, deadLettered));
     return {
       disabled,
       notices: published,
       deadLettered,
       cancelled,
       isSomeLeft,
-      recorded: [...recordedHeld, ...recordedLate],
+      recorded: [
+        ...moves.map(({ attempt, next }) => ({ attempt, state: next.state })),
+        ...late.filter(({ id }) => lateIds.has(id)).map((attempt) => ({ attempt, state: null })),
+      ],
     };
   });
   if (isSomeLeft) consequences.disabled.forEach(cancelling.cancelRest);
   return consequences;
 }
 
-/** Decides what the attempts of one subscription change. Their leases still hold. */
-function decide(
-  rules: Recording["rules"],
-  { id, consecutive_failures, active }: HealthRow,
-  attempts: Attempt[],
-) {
-  const before = { consecutiveFailures: consecutive_failures, active };
-  const { health, disabledAt, moves } = applyOutcomes(rules, before, attempts);
-  const change = {
-    id,
-    consecutive_failures: health.consecutiveFailures,
-    auto_disabled_at: disabledAt,
-  };
-  return {
-    rows: moves.map(({ attempt, next }) => toRow(attempt, next)),
-    recorded: moves.map(({ attempt, next }) => ({ attempt, state: next.state })),
-    change: active ? [change] : [],
-    causes: attempts.filter((attempt) => attempt.endedAt === disabledAt),
-  };
-}
-
-const NOTHING_CANCELLED = { rows: [], isSomeLeft: false };
+const NOTHING_CANCELLED = { counts: [], isSomeLeft: false };
 
 /** Returns the notices to the platform: first of disabled subscriptions, then of dead letters. */
-function noticesOf(
-  causes: Attempt[],
-  deadLettered: NewAttemptRow[],
-  attempts: Attempt[],
-): Notice[] {
-  const dead = new Set(deadLettered.map((row) => row.delivery_id));
+function noticesOf(causes: Attempt[], deadLettered: Attempt[]): Notice[] {
   return [
     ...causes.map((cause) => toNotice("vc.subscription.disabled", cause)),
-    ...attempts
-      .filter(({ claim }) => dead.has(claim.id))
-      .map((one) => toNotice("vc.delivery.dead_lettered", one)),
+    ...deadLettered.map((one) => toNotice("vc.delivery.dead_lettered", one)),
   ];
 }
 
@@ -192,38 +157,16 @@ function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Attempt): N
 async function recordLate(
   db: Queryable,
   { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
-  rows: NewAttemptRow[],
+  attempts: Attempt[],
 ): Promise<AttemptId[]> {
-  if (rows.length === 0) return [];
-  const earliest = Math.min(...rows.map((row) => row.attempted_at.getTime()));
+  if (attempts.length === 0) return [];
+  const earliest = Math.min(...attempts.map(({ startedAt }) => startedAt.getTime()));
   // An attempt can begin until its lease ends, and its delivery can be cancelled before that.
-  return recordLateAttempts(db, rows, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
+  return recordLateAttempts(db, attempts, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
 }
 
 /** The largest difference between the clocks of two processes. */
 const CLOCK_TOLERANCE_MS = 2 * SKEW_MAX_MS;
-
-function toRow({ claim, outcome, startedAt, endedAt }: Attempt, next: NextState): NewAttemptRow {
-  const { httpStatus, reason } = auditOf(outcome);
-  return {
-    id: timeOrderedId(startedAt),
-    delivery_id: claim.id,
-    lease_id: claim.leaseId,
-    subscription_id: claim.subscriptionId,
-    event_type: claim.type,
-    http_status: httpStatus,
-    reason,
-    duration_ms: durationMs(startedAt, endedAt),
-    attempted_at: startedAt,
-    state: next.state,
-    due_at: next.dueAt,
-  };
-}
-
-/** Clocks step. The result always fits the column. */
-function durationMs(from: Date, to: Date): number {
-  return Math.min(Math.max(0, to.getTime() - from.getTime()), 2 ** 31 - 1);
-}
 
 /** Postpones deliveries that could not be attempted: after an internal fault, by a minute. Counts no attempt. */
 export async function postpone(

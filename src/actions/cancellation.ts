@@ -1,4 +1,4 @@
-import { type CancelledRow, cancelWaiting } from "../postgres/cancellation.ts";
+import { type CancelledCount, cancelWaiting } from "../postgres/cancellation.ts";
 import { Crowded } from "../domain/errors.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
@@ -22,7 +22,7 @@ export interface CancellingOptions {
   max?: number;
   /** Called when a queue could not be cancelled, because no caller waits for the result. */
   onCancelFailed?: ((error: unknown) => void) | undefined;
-  onCancelled?: ((rows: CancelledRow[]) => void) | undefined;
+  onCancelled?: ((counts: CancelledCount[]) => void) | undefined;
 }
 
 const SUBSCRIPTIONS_MAX = 200;
@@ -38,7 +38,7 @@ export function createCancelling(
       try {
         for (let isSomeLeft = true; isSomeLeft && !isStopping;) {
           const cancelled = await cancelWaiting(db, ids, clock());
-          onCancelled?.(cancelled.rows);
+          onCancelled?.(cancelled.counts);
           isSomeLeft = cancelled.isSomeLeft;
         }
       } catch (error) {

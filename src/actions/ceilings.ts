@@ -21,12 +21,7 @@ export async function setCeiling(
       : await db.begin(async (tx) => {
           if (maxPerSecond === null) await deleteCeiling(tx, id);
           else {
-            const row = {
-              subscription_id: id,
-              max_per_second: maxPerSecond,
-              burst: burstOf(maxPerSecond),
-            };
-            await insertCeiling(tx, row, clock());
+            await insertCeiling(tx, id, { maxPerSecond, burst: burstOf(maxPerSecond) }, clock());
           }
           return findOperatedSubscription(tx, id);
         });

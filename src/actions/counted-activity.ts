@@ -3,11 +3,13 @@ import type { Attempt } from "../domain/attempt.ts";
 import { auditOf, type DeliveryState } from "../domain/delivery.ts";
 import { type DeliveryId, type OrganizationId, timeOfId } from "../domain/ids.ts";
 import type { Allowance } from "../domain/rate-window.ts";
-import type { CancelledRow } from "../postgres/cancellation.ts";
+import type { CancelledCount } from "../postgres/cancellation.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { Consequences } from "./attempts.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { NewEvent, Published, DueSubscription } from "./publication.ts";
+import type { DueSubscription } from "../domain/due-notice.ts";
+import type { NewEvent } from "../domain/event.ts";
+import type { Published } from "./publication.ts";
 import type { PublishedNotice } from "./notices.ts";
 import type { Publishing } from "./publishing.ts";
 
@@ -67,14 +69,10 @@ export function countRequest(
   });
 }
 
-export function countCancelled(activity: ActivityLog, rows: readonly CancelledRow[]): void {
-  for (const {
-    cancelled,
-    organization_id: organizationId,
-    subscription_id: subscriptionId,
-  } of rows) {
-    activity.note({ organizationId, subscriptionId }, (counts) => {
-      counts.add("cancelled", cancelled);
+export function countCancelled(activity: ActivityLog, counted: readonly CancelledCount[]): void {
+  for (const one of counted) {
+    activity.note(one, (counts) => {
+      counts.add("cancelled", one.cancelled);
     });
   }
 }

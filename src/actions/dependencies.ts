@@ -4,15 +4,17 @@ import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Problem } from "../domain/overview.ts";
 import type { Rules } from "../domain/subscription.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { Presented, PresentedKey } from "../postgres/admission.ts";
 import type { Database } from "../postgres/database.ts";
 import type { ActivityLog } from "./activity-log.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
 import type { SealedSubscriptionRow } from "../postgres/subscriptions.ts";
 import type { BoundedCache } from "../lib/bounded-cache.ts";
-import type { Admitted, Presented } from "./admitted.ts";
 import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
-import type { NewEvent, Published, DueSubscription, Reservation } from "./publication.ts";
+import type { DueSubscription } from "../domain/due-notice.ts";
+import type { NewEvent } from "../domain/event.ts";
+import type { Published, Reservation } from "./publication.ts";
 import type { Proofs } from "./proofs.ts";
 
 /** The dependencies that the dispatcher and the actions share. */
@@ -59,6 +61,13 @@ export interface Parts extends Foundations {
   nudge: (due: DueSubscription[]) => void;
   /** Reserves free slots of this process's dispatcher, if there is one, for deliveries that are being published. */
   reserve: () => Reservation;
+}
+
+/** A key that admits its request. `place` is the request's number in its organization's window, from 1. */
+export interface Admitted {
+  key: PresentedKey;
+  place: number;
+  openedAt: Date;
 }
 
 /** A subscription, and the organization that asks for it. Null: an operator. */

@@ -1,17 +1,14 @@
 import { after } from "../domain/clock.ts";
 import { PartnerError } from "../domain/errors.ts";
-import { ANSWER_KEPT_MS, type KeyedRoute } from "../domain/idempotency-key.ts";
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { ANSWER_KEPT_MS } from "../domain/idempotency-key.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 import { open, seal, whySealed } from "../domain/sealed-secret.ts";
 import { isInUse, type Queryable } from "../postgres/database.ts";
 import { type AnswerKey, findKeptAnswer, insertKeptAnswer } from "../postgres/kept-answers.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** A request with an Idempotency-Key. */
-export interface KeyedRequest {
-  organizationId: OrganizationId;
-  route: KeyedRoute;
-  key: string;
+export interface KeyedRequest extends AnswerKey {
   /** The SHA-256 of the request's path and body. */
   hash: Buffer;
 }
@@ -57,47 +54,39 @@ async function findAnswer(
   request: KeyedRequest,
 ): Promise<string | null> {
   const own = db.of(request.organizationId);
-  const kept = await findKeptAnswer(own, keyOf(request), after(clock(), -ANSWER_KEPT_MS));
+  const kept = await findKeptAnswer(own, request, after(clock(), -ANSWER_KEPT_MS));
   if (kept === null) return null;
-  if (!kept.request_hash.equals(request.hash)) {
+  if (!kept.requestHash.equals(request.hash)) {
     throw new PartnerError(
       "idempotency_key_reused",
       "The Idempotency-Key was used for a different request.",
     );
   }
-  if (kept.sealed_answer === null) {
+  if (kept.sealedAnswer === null) {
     throw new PartnerError("not_found", "There is no such resource.");
   }
-  const answer = open(ring, placeOf(kept), kept.sealed_answer);
-  if (answer === null) throw new Error(`a kept answer ${whySealed(ring, kept.sealed_answer)}`);
+  const answer = open(ring, placeOf(kept), kept.sealedAnswer);
+  if (answer === null) throw new Error(`a kept answer ${whySealed(ring, kept.sealedAnswer)}`);
   return answer;
 }
 
 function keeper({ clock, ring }: Deps, request: KeyedRequest): Keep {
   return async (tx, subscriptionId, body) => {
     const now = clock();
-    const row = {
-      ...keyOf(request),
-      request_hash: request.hash,
-      subscription_id: subscriptionId,
-      sealed_answer: seal(ring, placeOf(keyOf(request)), body),
-      at: now,
-    };
+    const { hash: requestHash, ...key } = request;
+    const sealedAnswer = seal(ring, placeOf(key), body);
+    const answer = { ...key, requestHash, subscriptionId, sealedAnswer, at: now };
     const times = { expired: after(now, -ANSWER_KEPT_MS), waitMs: WINNER_WAIT_MS };
-    const isKept = await insertKeptAnswer(tx, row, times).catch((error: unknown) => {
+    const isKept = await insertKeptAnswer(tx, answer, times).catch((error: unknown) => {
       throw isInUse(error) ? inProgress() : error;
     });
     if (!isKept) throw inProgress();
   };
 }
 
-function keyOf({ organizationId, route, key }: KeyedRequest): AnswerKey {
-  return { organization_id: organizationId, route, key };
-}
-
 /** Returns the place that a sealed answer is bound to: its row. */
-export function placeOf({ organization_id, route, key }: AnswerKey): string {
-  return `${organization_id} ${route} ${key}`;
+export function placeOf({ organizationId, route, key }: AnswerKey): string {
+  return `${organizationId} ${route} ${key}`;
 }
 
 function inProgress(): PartnerError {

@@ -4,7 +4,7 @@ import type { Queryable } from "../postgres/database.ts";
 import { findOrganization, findOrganizations } from "../postgres/organizations.ts";
 import type { Foundations } from "./dependencies.ts";
 import { publish } from "./publish.ts";
-import type { DueSubscription } from "./publication.ts";
+import type { DueSubscription } from "../domain/due-notice.ts";
 
 /** A published notice. */
 export interface PublishedNotice {

@@ -24,12 +24,11 @@ export async function createOrganization(
   { slug, rateLimitPerMinute = RATE_LIMIT_DEFAULT }: OrganizationRequest,
 ): Promise<OrganizationRow> {
   requireNoFaults([...slugFaults(slug), ...rateLimitFaults(rateLimitPerMinute)]);
-  const row = {
-    ...{ id: randomId(), slug },
-    rate_limit_per_minute: rateLimitPerMinute,
-    created_at: clock(),
-  };
-  const organization = await insertOrganization(db, row, shard);
+  const organization = await insertOrganization(
+    db,
+    { id: randomId(), slug, rateLimitPerMinute, createdAt: clock() },
+    shard,
+  );
   if (!organization) throw new PartnerError("slug_taken", "An organization has this slug already.");
   return organization;
 }
@@ -73,7 +72,7 @@ export async function closeOrganization(
   name: string,
 ): Promise<OrganizationRow> {
   const { id } = await getOrganization({ db }, name, { withClosed: true });
-  const { organization, deleted, rows, isSomeLeft } = await db.begin(async (tx) => {
+  const { organization, deleted, counts, isSomeLeft } = await db.begin(async (tx) => {
     const now = clock();
     const organization = await close(tx, id, now);
     if (!organization) throw noSuchOrganization();
@@ -81,7 +80,7 @@ export async function closeOrganization(
     const deleted = await deleteSubscriptionsOf(tx, id, now);
     return { organization, deleted, ...(await cancelWaiting(tx, deleted, now)) };
   });
-  countCancelled(activity, rows);
+  countCancelled(activity, counts);
   if (isSomeLeft) deleted.forEach(cancelling.cancelRest);
   return organization;
 }

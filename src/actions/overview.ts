@@ -22,7 +22,7 @@ import {
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listNodes } from "../postgres/event-types.ts";
 import { type FailingExport, findFailingExport } from "../postgres/history-exports.ts";
-import type { ProcessRow } from "../postgres/processes.ts";
+import type { KnownProcess } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
 import { listKnownProcesses, mergeProcesses } from "./processes.ts";
@@ -158,7 +158,7 @@ export function composeOverview(
         estimated: parts.some(({ waiting }) => waiting.estimated),
       },
       oldest_due_seconds: Math.floor(lagSeconds),
-      attempts_under_way: alive.reduce((sum, one) => sum + one.attempts_under_way, 0),
+      attempts_under_way: alive.reduce((sum, one) => sum + one.attemptsUnderWay, 0),
     },
     ...trends,
     processes: processes.map((one) => viewProcess(one, now)),
@@ -209,7 +209,7 @@ function viewRecent(points: ActivityPoint[], now: Date) {
   };
 }
 
-function atProcess(problem: Problem, { host, pid }: ProcessRow): Problem {
+function atProcess(problem: Problem, { host, pid }: KnownProcess): Problem {
   return { ...problem, detail: `${problem.detail} (${host}, process ${pid})` };
 }
 
@@ -219,15 +219,15 @@ function lagProblem(seconds: number, nextDue: Date | null): Problem[] {
   return [{ code: "lag", detail, since: after(nextDue, LAG_MAX_SECONDS * 1000).toISOString() }];
 }
 
-function processProblems(processes: ProcessRow[], alive: ProcessRow[], now: Date): Problem[] {
-  const missed = missedAt(now, processes).map(({ role, host, pid, last_seen_at }) => ({
+function processProblems(processes: KnownProcess[], alive: KnownProcess[], now: Date): Problem[] {
+  const missed = missedAt(now, processes).map(({ role, host, pid, lastSeenAt }) => ({
     code: "process_gone",
     detail: `A process (${role}, ${host}, process ${pid}) stopped reporting, and none has started in its place.`,
-    since: last_seen_at.toISOString(),
+    since: lastSeenAt.toISOString(),
   }));
   if (alive.some(({ role }) => role !== "api")) return missed;
   const last = Math.max(
-    ...processes.filter(({ role }) => role !== "api").map((one) => one.last_seen_at.getTime()),
+    ...processes.filter(({ role }) => role !== "api").map((one) => one.lastSeenAt.getTime()),
   );
   const detail = "No process delivers events: start one with ROLE=all or ROLE=dispatcher.";
   const since = Number.isFinite(last) ? new Date(last) : now;

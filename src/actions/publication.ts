@@ -1,24 +1,6 @@
 import type { Claim } from "../domain/attempt.ts";
-import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { EventId, SubscriptionId } from "../domain/ids.ts";
 import type { EarlyLeases } from "../postgres/events.ts";
-
-/** An event to publish. */
-export interface NewEvent {
-  organizationId: OrganizationId;
-  type: string;
-  /** JSON text without control characters. */
-  data: string;
-  /** Default: the time of publishing. */
-  occurredAt?: Date;
-  /** Default: every active subscription of the organization that lists the type. */
-  subscriptionId?: SubscriptionId;
-  /** A second event of the organization with this key within 24 hours is a duplicate. */
-  dedupeKey?: string;
-  /** The id of the request that publishes it. */
-  requestId?: string;
-  /** The span that publishes it. */
-  traceparent?: string;
-}
 
 export interface Published {
   /** The id of the event. For a duplicate: of the first event. */
@@ -36,5 +18,3 @@ export interface Reservation extends Pick<EarlyLeases, "slots" | "except"> {
 }
 
 export const NO_SLOTS: Reservation = { slots: 0, except: [], end: () => undefined };
-
-export type { DueSubscription } from "../domain/due-notice.ts";

@@ -4,7 +4,8 @@ import { batch, type BatchOptions } from "../lib/batch.ts";
 import { isDeadlock, isInUse } from "../postgres/database.ts";
 import type { Parts } from "./dependencies.ts";
 import { publishAtOnce } from "./publish.ts";
-import { type NewEvent, type Published, NO_SLOTS } from "./publication.ts";
+import type { NewEvent } from "../domain/event.ts";
+import { type Published, NO_SLOTS } from "./publication.ts";
 
 /** How long slots stay reserved for an event whose dedupe key another publisher holds and has not committed. */
 const KEY_WAIT_MS = 100;

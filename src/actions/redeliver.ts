@@ -40,10 +40,10 @@ export async function redeliver(
 
   const now = clock();
   const id = timeOrderedId(now);
-  const { finished_at } = delivery;
+  const { finished_at: finishedAt, event_id: eventId } = delivery;
   const isMade = await db.begin(async (tx) => {
-    if (finished_at) await lockFinished(tx, [{ id: delivery.id, finished_at }]);
-    const row = { delivery_id: delivery.id, redelivery_id: id, event_id: delivery.event_id };
+    if (finishedAt) await lockFinished(tx, [{ id: delivery.id, finishedAt }]);
+    const row = { deliveryId: delivery.id, redeliveryId: id, eventId };
     const made = await insertRedeliveries(tx, [row], { to: subscription.id, job: null, now });
     return made.length === 1;
   });

@@ -14,7 +14,7 @@ import {
   findNextSubscription,
   listPassed,
   PASSED_MAX,
-  type PassedRow,
+  type PassedDelivery,
 } from "../postgres/redelivery-scan.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -92,9 +92,12 @@ async function continueJob(tx: Queryable, job: JobRow, now: Date): Promise<Set<S
 }
 
 /** Returns the first `room` deliveries that match, and the last one that was read. */
-function take(passed: PassedRow[], room: number): { taken: PassedRow[]; last?: PassedRow } {
-  const taken: PassedRow[] = [];
-  let last: PassedRow | undefined;
+function take(
+  passed: PassedDelivery[],
+  room: number,
+): { taken: PassedDelivery[]; last?: PassedDelivery } {
+  const taken: PassedDelivery[] = [];
+  let last: PassedDelivery | undefined;
   for (const row of passed) {
     if (taken.length === room) break;
     if (row.fits) taken.push(row);
@@ -106,7 +109,7 @@ function take(passed: PassedRow[], room: number): { taken: PassedRow[]; last?: P
 /** Sends deliveries again. Skips those that were already sent again. Sends nothing to a subscription that is not active. */
 async function redeliverAll(
   tx: Queryable,
-  rows: PassedRow[],
+  rows: PassedDelivery[],
   { job, target, now }: { job: JobRow; target: SubscriptionId; now: Date },
 ): Promise<{ done: number; skipped: number; failed: number }> {
   if (rows.length === 0) return { done: 0, skipped: 0, failed: 0 };
@@ -119,7 +122,7 @@ async function redeliverAll(
   );
   const fresh = rows
     .filter(({ id }) => !redelivered.has(id))
-    .map(({ id, event_id }) => ({ delivery_id: id, redelivery_id: timeOrderedId(now), event_id }));
+    .map(({ id, eventId }) => ({ deliveryId: id, redeliveryId: timeOrderedId(now), eventId }));
   const skipped = rows.length - fresh.length;
 
   const [subscription] = await findSubscriptions(tx, [target]);

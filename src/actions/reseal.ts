@@ -3,12 +3,12 @@ import { keyIdOf, open, seal } from "../domain/sealed-secret.ts";
 import {
   listSealedAnswers,
   replaceSealedAnswer,
-  type SealedAnswerRow,
+  type SealedAnswer,
 } from "../postgres/kept-answers.ts";
 import {
   listSealedSecrets,
   replaceSealedSecret,
-  type SealedSecretRow,
+  type SealedSecret,
 } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { placeOf } from "./kept-answers.ts";
@@ -60,14 +60,14 @@ export async function reseal({ db, ring }: Sealing): Promise<Resealed> {
   };
 }
 
-interface Sealed extends SealedSecretRow {
+interface Sealed extends SealedSecret {
   /** Null if no key of the ring opens it. */
   secret: string | null;
 }
 
 async function resealOne(
   { db, ring }: Sealing,
-  { id, sealed_secret: from, secret }: Sealed,
+  { id, sealedSecret: from, secret }: Sealed,
 ): Promise<"resealed" | "unchanged" | "unreadable" | "gone"> {
   if (secret === null) return "unreadable";
   if (keyIdOf(from) === ring[0].id) return "unchanged";
@@ -77,11 +77,11 @@ async function resealOne(
 
 async function resealAnswer(
   { db, ring }: Sealing,
-  { answer, ...row }: SealedAnswerRow & { answer: string | null },
+  { answer, ...row }: SealedAnswer & { answer: string | null },
 ): Promise<"resealed" | "unchanged" | "unreadable" | "gone"> {
   if (answer === null) return "unreadable";
-  if (keyIdOf(row.sealed_answer) === ring[0].id) return "unchanged";
-  const change = { from: row.sealed_answer, to: seal(ring, placeOf(row), answer) };
+  if (keyIdOf(row.sealedAnswer) === ring[0].id) return "unchanged";
+  const change = { from: row.sealedAnswer, to: seal(ring, placeOf(row), answer) };
   return (await replaceSealedAnswer(db, row, change)) ? "resealed" : "gone";
 }
 
@@ -93,15 +93,15 @@ export async function surveySecrets({ db, ring }: Sealing) {
   const byKey = new Map(ring.map(({ id }) => [id, 0]));
   let unreadable = 0;
   for await (const batch of sealedSecrets({ db, ring })) {
-    for (const { sealed_secret, secret } of batch) {
-      const keyId = keyIdOf(sealed_secret);
+    for (const { sealedSecret, secret } of batch) {
+      const keyId = keyIdOf(sealedSecret);
       if (secret === null || keyId === null) unreadable++;
       else byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
     }
   }
   for await (const batch of sealedAnswers({ db, ring })) {
-    for (const { sealed_answer, answer } of batch) {
-      const keyId = keyIdOf(sealed_answer);
+    for (const { sealedAnswer, answer } of batch) {
+      const keyId = keyIdOf(sealedAnswer);
       if (answer !== null && keyId !== null) byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
     }
   }
@@ -124,18 +124,18 @@ export async function requireRingInUse(sealing: Sealing): Promise<void> {
 
 async function* sealedSecrets({ db, ring }: Sealing): AsyncGenerator<Sealed[]> {
   for (let after: string | null = null; ;) {
-    const batch: SealedSecretRow[] = await listSealedSecrets(db, { after, limit: BATCH });
+    const batch: SealedSecret[] = await listSealedSecrets(db, { after, limit: BATCH });
     after = batch.at(-1)?.id ?? null;
     if (after === null) return;
-    yield batch.map((row) => ({ ...row, secret: open(ring, row.id, row.sealed_secret) }));
+    yield batch.map((row) => ({ ...row, secret: open(ring, row.id, row.sealedSecret) }));
   }
 }
 
 async function* sealedAnswers({ db, ring }: Sealing) {
-  for (let after: SealedAnswerRow | null = null; ;) {
-    const batch: SealedAnswerRow[] = await listSealedAnswers(db, { after, limit: BATCH });
+  for (let after: SealedAnswer | null = null; ;) {
+    const batch: SealedAnswer[] = await listSealedAnswers(db, { after, limit: BATCH });
     after = batch.at(-1) ?? null;
     if (after === null) return;
-    yield batch.map((row) => ({ ...row, answer: open(ring, placeOf(row), row.sealed_answer) }));
+    yield batch.map((row) => ({ ...row, answer: open(ring, placeOf(row), row.sealedAnswer) }));
   }
 }

@@ -128,12 +128,12 @@ export async function deleteSubscription(
 ): Promise<void> {
   if (id === null) throw noSuchSubscription();
   const own = organizationId === null ? db : db.of(organizationId);
-  const { rows, isSomeLeft } = await own.begin(async (tx) => {
+  const { counts, isSomeLeft } = await own.begin(async (tx) => {
     const now = clock();
     if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
     return cancelWaiting(tx, [id], now);
   });
-  countCancelled(activity, rows);
+  countCancelled(activity, counts);
   if (isSomeLeft) cancelling.cancelRest(id);
 }
 

@@ -2,7 +2,7 @@ import type { Attempt, Claim } from "../domain/attempt.ts";
 import type { Clock } from "../domain/clock.ts";
 import { type Signal, signalOf } from "../domain/concurrency-limit.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
-import { publicId } from "../domain/ids.ts";
+import { publicId, timeOrderedId } from "../domain/ids.ts";
 import type { InternalFault, Outcome } from "../domain/outcome.ts";
 import { NO_TRACER, type Span, type Tracer } from "../lib/tracing.ts";
 import { internalFault } from "./attempt-failed.ts";
@@ -54,13 +54,13 @@ export function createDeliverer({
     }
     if (outcome.kind === "deferred") return { signal, recorded: defer(claim) };
 
-    const attempt = { claim, outcome, startedAt, endedAt: clock() };
+    const attempt = { id: timeOrderedId(startedAt), claim, outcome, startedAt, endedAt: clock() };
     onEnded(attempt);
     return { signal, recorded: record(attempt) };
   };
 
   async function outcomeOf(claim: Claim, startedAt: Date, span: Span | null): Promise<Outcome> {
-    const { url, signingSecret, body, lostLeases: lostLeases } = claim;
+    const { url, signingSecret, body, lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.
     if (startedAt >= claim.leasedUntil) return internalFault("lease_spent");

@@ -1,6 +1,7 @@
 import type { Taken, Wanted } from "../actions/claims.ts";
 import type { Claim } from "../domain/attempt.ts";
-import { type DueSubscription, NO_SLOTS, type Reservation } from "../actions/publication.ts";
+import type { DueSubscription } from "../domain/due-notice.ts";
+import { NO_SLOTS, type Reservation } from "../actions/publication.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { createDeliverer } from "./deliver.ts";

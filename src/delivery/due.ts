@@ -1,4 +1,4 @@
-import type { DueSubscription } from "../actions/publication.ts";
+import type { DueSubscription } from "../domain/due-notice.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { WakeSignal } from "./wake-signal.ts";
 

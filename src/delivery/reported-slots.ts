@@ -8,7 +8,7 @@ export type Slotted = Pick<Dispatcher, "inFlight" | "holders" | "slowed">;
 export function countSlots(dispatcher: Slotted | null) {
   const holders: Holders["organizations"] = dispatcher?.holders.organizations ?? [];
   return {
-    attempts_under_way: dispatcher?.inFlight ?? 0,
+    attemptsUnderWay: dispatcher?.inFlight ?? 0,
     organizations: holders
       .sort(([, a], [, b]) => b - a)
       .slice(0, ORGANIZATIONS_REPORTED)

@@ -1,4 +1,4 @@
-import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "./ids.ts";
+import type { AttemptId, DeliveryId, EventId, OrganizationId, SubscriptionId } from "./ids.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** A delivery that this process may attempt until the lease ends. */
@@ -23,6 +23,7 @@ export interface Claim {
 
 /** An attempt that has ended. Internal faults and deferrals are no attempts. */
 export interface Attempt {
+  id: AttemptId;
   claim: Claim;
   outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>;
   startedAt: Date;

@@ -21,15 +21,15 @@ interface Started extends Seen {
 
 /** Returns the starts and stops. A start is a release if the process before it had another version. */
 export function marksOfProcesses(processes: readonly Started[], now: Date): Mark[] {
-  const byStart = processes.toSorted((a, b) => a.started_at.getTime() - b.started_at.getTime());
+  const byStart = processes.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   return byStart.flatMap((one, index) => {
-    const { host, pid, version, started_at: at } = one;
+    const { host, pid, version, startedAt: at } = one;
     const isRelease = (byStart[index - 1]?.version ?? version) !== version;
     const start: Mark = isRelease
       ? { at, kind: "release", label: `release ${version} started on ${host}` }
       : { at, kind: "started", label: `${host} ${pid} started` };
     return processStateAt(now, one) === ("gone" satisfies ProcessState)
-      ? [start, { at: one.last_seen_at, kind: "stopped", label: `${host} ${pid} stopped` }]
+      ? [start, { at: one.lastSeenAt, kind: "stopped", label: `${host} ${pid} stopped` }]
       : [start];
   });
 }

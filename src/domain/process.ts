@@ -18,17 +18,17 @@ export const SLOWED_REPORTED = 100;
 /** The last report of a process. */
 export interface Seen {
   role: ProcessRole;
-  started_at: Date;
-  last_seen_at: Date;
-  is_stopping: boolean;
+  startedAt: Date;
+  lastSeenAt: Date;
+  isStopping: boolean;
   /** Null unless the process reported its end. */
-  ended_at: Date | null;
+  endedAt: Date | null;
 }
 
 export function processStateAt(now: Date, seen: Seen): ProcessState {
-  const isSilent = now.getTime() - seen.last_seen_at.getTime() >= SILENT_MS;
-  if (seen.ended_at !== null || isSilent) return "gone";
-  return seen.is_stopping ? "stopping" : "running";
+  const isSilent = now.getTime() - seen.lastSeenAt.getTime() >= SILENT_MS;
+  if (seen.endedAt !== null || isSilent) return "gone";
+  return seen.isStopping ? "stopping" : "running";
 }
 
 /**
@@ -40,14 +40,14 @@ export function missedAt<Process extends Seen>(
   processes: readonly Process[],
 ): Process[] {
   const lost = processes
-    .filter((one) => one.ended_at === null && processStateAt(now, one) === "gone")
-    .sort((a, b) => a.last_seen_at.getTime() - b.last_seen_at.getTime());
+    .filter((one) => one.endedAt === null && processStateAt(now, one) === "gone")
+    .sort((a, b) => a.lastSeenAt.getTime() - b.lastSeenAt.getTime());
   const starters = processes
     .filter((one) => !lost.includes(one))
-    .sort((a, b) => a.started_at.getTime() - b.started_at.getTime());
+    .sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   return lost.filter((one) => {
     const place = starters.findIndex(
-      ({ role, started_at }) => role === one.role && started_at > one.last_seen_at,
+      ({ role, startedAt }) => role === one.role && startedAt > one.lastSeenAt,
     );
     if (place !== -1) starters.splice(place, 1);
     return place === -1;

@@ -16,6 +16,12 @@ export const SUBSCRIPTIONS_MAX = 10_000;
 /** The length limit of a subscription's event types, joined by commas. */
 export const EVENTS_LENGTH_MAX = 2_000;
 
+/** The consequence of an attempt for its delivery. */
+export interface Move {
+  attempt: Attempt;
+  next: NextState;
+}
+
 export interface Rules {
   retryDelaysMs: readonly number[];
   autoDisableAfter: number;
@@ -30,7 +36,7 @@ export function applyOutcomes(
   rules: Rules,
   before: Health,
   attempts: readonly Attempt[],
-): { health: Health; disabledAt: Date | null; moves: { attempt: Attempt; next: NextState }[] } {
+): { health: Health; disabledAt: Date | null; moves: Move[] } {
   let { consecutiveFailures, active } = before;
   let disabledAt: Date | null = null;
 

@@ -3,32 +3,28 @@ import type { OrganizationId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
-/** The parts of a token, and the number of requests that present it. */
-export interface PresentedKey {
-  key_id: string;
+/** A token as a request presents it. */
+export interface Presented {
+  keyId: string;
   /** Hex. */
-  secret_hash: string;
-  requests: number;
+  secretHash: string;
 }
 
 /** An active key. If the secret was right, also the state of its organization's window. */
-export interface AdmissionRow {
-  key_id: string;
-  /** Hex. */
-  secret_hash: string;
+export interface PresentedKey extends Presented {
   scopes: Scope[];
-  organization_id: OrganizationId;
+  organizationId: OrganizationId;
   slug: string;
-  rate_limit_per_minute: number;
-  is_counted: boolean;
+  rateLimitPerMinute: number;
+  isCounted: boolean;
   /** ISO 8601. Null if nothing was counted or there is no window yet. */
-  opened_at: string | null;
+  openedAt: string | null;
   /** Requests that the window had counted before these. */
-  used_before: number | null;
+  usedBefore: number | null;
 }
 
 /**
- * Finds keys and counts their requests. A request with the right secret counts in its organization's window, up to the limit.
+ * Finds keys and counts the `requests` that present them. A request with the right secret counts in its organization's window, up to the limit.
  * If a window opened at or before `expired`, a new one opens. The counts are exact across processes, because the rows are
  * locked in one order.
  *
@@ -37,17 +33,17 @@ export interface AdmissionRow {
  */
 export async function admitKeys(
   db: Queryable,
-  presented: PresentedKey[],
+  presented: (Presented & { requests: number })[],
   { now, expired }: { now: Date; expired: Date },
-): Promise<AdmissionRow[]> {
+): Promise<PresentedKey[]> {
   // One JSON value, because the driver takes twice as long for rows with so many columns.
-  const [answer] = await db<[{ keys: (AdmissionRow & { is_active: boolean })[] | null }]>`
+  const [answer] = await db<[{ keys: (PresentedKey & { isActive: boolean })[] | null }]>`
     with credential as (
       select p.requests, k.key_id, k.secret_hash, k.scopes, k.organization_id, o.slug, o.rate_limit_per_minute,
              k.key_id = p.key_id and k.revoked_at is null as is_active,
              k.key_id = p.key_id and k.revoked_at is null and k.secret_hash = decode(p.secret_hash, 'hex') as is_counted
-        from unnest(${arrayText(presented.map((p) => p.key_id))}::text::text[],
-                    ${arrayText(presented.map((p) => p.secret_hash))}::text::text[],
+        from unnest(${arrayText(presented.map((p) => p.keyId))}::text::text[],
+                    ${arrayText(presented.map((p) => p.secretHash))}::text::text[],
                     ${arrayText(presented.map((p) => p.requests))}::text::int[]) as p (key_id, secret_hash, requests)
        cross join lateral (
          (select key_id, secret_hash, scopes, organization_id, revoked_at from api_keys where key_id = p.key_id)
@@ -80,12 +76,14 @@ export async function admitKeys(
     )
     select json_agg(key) as keys
       from (
-        select c.key_id, encode(c.secret_hash, 'hex') as secret_hash, c.scopes, c.organization_id, c.slug,
-               c.rate_limit_per_minute, c.is_active, c.is_counted, n.opened_at, n.used_before
+        select c.key_id as "keyId", encode(c.secret_hash, 'hex') as "secretHash", c.scopes,
+               c.organization_id as "organizationId", c.slug, c.rate_limit_per_minute as "rateLimitPerMinute",
+               c.is_active as "isActive", c.is_counted as "isCounted", n.opened_at as "openedAt",
+               n.used_before as "usedBefore"
           from credential c
           left join counted n on n.organization_id = c.organization_id
       ) key`;
-  return (answer.keys ?? []).filter((key) => key.is_active);
+  return (answer.keys ?? []).filter((key) => key.isActive);
 }
 
 /** Gives an expired window to each organization that has none. */

@@ -15,14 +15,22 @@ export interface ApiKeyRow {
 /** Returns false if the key id exists or the organization is closed. Waits for a closing that has not committed. */
 export async function insertApiKey(
   db: Queryable,
-  row: Omit<ApiKeyRow, "last_used_at" | "revoked_at"> & { secret_hash: string },
+  key: {
+    keyId: string;
+    organizationId: OrganizationId;
+    /** Hex. */
+    secretHash: string;
+    scopes: Scope[];
+    label: string | null;
+    createdAt: Date;
+  },
 ): Promise<boolean> {
   const { count } = await db`
     insert into api_keys (key_id, organization_id, secret_hash, scopes, label, created_at)
-    select ${row.key_id}, id, decode(${row.secret_hash}, 'hex'), ${row.scopes}::text[], ${row.label}::text,
-           ${row.created_at}::timestamptz
+    select ${key.keyId}, id, decode(${key.secretHash}, 'hex'), ${key.scopes}::text[], ${key.label}::text,
+           ${key.createdAt}::timestamptz
       from organizations
-     where id = ${row.organization_id} and closed_at is null
+     where id = ${key.organizationId} and closed_at is null
        for share
     on conflict (key_id) do nothing`;
   return count === 1;
@@ -86,13 +94,13 @@ export async function revokeKeysOf(
 /** Updates rows in one order, so that two processes cannot deadlock. */
 export async function updateLastUsed(
   db: Queryable,
-  used: { key_id: string; at: Date }[],
+  used: (readonly [keyId: string, at: Date])[],
 ): Promise<void> {
-  const rows = used.toSorted((a, b) => (a.key_id < b.key_id ? -1 : 1));
+  const rows = used.toSorted(([a], [b]) => (a < b ? -1 : 1));
   await db`
     update api_keys k
        set last_used_at = greatest(k.last_used_at, u.at)
-      from unnest(${rows.map((u) => u.key_id)}::text[], ${rows.map((u) => u.at.toISOString())}::timestamptz[])
+      from unnest(${rows.map(([keyId]) => keyId)}::text[], ${rows.map(([, at]) => at.toISOString())}::timestamptz[])
            as u (key_id, at)
      where k.key_id = u.key_id`;
 }

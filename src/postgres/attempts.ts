@@ -1,36 +1,18 @@
-import type { DeliveryState } from "../domain/delivery.ts";
-import type { AttemptId, DeliveryId, SubscriptionId } from "../domain/ids.ts";
-import { arrayText } from "./array-text.ts";
+import type { Attempt } from "../domain/attempt.ts";
+import { auditOf } from "../domain/delivery.ts";
+import type { AttemptId } from "../domain/ids.ts";
+import type { Move } from "../domain/subscription.ts";
+import { arrayText, type Columns, type Value } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
-
-/** An attempt with its outcome, and the next state of its delivery. */
-export interface NewAttemptRow {
-  id: AttemptId;
-  delivery_id: DeliveryId;
-  lease_id: string;
-  subscription_id: SubscriptionId;
-  event_type: string;
-  http_status: number;
-  /** Null if the attempt succeeded. */
-  reason: string | null;
-  duration_ms: number;
-  attempted_at: Date;
-  state: DeliveryState;
-  /** Set only if the state is `waiting`. */
-  due_at: Date | null;
-}
 
 /**
  * Records successes: finishes their deliveries and resets the failure counters. Returns how many it recorded. If a
  * lease was lost, the delivery has a newer lease, perhaps of this process. It is not changed.
  */
-export async function recordDelivered(
-  db: Queryable,
-  ended: Omit<NewAttemptRow, "event_type" | "reason" | "state" | "due_at">[],
-): Promise<number> {
-  if (ended.length === 0) return 0;
-  const column = columnsOf(ended);
-  const recovering = new Set(ended.map((e) => e.subscription_id));
+export async function recordDelivered(db: Queryable, attempts: Attempt[]): Promise<number> {
+  if (attempts.length === 0) return 0;
+  const column = columnsOf(attempts.toSorted(byDelivery));
+  const recovering = new Set(attempts.map(({ claim }) => claim.subscriptionId));
   const { count } = await db`
     with ended as (
       select *
@@ -77,10 +59,10 @@ export async function recordDelivered(
  * Records attempts that leave their deliveries waiting, dead-lettered or cancelled. Returns how many it recorded, like
  * `recordDelivered`.
  */
-export async function recordUndelivered(db: Queryable, ended: NewAttemptRow[]): Promise<number> {
-  if (ended.length === 0) return 0;
+export async function recordUndelivered(db: Queryable, moves: Move[]): Promise<number> {
+  if (moves.length === 0) return 0;
   const { count } = await db`
-    with ended as (${rowsOf(db, ended)}),
+    with ended as (${rowsOf(db, moves)}),
     kept as (
       update waiting_deliveries q
          set attempts = q.attempts + 1, due_at = e.due_at, lease_id = null, leased_until = null, lost_leases = 0,
@@ -119,26 +101,24 @@ export async function recordUndelivered(db: Queryable, ended: NewAttemptRow[]): 
 }
 
 /** Returns the ids of those attempts that are recorded as successes. */
-export async function listDelivered(
-  db: Queryable,
-  ended: Pick<NewAttemptRow, "id" | "delivery_id">[],
-): Promise<AttemptId[]> {
+export async function listDelivered(db: Queryable, attempts: Attempt[]): Promise<AttemptId[]> {
   const rows = await db<{ success_id: AttemptId }[]>`
     select success_id
       from finished_deliveries
-     where id = any(${ended.map((e) => e.delivery_id)}::uuid[])
-       and success_id = any(${ended.map((e) => e.id)}::uuid[])`;
+     where id = any(${attempts.map(({ claim }) => claim.id)}::uuid[])
+       and success_id = any(${attempts.map(({ id }) => id)}::uuid[])`;
   return rows.map((row) => row.success_id);
 }
 
 /** Records attempts that ran while their deliveries were cancelled. Changes nothing else. Returns their ids. */
 export async function recordLateAttempts(
   db: Queryable,
-  ended: NewAttemptRow[],
+  attempts: Attempt[],
   cancelledSince: Date,
 ): Promise<AttemptId[]> {
+  const moves = attempts.map((attempt): Move => ({ attempt, next: CANCELLED }));
   const rows = await db<{ id: AttemptId }[]>`
-    with ended as (${rowsOf(db, ended)}),
+    with ended as (${rowsOf(db, moves)}),
     late as (
       update finished_deliveries f
          set attempts = f.attempts + 1, last_reason = coalesce(e.reason, f.last_reason), lease_id = null
@@ -157,24 +137,44 @@ export async function recordLateAttempts(
   return rows.map((row) => row.id);
 }
 
-function rowsOf(db: Queryable, ended: NewAttemptRow[]) {
-  const column = columnsOf(ended);
+const CANCELLED = { state: "cancelled", dueAt: null } as const;
+
+function rowsOf(db: Queryable, moves: Move[]) {
+  const sorted = moves.toSorted((a, b) => byDelivery(a.attempt, b.attempt));
+  const column = columnsOf(sorted.map(({ attempt }) => attempt));
+  const states = arrayText(sorted.map(({ next }) => next.state));
+  const dueAt = arrayText(sorted.map(({ next }) => next.dueAt));
   return db`
     select *
       from unnest(${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
                   ${column("event_type")}::text::text[], ${column("http_status")}::text::int[], ${column("reason")}::text::text[],
                   ${column("duration_ms")}::text::int[], ${column("attempted_at")}::text::timestamptz[],
-                  ${column("state")}::text::text[], ${column("due_at")}::text::timestamptz[])
+                  ${states}::text::text[], ${dueAt}::text::timestamptz[])
            as e (id, delivery_id, lease_id, event_type, http_status, reason, duration_ms, attempted_at, state, due_at)`;
+}
+
+/** Rows are written in the order of their deliveries, so that two statements cannot deadlock. */
+function byDelivery(a: Attempt, b: Attempt): number {
+  return a.claim.id < b.claim.id ? -1 : 1;
 }
 
 /**
  * Returns each column as an array in one text. Rows of JSON cost the database twice as much, and us as well. The column names
  * are written out, because the driver searches the whole statement for each list of names that it fills in.
  */
-function columnsOf<Name extends keyof NewAttemptRow>(
-  ended: Pick<NewAttemptRow, Name | "delivery_id">[],
-): (name: Name) => string {
-  const rows = ended.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
-  return (name) => arrayText(rows.map((row) => row[name]));
+function columnsOf(attempts: Attempt[]): (name: keyof typeof COLUMNS) => string {
+  return (name) => arrayText(attempts.map<Value>(COLUMNS[name]));
 }
+
+const COLUMNS = {
+  id: ({ id }) => id,
+  delivery_id: ({ claim }) => claim.id,
+  lease_id: ({ claim }) => claim.leaseId,
+  event_type: ({ claim }) => claim.type,
+  http_status: ({ outcome }) => auditOf(outcome).httpStatus,
+  reason: ({ outcome }) => auditOf(outcome).reason,
+  // Clocks step. The result always fits the column.
+  duration_ms: ({ startedAt, endedAt }) =>
+    Math.min(Math.max(0, endedAt.getTime() - startedAt.getTime()), 2 ** 31 - 1),
+  attempted_at: ({ startedAt }) => startedAt,
+} satisfies Columns<Attempt>;

@@ -5,14 +5,14 @@ import type { Queryable } from "./database.ts";
 const CANCELLED_MAX = 5_000;
 
 /** The number of cancelled deliveries of a subscription. */
-export interface CancelledRow {
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
+export interface CancelledCount {
+  subscriptionId: SubscriptionId;
+  organizationId: OrganizationId;
   cancelled: number;
 }
 
 export interface Cancelled {
-  rows: CancelledRow[];
+  counts: CancelledCount[];
   /** True if more may be waiting. */
   isSomeLeft: boolean;
 }
@@ -26,7 +26,7 @@ export async function cancelWaiting(
   subscriptionIds: SubscriptionId[],
   now: Date,
 ): Promise<Cancelled> {
-  const [{ found, rows }] = await db<[{ found: number; rows: CancelledRow[] | null }]>`
+  const [{ found, counts }] = await db<[{ found: number; counts: CancelledCount[] | null }]>`
     with found as materialized (
       select id from waiting_deliveries
        where subscription_id = any(${subscriptionIds}::uuid[])
@@ -51,7 +51,7 @@ export async function cancelWaiting(
     -- Not the number of deleted rows: some may have been recorded just now, and more may be waiting.
     select (select count(*)::int from found) as found,
            (select json_agg(counted)
-              from (select subscription_id, organization_id, count(*)::int as cancelled
-                      from gone group by subscription_id, organization_id) counted) as rows`;
-  return { rows: rows ?? [], isSomeLeft: found === CANCELLED_MAX };
+              from (select subscription_id as "subscriptionId", organization_id as "organizationId", count(*)::int as cancelled
+                      from gone group by subscription_id, organization_id) counted) as counts`;
+  return { counts: counts ?? [], isSomeLeft: found === CANCELLED_MAX };
 }

@@ -1,23 +1,14 @@
-import { arrayText } from "./array-text.ts";
+import type { NewEvent } from "../domain/event.ts";
+import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
+import { arrayText, type Columns, type Value } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
-import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 
-export interface EventRow {
+/** An event that is about to be written. */
+export interface IdentifiedEvent {
   id: EventId;
-  organization_id: OrganizationId;
-  type: string;
-  occurred_at: Date;
-  /** JSON text without control characters. */
-  data: string;
-  /** Null: every active subscription of the organization that lists the type. */
-  subscription_id: SubscriptionId | null;
-  /** Null: the event is never a duplicate. */
-  dedupe_key: string | null;
-  /** Null: published without a request. */
-  request_id: string | null;
-  /** The span that publishes it. Null: not traced. */
-  traceparent: string | null;
+  occurredAt: Date;
+  event: NewEvent;
 }
 
 /** Which new deliveries get a lease at once. Those of a subscription with a ceiling do not. */
@@ -40,23 +31,21 @@ export interface KeyTaking {
 
 const NO_LEASES = { slots: 0, except: [], leaseId: null, leasedUntil: null };
 
-export interface PublishedDeliveryRow {
+export interface WrittenDelivery {
   id: DeliveryId;
-  event_id: EventId;
-  subscription_id: SubscriptionId;
-  /** Null unless the delivery was written with a lease. The same holds for `sealed_secret`. */
+  eventId: EventId;
+  subscriptionId: SubscriptionId;
+  /** Null unless the delivery was written with a lease. The same holds for `sealedSecret`. */
   url: string | null;
-  sealed_secret: Buffer | null;
+  sealedSecret: Buffer | null;
 }
 
 /** An event that was not written, and the event that has its dedupe key. */
-export interface DuplicateRow {
+export interface Duplicate {
   id: null;
-  event_id: EventId;
-  first_id: EventId;
+  eventId: EventId;
+  firstId: EventId;
 }
-
-export type WrittenRow = PublishedDeliveryRow | DuplicateRow;
 
 /**
  * Writes events and a delivery for each recipient in one statement. Returns the deliveries. An event that names a subscription
@@ -66,15 +55,15 @@ export type WrittenRow = PublishedDeliveryRow | DuplicateRow;
  */
 export async function insertEvents(
   db: Queryable,
-  rows: EventRow[],
+  given: IdentifiedEvent[],
   { now, leases, keys }: { now: Date; leases: EarlyLeases | null; keys: KeyTaking },
-): Promise<WrittenRow[]> {
+): Promise<(WrittenDelivery | Duplicate)[]> {
   const { slots, except, leaseId, leasedUntil } = leases ?? NO_LEASES;
-  const { events, first, duplicates } = rows.some((row) => row.dedupe_key !== null)
-    ? unlessTaken(db, rows, now, keys)
-    : { events: db`new as (${selectGiven(db, rows)})`, first: db``, duplicates: db`` };
-  const trace = isTraced(rows) ? db`, traceparent` : db``;
-  return db<WrittenRow[]>`
+  const { events, first, duplicates } = given.some(({ event }) => event.dedupeKey !== undefined)
+    ? unlessTaken(db, given, now, keys)
+    : { events: db`new as (${selectGiven(db, given)})`, first: db``, duplicates: db`` };
+  const trace = isTraced(given) ? db`, traceparent` : db``;
+  return db<(WrittenDelivery | Duplicate)[]>`
     with ${events},
     recipient as (
       select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
@@ -114,9 +103,9 @@ export async function insertEvents(
         from delivery d
         left join leased l on l.id = d.id
     )
-    select d.id, event_id, subscription_id,
+    select d.id, event_id as "eventId", subscription_id as "subscriptionId",
            case when l.id is not null then url end as url,
-           case when l.id is not null then sealed_secret end as sealed_secret
+           case when l.id is not null then sealed_secret end as "sealedSecret"
            ${first}
       from delivery d
       left join leased l on l.id = d.id
@@ -126,18 +115,18 @@ export async function insertEvents(
 type Fragment = Statement<unknown>;
 
 /** Without traces the statement has no column for them, and costs nothing more. */
-function isTraced(rows: EventRow[]): boolean {
-  return rows.some((row) => row.traceparent !== null);
+function isTraced(given: IdentifiedEvent[]): boolean {
+  return given.some(({ event }) => event.traceparent !== undefined);
 }
 
-/** Returns the rows as a table, with the columns `more`. */
+/** Returns the events as a table, with the columns `more`. */
 function selectGiven(
   db: Queryable,
-  rows: EventRow[],
+  given: IdentifiedEvent[],
   more = { value: db``, name: db`` },
 ): Fragment {
-  const column = (name: keyof EventRow) => arrayText(rows.map((row) => row[name]));
-  const trace = isTraced(rows)
+  const column = (name: keyof typeof COLUMNS) => arrayText(given.map<Value>(COLUMNS[name]));
+  const trace = isTraced(given)
     ? { value: db`, ${column("traceparent")}::text::text[]`, name: db`, traceparent` }
     : { value: db``, name: db`` };
   return db`
@@ -148,6 +137,18 @@ function selectGiven(
            as n (id, organization_id, type, occurred_at, data, subscription_id, request_id ${trace.name} ${more.name})`;
 }
 
+const COLUMNS = {
+  id: ({ id }) => id,
+  organization_id: ({ event }) => event.organizationId,
+  type: ({ event }) => event.type,
+  occurred_at: ({ occurredAt }) => occurredAt,
+  data: ({ event }) => event.data,
+  subscription_id: ({ event }) => event.subscriptionId ?? null,
+  dedupe_key: ({ event }) => event.dedupeKey ?? null,
+  request_id: ({ event }) => event.requestId ?? null,
+  traceparent: ({ event }) => event.traceparent ?? null,
+} satisfies Columns<IdentifiedEvent>;
+
 /**
  * The same, without events whose dedupe key is taken by an earlier event or by another of these.
  *
@@ -156,14 +157,14 @@ function selectGiven(
  */
 function unlessTaken(
   db: Queryable,
-  rows: EventRow[],
+  given: IdentifiedEvent[],
   now: Date,
   { expired, waitMs }: KeyTaking,
 ): { events: Fragment; first: Fragment; duplicates: Fragment } {
-  const value = db`, ${arrayText(rows.map((row) => row.dedupe_key))}::text::text[]`;
+  const value = db`, ${arrayText(given.map(COLUMNS.dedupe_key))}::text::text[]`;
   const wait = waitMs === null ? db`` : db`, set_config('lock_timeout', ${String(waitMs)}, true)`;
   const events = db`
-    given as (${selectGiven(db, rows, { value, name: db`, dedupe_key` })}),
+    given as (${selectGiven(db, given, { value, name: db`, dedupe_key` })}),
     key as (
       insert into dedupe_keys as k (organization_id, key, event_id, at)
       select organization_id, dedupe_key, id, ${now}
@@ -191,5 +192,5 @@ function unlessTaken(
       from given g
       join key k on k.organization_id = g.organization_id and k.key = g.dedupe_key
      where k.event_id <> g.id`;
-  return { events, first: db`, null::uuid as first_id`, duplicates };
+  return { events, first: db`, null::uuid as "firstId"`, duplicates };
 }

@@ -5,32 +5,33 @@ import { DELETED_MAX } from "./deletion.ts";
 
 /** The identity of a kept answer. */
 export interface AnswerKey {
-  organization_id: OrganizationId;
+  organizationId: OrganizationId;
   route: KeyedRoute;
   key: string;
 }
 
-export interface KeptAnswerRow extends AnswerKey {
-  request_hash: Buffer;
-  subscription_id: SubscriptionId;
+export interface KeptAnswer extends AnswerKey {
+  requestHash: Buffer;
+  subscriptionId: SubscriptionId;
   /** Null once the subscription is deleted. */
-  sealed_answer: Buffer | null;
+  sealedAnswer: Buffer | null;
   at: Date;
 }
 
 /** Null if absent, or kept at or before `expired`. */
 export async function findKeptAnswer(
   db: Queryable,
-  { organization_id, route, key }: AnswerKey,
+  { organizationId, route, key }: AnswerKey,
   expired: Date,
-): Promise<KeptAnswerRow | null> {
-  const [row] = await db<KeptAnswerRow[]>`
-    select organization_id, route, key, request_hash, subscription_id, at,
+): Promise<KeptAnswer | null> {
+  const [row] = await db<KeptAnswer[]>`
+    select organization_id as "organizationId", route, key, request_hash as "requestHash",
+           subscription_id as "subscriptionId", at,
            case when exists (
              select from subscriptions s where s.id = subscription_id and s.deleted_at is null
-           ) then sealed_answer end as sealed_answer
+           ) then sealed_answer end as "sealedAnswer"
       from kept_answers
-     where organization_id = ${organization_id} and route = ${route} and key = ${key} and at > ${expired}`;
+     where organization_id = ${organizationId} and route = ${route} and key = ${key} and at > ${expired}`;
   return row ?? null;
 }
 
@@ -40,14 +41,14 @@ export async function findKeptAnswer(
  */
 export async function insertKeptAnswer(
   tx: Queryable,
-  row: KeptAnswerRow,
+  answer: KeptAnswer,
   { expired, waitMs }: { expired: Date; waitMs: number },
 ): Promise<boolean> {
   await tx`select set_config('lock_timeout', ${String(waitMs)}, true)`;
   const { count } = await tx`
     insert into kept_answers as k (organization_id, route, key, request_hash, subscription_id, at, sealed_answer)
-    values (${row.organization_id}, ${row.route}, ${row.key}, ${row.request_hash}, ${row.subscription_id}, ${row.at},
-            ${row.sealed_answer})
+    values (${answer.organizationId}, ${answer.route}, ${answer.key}, ${answer.requestHash}, ${answer.subscriptionId},
+            ${answer.at}, ${answer.sealedAnswer})
         on conflict (organization_id, route, key) do update
        set request_hash = excluded.request_hash, subscription_id = excluded.subscription_id, at = excluded.at,
            sealed_answer = excluded.sealed_answer
@@ -70,21 +71,18 @@ export async function deleteOldAnswers(db: Queryable, horizon: Date): Promise<bo
   return count === DELETED_MAX;
 }
 
-export type SealedAnswerRow = AnswerKey & {
-  subscription_id: SubscriptionId;
-  sealed_answer: Buffer;
-};
+export type SealedAnswer = AnswerKey & { sealedAnswer: Buffer };
 
 /** Returns sealed answers in order of their keys, after `after`. */
 export async function listSealedAnswers(
   db: Queryable,
   { after, limit }: { after: AnswerKey | null; limit: number },
-): Promise<SealedAnswerRow[]> {
-  return db<SealedAnswerRow[]>`
-    select organization_id, route, key, subscription_id, sealed_answer
+): Promise<SealedAnswer[]> {
+  return db<SealedAnswer[]>`
+    select organization_id as "organizationId", route, key, sealed_answer as "sealedAnswer"
       from kept_answers
      where sealed_answer is not null
-       ${after === null ? db`` : db`and (organization_id, route, key) > (${after.organization_id}, ${after.route}, ${after.key})`}
+       ${after === null ? db`` : db`and (organization_id, route, key) > (${after.organizationId}, ${after.route}, ${after.key})`}
      order by organization_id, route, key
      limit ${limit}`;
 }
@@ -92,11 +90,11 @@ export async function listSealedAnswers(
 /** Returns false if the answer was replaced or erased meanwhile. */
 export async function replaceSealedAnswer(
   db: Queryable,
-  { organization_id, route, key }: AnswerKey,
+  { organizationId, route, key }: AnswerKey,
   { from, to }: { from: Buffer; to: Buffer },
 ): Promise<boolean> {
   const { count } = await db`
     update kept_answers set sealed_answer = ${to}
-     where organization_id = ${organization_id} and route = ${route} and key = ${key} and sealed_answer = ${from}`;
+     where organization_id = ${organizationId} and route = ${route} and key = ${key} and sealed_answer = ${from}`;
   return count === 1;
 }

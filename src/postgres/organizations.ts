@@ -16,19 +16,25 @@ const COLUMNS = ["id", "slug", "rate_limit_per_minute", "created_at"];
  */
 export async function insertOrganization(
   db: Queryable,
-  row: OrganizationRow,
+  organization: {
+    id: OrganizationId;
+    slug: string;
+    rateLimitPerMinute: number;
+    createdAt: Date;
+  },
   shard: string,
 ): Promise<OrganizationRow | null> {
+  const { id, slug, rateLimitPerMinute, createdAt } = organization;
   const [inserted] = await db<OrganizationRow[]>`
     with reserved as (
-      insert into slugs (slug, shard) values (${row.slug}, ${shard})
+      insert into slugs (slug, shard) values (${slug}, ${shard})
       on conflict (slug) do nothing
       returning shard
     ), held as (
-      select shard from reserved union all select shard from slugs where slug = ${row.slug}
+      select shard from reserved union all select shard from slugs where slug = ${slug}
     )
     insert into organizations (id, slug, rate_limit_per_minute, created_at)
-    select ${row.id}::uuid, ${row.slug}::text, ${row.rate_limit_per_minute}::int, ${row.created_at}::timestamptz
+    select ${id}::uuid, ${slug}::text, ${rateLimitPerMinute}::int, ${createdAt}::timestamptz
      where exists (select from held where shard = ${shard})
     on conflict (slug) do nothing
     returning ${db(COLUMNS)}`;

@@ -1,6 +1,6 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Problem } from "../domain/overview.ts";
-import type { ProcessRole } from "../domain/process.ts";
+import type { ProcessRole, Seen } from "../domain/process.ts";
 import type { Queryable } from "./database.ts";
 
 /** The properties of a process that never change. */
@@ -10,22 +10,21 @@ export interface ProcessIdentity {
   version: string;
   host: string;
   pid: number;
-  started_at: Date;
+  startedAt: Date;
 }
 
 /** A process's report on itself. */
 export interface ProcessReport {
-  is_stopping: boolean;
-  attempts_under_way: number;
-  last_recorded_at: Date | null;
+  isStopping: boolean;
+  attemptsUnderWay: number;
+  lastRecordedAt: Date | null;
   organizations: { id: OrganizationId; slots: number }[];
   slowed: { id: SubscriptionId; limit: number }[];
   problems: Problem[];
 }
 
-export interface ProcessRow extends ProcessIdentity, Omit<ProcessReport, "organizations"> {
-  last_seen_at: Date;
-  ended_at: Date | null;
+/** A process as it last reported itself. */
+export interface KnownProcess extends ProcessIdentity, Omit<ProcessReport, "organizations">, Seen {
   organizations: { slug: string; slots: number }[];
 }
 
@@ -35,13 +34,13 @@ export async function recordProcess(
   report: ProcessReport,
   now: Date,
 ): Promise<void> {
-  const { id, role, version, host, pid, started_at } = process;
+  const { id, role, version, host, pid, startedAt } = process;
   await db`
     insert into processes
            (id, role, version, host, pid, started_at, last_seen_at, is_stopping, last_recorded_at, attempts_under_way,
             organizations, slowed, problems)
-    values (${id}, ${role}, ${version}, ${host}, ${pid}, ${started_at}, ${now}, ${report.is_stopping},
-            ${report.last_recorded_at}, ${report.attempts_under_way}, ${JSON.stringify(report.organizations)}::text::jsonb,
+    values (${id}, ${role}, ${version}, ${host}, ${pid}, ${startedAt}, ${now}, ${report.isStopping},
+            ${report.lastRecordedAt}, ${report.attemptsUnderWay}, ${JSON.stringify(report.organizations)}::text::jsonb,
             ${JSON.stringify(report.slowed)}::text::jsonb, ${JSON.stringify(report.problems)}::text::jsonb)
         on conflict (id) do update
        set last_seen_at = excluded.last_seen_at, is_stopping = excluded.is_stopping,
@@ -65,10 +64,11 @@ export async function deleteProcesses(db: Queryable, unseenSince: Date): Promise
 const LISTED_MAX = 200;
 
 /** Returns processes, the latest start first. */
-export async function listProcesses(db: Queryable, unseenSince: Date): Promise<ProcessRow[]> {
-  return db<ProcessRow[]>`
-    select p.id, p.role, p.version, p.host, p.pid, p.started_at, p.last_seen_at, p.is_stopping, p.ended_at,
-           p.last_recorded_at, p.attempts_under_way, p.slowed, p.problems,
+export async function listProcesses(db: Queryable, unseenSince: Date): Promise<KnownProcess[]> {
+  return db<KnownProcess[]>`
+    select p.id, p.role, p.version, p.host, p.pid, p.started_at as "startedAt", p.last_seen_at as "lastSeenAt",
+           p.is_stopping as "isStopping", p.ended_at as "endedAt", p.last_recorded_at as "lastRecordedAt",
+           p.attempts_under_way as "attemptsUnderWay", p.slowed, p.problems,
            (select coalesce(json_agg(json_build_object('slug', o.slug, 'slots', (e.one ->> 'slots')::int) order by e.place), '[]')
               from jsonb_array_elements(p.organizations) with ordinality as e (one, place)
               join organizations o on o.id = (e.one ->> 'id')::uuid) as organizations

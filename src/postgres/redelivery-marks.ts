@@ -3,10 +3,10 @@ import type { Queryable } from "./database.ts";
 
 /** A finished delivery and its redelivery. */
 export interface Redelivered {
-  delivery_id: DeliveryId;
+  deliveryId: DeliveryId;
   /** The new delivery. */
-  redelivery_id: DeliveryId;
-  event_id: EventId;
+  redeliveryId: DeliveryId;
+  eventId: EventId;
 }
 
 /**
@@ -21,8 +21,8 @@ export async function insertRedeliveries(
   const made = await db<{ delivery_id: DeliveryId }[]>`
     with wanted as (
       select *
-        from unnest(${rows.map((row) => row.delivery_id)}::uuid[], ${rows.map((row) => row.redelivery_id)}::uuid[],
-                    ${rows.map((row) => row.event_id)}::uuid[]) as w (delivery_id, redelivery_id, event_id)
+        from unnest(${rows.map((row) => row.deliveryId)}::uuid[], ${rows.map((row) => row.redeliveryId)}::uuid[],
+                    ${rows.map((row) => row.eventId)}::uuid[]) as w (delivery_id, redelivery_id, event_id)
     ),
     made as (
       insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
@@ -50,11 +50,11 @@ export async function listRedelivered(db: Queryable, ids: DeliveryId[]): Promise
  */
 export async function lockFinished(
   db: Queryable,
-  rows: { id: DeliveryId; finished_at: Date }[],
+  rows: { id: DeliveryId; finishedAt: Date }[],
 ): Promise<void> {
   await db`
     select f.id
-      from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.finished_at.toISOString())}::timestamptz[])
+      from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.finishedAt.toISOString())}::timestamptz[])
            as w (id, finished_at)
       join finished_deliveries f on f.id = w.id and f.finished_at = w.finished_at
      order by f.id

@@ -4,10 +4,10 @@ import type { Queryable } from "./database.ts";
 import type { RedeliveryFilter } from "./redelivery-jobs.ts";
 
 /** A finished delivery that a job examines. */
-export interface PassedRow {
+export interface PassedDelivery {
   id: DeliveryId;
-  event_id: EventId;
-  finished_at: Date;
+  eventId: EventId;
+  finishedAt: Date;
   /** True if the job redelivers it. */
   fits: boolean;
 }
@@ -20,8 +20,8 @@ export async function listPassed(
   db: Queryable,
   filter: RedeliveryFilter & { created_at: Date },
   place: { subscriptionId: SubscriptionId; state: RedeliverableState; after: DeliveryId | null },
-): Promise<PassedRow[]> {
-  return db<PassedRow[]>`
+): Promise<PassedDelivery[]> {
+  return db<PassedDelivery[]>`
     with passed as materialized (
       select id, event_id, finished_at, state
         from finished_deliveries
@@ -30,7 +30,7 @@ export async function listPassed(
        order by id
        limit ${PASSED_MAX}
     )
-    select id, event_id, finished_at, ${fitting(db, filter, place.state)} as fits from passed order by id`;
+    select id, event_id as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits from passed order by id`;
 }
 
 /** Deliveries that a count reads. Each may also be looked up among the events and the marks. */

@@ -1,5 +1,6 @@
 import type { Queryable } from "./database.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { Health } from "../domain/subscription.ts";
 
 export interface SubscriptionRow {
   id: SubscriptionId;
@@ -165,16 +166,13 @@ export async function deleteSubscriptionsOf(
   return rows.map(({ id }) => id);
 }
 
-export interface HealthRow {
-  id: SubscriptionId;
-  consecutive_failures: number;
-  active: boolean;
-}
-
 /** Locks the rows in one order until the transaction ends, so that their counters can be updated exactly. */
-export async function lockHealth(db: Queryable, ids: string[]): Promise<HealthRow[]> {
-  return db<HealthRow[]>`
-    select id, consecutive_failures, auto_disabled_at is null and deleted_at is null as active
+export async function lockHealth(
+  db: Queryable,
+  ids: string[],
+): Promise<(Health & { id: SubscriptionId })[]> {
+  return db<(Health & { id: SubscriptionId })[]>`
+    select id, consecutive_failures as "consecutiveFailures", auto_disabled_at is null and deleted_at is null as active
       from subscriptions
      where id = any(${ids}::uuid[])
      order by id
@@ -183,26 +181,29 @@ export async function lockHealth(db: Queryable, ids: string[]): Promise<HealthRo
 
 export async function updateHealth(
   db: Queryable,
-  changes: { id: SubscriptionId; consecutive_failures: number; auto_disabled_at: Date | null }[],
+  changes: { id: SubscriptionId; health: Health; disabledAt: Date | null }[],
 ): Promise<void> {
   await db`
     update subscriptions s
        set consecutive_failures = c.consecutive_failures, auto_disabled_at = c.auto_disabled_at
-      from unnest(${changes.map((c) => c.id)}::uuid[], ${changes.map((c) => c.consecutive_failures)}::int[],
-                  ${changes.map((c) => c.auto_disabled_at?.toISOString() ?? null)}::timestamptz[])
+      from unnest(${changes.map((c) => c.id)}::uuid[], ${changes.map((c) => c.health.consecutiveFailures)}::int[],
+                  ${changes.map((c) => c.disabledAt?.toISOString() ?? null)}::timestamptz[])
            as c (id, consecutive_failures, auto_disabled_at)
      where s.id = c.id`;
 }
 
-export type SealedSecretRow = Pick<SealedSubscriptionRow, "id" | "sealed_secret">;
+export interface SealedSecret {
+  id: SubscriptionId;
+  sealedSecret: Buffer;
+}
 
 /** Returns sealed secrets in order of id, after `after`. */
 export async function listSealedSecrets(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
-): Promise<SealedSecretRow[]> {
-  return db<SealedSecretRow[]>`
-    select id, sealed_secret
+): Promise<SealedSecret[]> {
+  return db<SealedSecret[]>`
+    select id, sealed_secret as "sealedSecret"
       from subscriptions
      where sealed_secret is not null ${after === null ? db`` : db`and id > ${after}`}
      order by id

@@ -45,10 +45,9 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
         for (const { claim } of attempts) log.debug(namesOf(claim), "outcome recorded");
       }
       if (deadLettered.length === 0 && disabled.length === 0) return;
-      const byDelivery = new Map(attempts.map(({ claim }) => [claim.id, claim]));
-      for (const { delivery_id: id, reason } of deadLettered) {
-        const claim = byDelivery.get(id);
-        if (claim) log.warn({ ...namesOf(claim), reason }, "delivery dead-lettered");
+      for (const { claim, outcome } of deadLettered) {
+        const { reason } = auditOf(outcome);
+        log.warn({ ...namesOf(claim), reason }, "delivery dead-lettered");
       }
       for (const id of disabled) {
         const claim = attempts.find((one) => one.claim.subscriptionId === id)?.claim;

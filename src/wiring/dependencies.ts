@@ -7,7 +7,7 @@ import { NO_DISPATCHER } from "../actions/publish.ts";
 import { type Shard, Shards } from "../actions/shards.ts";
 import { type Config, eachShard } from "../config.ts";
 import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
-import type { CancelledRow } from "../postgres/cancellation.ts";
+import type { CancelledCount } from "../postgres/cancellation.ts";
 import { type Database, isUnavailable } from "../postgres/database.ts";
 import { openDatabase } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
@@ -27,8 +27,8 @@ export async function openFoundations(
   const clock = new DatabaseClock(db);
   await clock.measure();
   const activity = new ActivityLog(clock.now);
-  const onCancelled = (rows: CancelledRow[]) => {
-    countCancelled(activity, rows);
+  const onCancelled = (counts: CancelledCount[]) => {
+    countCancelled(activity, counts);
   };
   const foundations = {
     db,

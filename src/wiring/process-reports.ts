@@ -26,7 +26,7 @@ export function identify(id: string, role: ProcessRole, clock: Clock): ProcessId
     version: VERSION,
     host: hostname().slice(0, HOST_LENGTH_MAX),
     pid: process.pid,
-    started_at: clock(),
+    startedAt: clock(),
   };
 }
 
@@ -74,8 +74,8 @@ export function startReporting(
       db.within(PATIENCE_MS),
       identity,
       {
-        is_stopping: isStopping,
-        last_recorded_at: lastRecorded(),
+        isStopping,
+        lastRecordedAt: lastRecorded(),
         problems,
         ...countSlots(dispatcher),
       },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publish, publishAtOnce } from "../../src/actions/publish.ts";
-import type { NewEvent } from "../../src/actions/publication.ts";
+import type { NewEvent } from "../../src/domain/event.ts";
 import { isInUse } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";

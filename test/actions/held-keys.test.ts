@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publish } from "../../src/actions/publish.ts";
-import type { NewEvent, Published } from "../../src/actions/publication.ts";
+import type { NewEvent } from "../../src/domain/event.ts";
+import type { Published } from "../../src/actions/publication.ts";
 import { createDatabase } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 

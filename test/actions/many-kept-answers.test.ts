@@ -14,7 +14,7 @@ import type { Database, Queryable } from "../../src/postgres/database.ts";
 import {
   deleteOldAnswers,
   insertKeptAnswer,
-  type KeptAnswerRow,
+  type KeptAnswer,
 } from "../../src/postgres/kept-answers.ts";
 import { deleteExpiredKeys } from "../../src/wiring/maintenance.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
@@ -36,7 +36,7 @@ await ownerOf(db)`vacuum analyze kept_answers`;
 async function keepMany(subscriptionId: string): Promise<void> {
   const keys = Array.from({ length: MANY / 2 }, (_, i) => `key-${i}`);
   const sealed = keys.map((key) => {
-    const place = { organization_id: organizationId, route: "sendTestEvent", key } as const;
+    const place = { organizationId, route: "sendTestEvent", key } as const;
     return seal(deps.ring, placeOf(place), '{"event_id":"evt_1"}').toString("hex");
   });
   await db`
@@ -55,17 +55,17 @@ async function keepSecret(
   key: string,
   subscription: { id: string; organization_id: string } = other,
 ): Promise<void> {
-  const { organization_id } = subscription;
-  const place = { organization_id, route: "createSubscription", key } as const;
-  const row: KeptAnswerRow = {
+  const { organization_id: organizationId } = subscription;
+  const place = { organizationId, route: "createSubscription", key } as const;
+  const answer: KeptAnswer = {
     ...place,
-    request_hash: Buffer.alloc(32),
-    subscription_id: subscription.id,
-    sealed_answer: seal(deps.ring, placeOf(place), '{"secret":"whsec_1"}'),
+    requestHash: Buffer.alloc(32),
+    subscriptionId: subscription.id,
+    sealedAnswer: seal(deps.ring, placeOf(place), '{"secret":"whsec_1"}'),
     at: deps.clock(),
   };
   const expired = after(deps.clock(), -ANSWER_KEPT_MS);
-  assert.ok(await insertKeptAnswer(tx, row, { expired, waitMs: 1 }));
+  assert.ok(await insertKeptAnswer(tx, answer, { expired, waitMs: 1 }));
 }
 
 /** Runs the work in one transaction. Another organization keeps an answer meanwhile. Returns the rows that the work has read. */

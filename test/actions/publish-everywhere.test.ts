@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
-import type { NewEvent } from "../../src/actions/publication.ts";
+import type { NewEvent } from "../../src/domain/event.ts";
 import { publishingEverywhere } from "../../src/actions/publish-everywhere.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { Busy, PartnerError } from "../../src/domain/errors.ts";

@@ -114,7 +114,7 @@ describe("the console on call", { skip }, async () => {
     ] as const;
     for (const [minute, [host, version]] of hosts.entries()) {
       const started = after(deps.clock(), (minute - 3) * 60_000);
-      const process = { ...identity, id: randomId(), host, version, started_at: started };
+      const process = { ...identity, id: randomId(), host, version, startedAt: started };
       await recordProcess(deps.db, process, REPORT, started);
     }
     const subscription = await aSubscription(deps, undefined, "https://broken.example/hooks");
@@ -183,7 +183,7 @@ describe("the console on call", { skip }, async () => {
   test("a concurrency limit is a number, lowered or not", async (t) => {
     const { page, deps } = await open(t);
     const [slow, quick] = [await aSubscription(deps), await aSubscription(deps)];
-    const process = { ...identity, id: randomId(), host: "slowing", started_at: deps.clock() };
+    const process = { ...identity, id: randomId(), host: "slowing", startedAt: deps.clock() };
     const report = { ...REPORT, slowed: [{ id: slow.id, limit: 3 }] };
     await recordProcess(deps.db, process, report, deps.clock());
     await signIn(page, `#/subscriptions/${publicId("wh", slow.id)}`);

@@ -26,7 +26,7 @@ test("status shows the state of the service in 120 columns, and --json is the AP
     remaining: 1,
     resetSeconds: 1,
   });
-  await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
+  await recordProcess(db, { ...identity, startedAt: clock() }, REPORT, clock());
 
   const { status, stdout } = await run("status");
   assert.equal(status, 0);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { postpone } from "../../src/actions/attempts.ts";
-import type { Claim } from "../../src/domain/attempt.ts";
+import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
+import type { DeliveryState } from "../../src/domain/delivery.ts";
 import {
-  type NewAttemptRow,
   recordDelivered,
   recordLateAttempts,
   recordUndelivered,
@@ -14,6 +14,7 @@ import { listAttempts } from "../../src/postgres/audit.ts";
 import { lockHeld } from "../../src/postgres/leases.ts";
 import { createDatabase } from "../support/database.ts";
 import {
+  acknowledged,
   anOrganization,
   aSubscription,
   attemptAll,
@@ -47,32 +48,25 @@ async function stateOf({ id }: Claim) {
   return row;
 }
 
-function ended(claim: Claim, state: NewAttemptRow["state"], now: Date): NewAttemptRow {
-  return {
-    id: randomUUID(),
-    delivery_id: claim.id,
-    lease_id: claim.leaseId,
-    subscription_id: claim.subscriptionId,
-    event_type: claim.type,
-    http_status: state === "delivered" ? 200 : 503,
-    reason: state === "delivered" ? null : "http_503",
-    duration_ms: 1,
-    attempted_at: now,
-    state,
-    due_at: state === "waiting" ? now : null,
-  };
+function ended(claim: Claim, outcome: Attempt["outcome"], now: Date): Attempt {
+  return { id: randomUUID(), claim, outcome, startedAt: now, endedAt: new Date(now.getTime() + 1) };
+}
+
+function record(claim: Claim, state: DeliveryState, now: Date) {
+  if (state === "delivered") return recordDelivered(db, [ended(claim, acknowledged, now)]);
+  const next = state === "waiting" ? { state, dueAt: now } : { state, dueAt: null };
+  return recordUndelivered(db, [{ attempt: ended(claim, refused, now), next }]);
 }
 
 for (const state of ["waiting", "delivered", "dead_lettered", "cancelled"] as const) {
   test(`a process that slept past its lease cannot record a delivery as ${state}`, async () => {
     const { clock, slept, awake } = await aDeliverySleptOver();
-    const record = state === "delivered" ? recordDelivered : recordUndelivered;
     const before = await stateOf(slept);
-    assert.equal(await record(db, [ended(slept, state, clock())]), 0);
+    assert.equal(await record(slept, state, clock()), 0);
     assert.deepEqual(await stateOf(slept), before);
     assert.equal((await listAttempts(db, slept.id)).length, 0);
 
-    assert.equal(await record(db, [ended(awake, state, clock())]), 1);
+    assert.equal(await record(awake, state, clock()), 1);
     assert.equal((await stateOf(awake))?.["state"], state);
   });
 }
@@ -107,7 +101,7 @@ test("after a deletion the attempt in flight is recorded, and one past its lease
   const { deps, clock, organization, subscription, slept, awake } = await aDeliverySleptOver();
   await deleteSubscription(deps, organization, subscription);
   for (const claim of [slept, awake]) {
-    const late = ended(claim, "cancelled", clock());
+    const late = ended(claim, refused, clock());
     await recordLateAttempts(db, [late], new Date(0));
     assert.equal((await listAttempts(db, claim.id)).length, claim === awake ? 1 : 0);
   }

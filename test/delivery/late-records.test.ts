@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { recordAttempts } from "../../src/actions/attempts.ts";
 import type { Attempt, Claim } from "../../src/domain/attempt.ts";
@@ -8,11 +9,13 @@ import { listAttempts } from "../../src/postgres/audit.ts";
 import { createClock } from "../support/clock.ts";
 import { createDatabase } from "../support/database.ts";
 import {
+  acknowledged,
   anOrganization,
   aSubscription,
   claimAll,
   createEngine,
   publish,
+  refused,
 } from "../support/engine.ts";
 
 const db = await createDatabase();
@@ -33,11 +36,11 @@ async function anEngine() {
 }
 
 function failedAt(claim: Claim, at: Date): Attempt {
-  return { claim, outcome: { kind: "refused", httpStatus: 503 }, startedAt: at, endedAt: at };
+  return { id: randomUUID(), claim, outcome: refused, startedAt: at, endedAt: at };
 }
 
 function deliveredAt(claim: Claim, at: Date): Attempt {
-  return { claim, outcome: { kind: "acknowledged", httpStatus: 200 }, startedAt: at, endedAt: at };
+  return { id: randomUUID(), claim, outcome: acknowledged, startedAt: at, endedAt: at };
 }
 
 test("an attempt in flight is in the audit, even if it began after the failure that disabled its subscription", async () => {
@@ -120,7 +123,7 @@ test("recording returns only dead letters and disabled subscriptions", async () 
   const ended = [deliveredAt(first, clock()), failedAt(failed, clock())];
   const { deadLettered, disabled } = await recordAttempts(deps, ended);
   assert.deepEqual(
-    deadLettered.map((one) => one.delivery_id),
+    deadLettered.map(({ claim }) => claim.id),
     [failed.id],
   );
   assert.deepEqual(disabled, [failed.subscriptionId]);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { recordAttempts } from "../../src/actions/attempts.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
@@ -52,7 +53,7 @@ test("disabling a subscription cancels a long queue in short transactions, and r
   deps.rules = { ...deps.rules, autoDisableAfter: 1 };
   const outcome = { kind: "refused", httpStatus: 500 } as const;
   const { disabled } = await recordAttempts(deps, [
-    { claim, outcome, startedAt: clock(), endedAt: clock() },
+    { id: randomUUID(), claim, outcome, startedAt: clock(), endedAt: clock() },
   ]);
   assert.equal(disabled.length, 1);
   assert.deepEqual(await cancelledTogether(), [2_000, 5_000, 5_001]);

@@ -10,12 +10,12 @@ const pairs = (count: number) =>
   });
 
 test("a process reports the ten organizations with most slots, and the hundred lowest limits", () => {
-  const { attempts_under_way, organizations, slowed } = countSlots({
+  const { attemptsUnderWay, organizations, slowed } = countSlots({
     inFlight: 3,
     holders: { organizations: pairs(24), subscriptions: [] } as never,
     slowed: pairs(101),
   });
-  assert.equal(attempts_under_way, 3);
+  assert.equal(attemptsUnderWay, 3);
   assert.deepEqual(
     organizations.map(({ slots }) => slots),
     [23, 22, 21, 20, 19, 18, 17, 16, 15, 14],
@@ -27,5 +27,5 @@ test("a process reports the ten organizations with most slots, and the hundred l
 });
 
 test("a process without a dispatcher reports no slots", () => {
-  assert.deepEqual(countSlots(null), { attempts_under_way: 0, organizations: [], slowed: [] });
+  assert.deepEqual(countSlots(null), { attemptsUnderWay: 0, organizations: [], slowed: [] });
 });

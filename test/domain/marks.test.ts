@@ -6,8 +6,8 @@ const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
 
 function aProcess(host: string, version: string, from: number, to: number, ended = false) {
   return {
-    ...{ host, version, pid: 1, role: "all" as const, is_stopping: false },
-    ...{ started_at: at(from), last_seen_at: at(to), ended_at: ended ? at(to) : null },
+    ...{ host, version, pid: 1, role: "all" as const, isStopping: false },
+    ...{ startedAt: at(from), lastSeenAt: at(to), endedAt: ended ? at(to) : null },
   };
 }
 

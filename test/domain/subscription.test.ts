@@ -9,7 +9,7 @@ const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
 function attempt(number: number, outcome: Attempt["outcome"], second: number): Attempt {
   const claim = { attempts: number - 1 } as Attempt["claim"];
-  return { claim, outcome, startedAt: at(second), endedAt: at(second) };
+  return { id: "", claim, outcome, startedAt: at(second), endedAt: at(second) };
 }
 
 function failure(second = 0, number = 1): Attempt {

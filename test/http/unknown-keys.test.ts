@@ -51,16 +51,16 @@ test("an unknown key causes the same response, statements and comparison as a wr
 test("the row compared for an unknown key is not a credential", async (t) => {
   const { aKeyWith } = startPartnerApi(t, db);
   const { keyId } = await aKeyWith();
-  const secret_hash = hashSecret("A".repeat(43));
-  const presented = ["0".repeat(20), keyId, "1".repeat(20)].map((key_id) => ({
-    key_id,
-    secret_hash,
+  const secretHash = hashSecret("A".repeat(43));
+  const presented = ["0".repeat(20), keyId, "1".repeat(20)].map((keyId) => ({
+    keyId,
+    secretHash,
     requests: 1,
   }));
   const now = new Date();
   const found = await admitKeys(db, presented, { now, expired: now });
   assert.deepEqual(
-    found.map((key) => [key.key_id, key.is_counted]),
+    found.map((key) => [key.keyId, key.isCounted]),
     [[keyId, false]],
   );
 });

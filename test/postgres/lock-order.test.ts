@@ -127,27 +127,27 @@ test("subscriptions are locked in one order", async () => {
 });
 
 test("rate windows are locked in one order", async () => {
-  const keys: { organizationId: string; key_id: string; secret_hash: string }[] = [];
+  const keys: { organizationId: string; keyId: string; secretHash: string }[] = [];
   for (let n = 0; n < ROWS; n++) {
     const organizationId = await anOrganization(deps);
     const key = {
-      key_id: randomBytes(10).toString("hex"),
-      secret_hash: randomBytes(32).toString("hex"),
+      organizationId,
+      keyId: randomBytes(10).toString("hex"),
+      secretHash: randomBytes(32).toString("hex"),
     };
     await insertApiKey(db, {
       ...key,
-      organization_id: organizationId,
       scopes: ["identity:read"],
       label: null,
-      created_at: ERA,
+      createdAt: ERA,
     });
-    keys.push({ organizationId, ...key });
+    keys.push(key);
   }
   const ids = keys.map((key) => key.organizationId);
   await insertWindows(db, ids);
   const presented = keys
     .toSorted((a, b) => (a.organizationId > b.organizationId ? -1 : 1))
-    .map(({ key_id, secret_hash }) => ({ key_id, secret_hash, requests: 1 }));
+    .map(({ keyId, secretHash }) => ({ keyId, secretHash, requests: 1 }));
 
   assert.deepEqual(
     await notLockedAtTheMiddle({ table: "rate_windows", key: "organization_id", ids }, (tx) =>

@@ -4,7 +4,7 @@ import type { Attempt, Claim } from "../../src/domain/attempt.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { createDependencies } from "../../src/actions/create-dependencies.ts";
 import { publish } from "../../src/actions/publish.ts";
-import type { NewEvent } from "../../src/actions/publication.ts";
+import type { NewEvent } from "../../src/domain/event.ts";
 import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { redeliver } from "../../src/actions/redeliver.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";

@@ -100,7 +100,7 @@ export async function aBusySystem({ deps, ask }: Console) {
     countRequest(deps.activity, parseId("org", near) ?? "", allowance);
   }
   await writeActivity(deps.db, deps.activity, randomId());
-  const started = { ...identity, id: randomId(), started_at: deps.clock() };
+  const started = { ...identity, id: randomId(), startedAt: deps.clock() };
   await recordProcess(deps.db, started, REPORT, deps.clock());
 
   const [other = "", organization = "", closing = ""] = organizations;

@@ -33,9 +33,9 @@ export const identity = {
 } as const;
 
 export const REPORT = {
-  is_stopping: false,
-  attempts_under_way: 0,
-  last_recorded_at: null,
+  isStopping: false,
+  attemptsUnderWay: 0,
+  lastRecordedAt: null,
   organizations: [],
   slowed: [],
   problems: [],

@@ -20,8 +20,8 @@ import { createClock } from "./clock.ts";
 
 export type Answer = (post: Post) => Outcome | Promise<Outcome>;
 
-export const acknowledged: Outcome = { kind: "acknowledged", httpStatus: 200 };
-export const refused: Outcome = { kind: "refused", httpStatus: 503 };
+export const acknowledged = { kind: "acknowledged", httpStatus: 200 } as const;
+export const refused = { kind: "refused", httpStatus: 503 } as const;
 
 /** The real engine and database, with a clock that the test moves. The network's answers are scripted. */
 export async function createEngine(db: Database, overrides: Partial<Parts> = {}) {

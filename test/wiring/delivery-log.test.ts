@@ -16,6 +16,7 @@ const NAMES = {
 
 function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>): Attempt {
   return {
+    id: id("6"),
     claim: {
       id: id("2"),
       leaseId: id("5"),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewAttemptRow } from "../../src/postgres/attempts.ts";
+import type { Attempt } from "../../src/domain/attempt.ts";
 import type { Database } from "../../src/postgres/database.ts";
 import { createMetrics } from "../../src/wiring/metrics.ts";
 import { createDatabase } from "../support/database.ts";
@@ -83,7 +83,7 @@ test("every internal fault has a metric before it occurs", async () => {
 
 test("dead letters and disabled subscriptions are counted", async () => {
   const { metrics, read } = exposed();
-  const deadLettered = [{}, {}] as NewAttemptRow[];
+  const deadLettered = [{}, {}] as Attempt[];
   metrics.noteRecorded({
     recorded: [],
     cancelled: [],

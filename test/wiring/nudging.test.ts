@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { NO_SLOTS, type DueSubscription } from "../../src/actions/publication.ts";
+import type { DueSubscription } from "../../src/domain/due-notice.ts";
+import { NO_SLOTS } from "../../src/actions/publication.ts";
 import { randomId } from "../../src/domain/ids.ts";
 import { startNudging } from "../../src/wiring/nudging.ts";
 import { Arrivals } from "../support/arrivals.ts";

@@ -1,6 +1,6 @@
 import { publicId } from "../../domain/ids.ts";
 import { type ProcessRole, type ProcessState, processStateAt } from "../../domain/process.ts";
-import type { ProcessRow } from "../../postgres/processes.ts";
+import type { KnownProcess } from "../../postgres/processes.ts";
 
 /** A process of the service, as it last reported itself. */
 export interface ProcessView {
@@ -19,19 +19,19 @@ export interface ProcessView {
   slowed: { subscription: string; limit: number }[];
 }
 
-export function viewProcess(row: ProcessRow, now: Date): ProcessView {
+export function viewProcess(one: KnownProcess, now: Date): ProcessView {
   return {
-    id: publicId("prc", row.id),
-    role: row.role,
-    version: row.version,
-    host: row.host,
-    pid: row.pid,
-    started_at: row.started_at.toISOString(),
-    last_seen_at: row.last_seen_at.toISOString(),
-    state: processStateAt(now, row),
-    attempts_under_way: row.attempts_under_way,
-    last_recorded_at: row.last_recorded_at?.toISOString() ?? null,
-    organizations: row.organizations,
-    slowed: row.slowed.map(({ id, limit }) => ({ subscription: publicId("wh", id), limit })),
+    id: publicId("prc", one.id),
+    role: one.role,
+    version: one.version,
+    host: one.host,
+    pid: one.pid,
+    started_at: one.startedAt.toISOString(),
+    last_seen_at: one.lastSeenAt.toISOString(),
+    state: processStateAt(now, one),
+    attempts_under_way: one.attemptsUnderWay,
+    last_recorded_at: one.lastRecordedAt?.toISOString() ?? null,
+    organizations: one.organizations,
+    slowed: one.slowed.map(({ id, limit }) => ({ subscription: publicId("wh", id), limit })),
   };
 }

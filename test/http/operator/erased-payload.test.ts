@@ -94,7 +94,7 @@ test("an erased payload is in no column of any table, in no kept answer and in n
   const answers = await listSealedAnswers(db, { after: null, limit: 10 });
   assert.equal(answers.length, 2);
   for (const answer of answers) {
-    const opened = open(deps.ring, placeOf(answer), answer.sealed_answer);
+    const opened = open(deps.ring, placeOf(answer), answer.sealedAnswer);
     assert.ok(opened !== null && !opened.includes(CANARY));
   }
 });

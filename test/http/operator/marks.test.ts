@@ -19,7 +19,7 @@ test("the week's starts, stops, releases, disablings and changes are marked, wit
   const { ask } = startOperatorApi(t, deps);
   const started = (version: string) => ({
     ...{ ...identity, id: randomUUID(), version },
-    started_at: clock(),
+    startedAt: clock(),
   });
   await recordProcess(db, started("1.0.0"), REPORT, clock());
   clock.advance(6 * 24 * HOUR_MS);

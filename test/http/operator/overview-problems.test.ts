@@ -22,7 +22,7 @@ test("a delivery that is overdue for a minute is a problem", async (t) => {
   await publish(deps, organization_id);
   const due = clock().getTime();
   clock.advance(75_000);
-  await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
+  await recordProcess(db, { ...identity, startedAt: clock() }, REPORT, clock());
   const { status, codes, problems } = await problemsOf(startOperatorApi(t, deps));
   assert.deepEqual([status, codes], ["degraded", ["lag"]]);
   assert.equal(problems[0]?.since, new Date(due + 60_000).toISOString());
@@ -31,8 +31,8 @@ test("a delivery that is overdue for a minute is a problem", async (t) => {
 test("a process that is silent for 15 s is a problem until its successor starts", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   const start = clock();
-  await recordProcess(db, { ...identity, started_at: start }, REPORT, start);
-  const api = { ...identity, id: randomUUID(), role: "api" as const, started_at: start };
+  await recordProcess(db, { ...identity, startedAt: start }, REPORT, start);
+  const api = { ...identity, id: randomUUID(), role: "api" as const, startedAt: start };
   const report = () => recordProcess(db, api, REPORT, clock());
 
   clock.advance(14_999);
@@ -44,7 +44,7 @@ test("a process that is silent for 15 s is a problem until its successor starts"
   assert.deepEqual([missed.status, missed.codes], ["down", ["process_gone", "no_dispatcher"]]);
   assert.equal(missed.problems[0]?.since, start.toISOString());
 
-  const heir = { ...identity, id: randomUUID(), started_at: clock() };
+  const heir = { ...identity, id: randomUUID(), startedAt: clock() };
   await recordProcess(db, heir, REPORT, clock());
   assert.equal((await problemsOf(startOperatorApi(t, deps))).status, "ok");
 
@@ -61,7 +61,7 @@ test("a process that is silent for 15 s is a problem until its successor starts"
 
 test("a process that stops normally is no problem", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
-  const ended = { ...identity, started_at: clock() };
+  const ended = { ...identity, startedAt: clock() };
   await recordProcess(db, ended, REPORT, clock());
   await recordProcess(db, { ...ended, id: randomUUID() }, REPORT, clock());
   await recordProcessEnded(db, ended.id, clock());
@@ -75,8 +75,8 @@ test("a stopping process reports this", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
   await recordProcess(
     db,
-    { ...identity, started_at: clock() },
-    { ...REPORT, is_stopping: true },
+    { ...identity, startedAt: clock() },
+    { ...REPORT, isStopping: true },
     clock(),
   );
   const { ask } = startOperatorApi(t, deps);
@@ -92,7 +92,7 @@ test("internal faults of all processes are shown with their hosts, and failed ch
   });
   const fault = { code: "no_resolver", detail: "no_resolver: deliveries wait", since };
   const report = { ...REPORT, problems: [fault, clockFault] };
-  await recordProcess(db, { ...identity, started_at: clock() }, report, clock());
+  await recordProcess(db, { ...identity, startedAt: clock() }, report, clock());
   const { status, problems } = await problemsOf(startOperatorApi(t, deps));
   assert.equal(status, "degraded");
   assert.deepEqual(problems, [
@@ -103,7 +103,7 @@ test("internal faults of all processes are shown with their hosts, and failed ch
 
 test("processes with different event types are a problem until they have the same", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
-  await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
+  await recordProcess(db, { ...identity, startedAt: clock() }, REPORT, clock());
   const node = (names: string[]) => db`
     insert into event_type_nodes (id, names, seen_at) values (gen_random_uuid(), ${names}, ${clock()})`;
   await node(["order.created"]);

@@ -120,7 +120,7 @@ test("a client that does not read gets no more events and is then disconnected",
 
 test("over HTTP a stream sends events in the overview's shape until the process stops", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
-  await recordProcess(db, { ...identity, started_at: clock() }, REPORT, clock());
+  await recordProcess(db, { ...identity, startedAt: clock() }, REPORT, clock());
   const { app, ask } = startOperatorApi(t, deps);
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   const response = await fetch(`${base}/api/v1/admin/overview/live`, {
@@ -196,7 +196,7 @@ test("while a shard is away, the last complete trends stay", async () => {
 
 test("a session that is signed out or expired ends its stream", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
-  await recordProcess(db, { ...identity, id: randomUUID(), started_at: clock() }, REPORT, clock());
+  await recordProcess(db, { ...identity, id: randomUUID(), startedAt: clock() }, REPORT, clock());
   const { app, ask } = startOperatorApi(t, deps);
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   const open = async () => {

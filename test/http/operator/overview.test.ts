@@ -28,11 +28,11 @@ test("a healthy overview has every number", async (t) => {
   });
   await recordProcess(
     db,
-    { ...identity, started_at: startedAt },
+    { ...identity, startedAt },
     {
       ...REPORT,
-      attempts_under_way: 3,
-      last_recorded_at: clock(),
+      attemptsUnderWay: 3,
+      lastRecordedAt: clock(),
       organizations: [{ id: organization, slots: 2 }],
       slowed: [{ id: bad.id, limit: 1 }],
     },

@@ -123,8 +123,8 @@ test("an interrupted turn has written nothing, and the next one repeats it", asy
 test("a job waits for a simultaneous redelivery by hand, and the delivery is sent once", async (t) => {
   const { begin, get } = client(t);
   const subscription = await deadLetters(2);
-  const [row] = await deps.db<{ id: string; event_id: string; finished_at: Date }[]>`
-    select id, event_id, finished_at from finished_deliveries
+  const [row] = await deps.db<{ id: string; eventId: string; finishedAt: Date }[]>`
+    select id, event_id as "eventId", finished_at as "finishedAt" from finished_deliveries
      where subscription_id = ${subscription.id} order by id limit 1`;
   assert.ok(row);
   const job = await begin({ filter: { subscription: wh(subscription) } });
@@ -133,11 +133,7 @@ test("a job waits for a simultaneous redelivery by hand, and the delivery is sen
   await deps.db.begin(async (tx) => {
     await lockFinished(tx, [row]);
     const [now, to] = [clock(), subscription.id];
-    const again = {
-      delivery_id: row.id,
-      redelivery_id: timeOrderedId(now),
-      event_id: row.event_id,
-    };
+    const again = { deliveryId: row.id, redeliveryId: timeOrderedId(now), eventId: row.eventId };
     await insertRedeliveries(tx, [again], { to, job: null, now });
     turn = takeRedeliveryTurn(deps);
     await Promise.race([turn, untilBlocked(deps.db)]);
