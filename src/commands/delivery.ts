@@ -1,18 +1,16 @@
 import type { Command } from "commander";
 import type { DeliveryQuery } from "../actions/queries.ts";
-import type { DeliveryDetail, DeliveryView } from "../actions/views/delivery.ts";
+import type { DeliveryDetail } from "../actions/views/delivery.ts";
 import { systemClock } from "../domain/clock.ts";
 import { DELIVERY_STATES } from "../domain/delivery.ts";
-import type { Page } from "../domain/page.ts";
 import { at } from "./operator-api.ts";
 import {
-  print,
-  printPage,
-  cursorOption,
   type JsonOption,
   jsonOption,
-  limitOption,
+  listPage,
+  pageOptions,
   type PageOptions,
+  print,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { deliveryHeadings, deliveryLine, showDelivery } from "./delivery-text.ts";
@@ -27,7 +25,7 @@ export function deliveryCommands(program: Command, context: CommandContext): voi
 }
 
 function listCommand(delivery: Command, context: CommandContext): void {
-  delivery
+  const list = delivery
     .command("list")
     .description("list deliveries, newest first")
     .option("--organization <organization>", "only of this organization: id or slug")
@@ -37,22 +35,16 @@ function listCommand(delivery: Command, context: CommandContext): void {
     .option("--state <state>", `only in this state: ${DELIVERY_STATES.join(", ")}`)
     .option("--reason <reason>", "only with this reason of the last failure, such as http_503")
     .option("--since <time>", `created at or after: ${SPAN_RULE}`)
-    .option("--until <time>", "created before")
-    .addOption(limitOption())
-    .addOption(cursorOption())
-    .addOption(jsonOption())
-    .action(async ({ json, since, until, ...rest }: PageOptions & DeliveryQuery) => {
-      const now = (context.clock ?? systemClock)();
-      const query = { ...rest, since: momentOf(since, now), until: momentOf(until, now) };
-      const page = await context.withOperatorApi((api) =>
-        api.get<Page<DeliveryView>>("/deliveries", { ...query }),
-      );
-      printPage(context, json ? { json } : {}, page, {
-        headings: deliveryHeadings,
-        line: deliveryLine,
-        empty: "No delivery matches.",
-      });
-    });
+    .option("--until <time>", "created before");
+  pageOptions(list).action(({ since, until, ...rest }: PageOptions & DeliveryQuery) => {
+    const now = (context.clock ?? systemClock)();
+    const options = { ...rest, since: momentOf(since, now), until: momentOf(until, now) };
+    return listPage(context, "/deliveries", options, () => ({
+      headings: deliveryHeadings,
+      line: deliveryLine,
+      empty: "No delivery matches.",
+    }));
+  });
 }
 
 function showCommand(delivery: Command, context: CommandContext): void {

@@ -1,18 +1,9 @@
 import { type Command, Option } from "commander";
 import type { EventTypeView } from "../actions/events.ts";
 import { LIBRARY_LANGUAGES, type LibraryLanguage } from "../domain/library-language.ts";
-import type { Page } from "../domain/page.ts";
 import type { CommandContext } from "./context.ts";
-import {
-  cursorOption,
-  jsonOption,
-  limitOption,
-  pageOf,
-  type PageOptions,
-  print,
-  printPage,
-} from "./output.ts";
-import { cut, fitted } from "./table.ts";
+import { listPage, pageOptions, type PageOptions, print } from "./output.ts";
+import { cut, fitted, type Line } from "./table.ts";
 import { publishCommand, showCommand } from "./published-event.ts";
 
 interface TypesOptions extends PageOptions {
@@ -29,7 +20,7 @@ export function eventCommands(program: Command, context: CommandContext): void {
 }
 
 function typesCommand(event: Command, context: CommandContext): void {
-  event
+  const types = event
     .command("types")
     .description(
       "list the event types, check a folder of them, or make a library that publishes them",
@@ -43,11 +34,9 @@ function typesCommand(event: Command, context: CommandContext): void {
       new Option("--generate <language>", "print a library that publishes the types of EVENT_TYPES")
         .choices(LIBRARY_LANGUAGES)
         .conflicts("check"),
-    )
-    .addOption(limitOption())
-    .addOption(cursorOption())
-    .addOption(jsonOption())
-    .action(async ({ check, against, generate, ...options }: TypesOptions, command: Command) => {
+    );
+  pageOptions(types).action(
+    async ({ check, against, generate, ...options }: TypesOptions, command: Command) => {
       if (generate !== undefined) {
         context.stdout(await context.generateLibrary(generate));
         return;
@@ -59,19 +48,24 @@ function typesCommand(event: Command, context: CommandContext): void {
         return;
       }
       if (against !== undefined) command.error("error: --against requires --check");
-      const page = await context.withOperatorApi(
-        (api) => api.get<Page<EventTypeView>>("/event-types", pageOf(options)),
+      await listPage(
+        context,
+        "/event-types",
+        options,
+        () => ({
+          headings: ["TYPE", "SUMMARY"],
+          line: typeLine,
+          empty: "There are no event types.",
+        }),
         { readsEventTypes: true },
       );
-      printPage(context, options, page, {
-        headings: ["TYPE", "SUMMARY"],
-        line: ({ type, summary }) => {
-          const { cell, ...below } = fitted(type, 50);
-          return { cells: [cell, cut(summary, 68)], ...below };
-        },
-        empty: "There are no event types.",
-      });
-    });
+    },
+  );
+}
+
+function typeLine({ type, summary }: EventTypeView): Line {
+  const { cell, ...below } = fitted(type, 50);
+  return { cells: [cell, cut(summary, 68)], ...below };
 }
 
 function count(types: number): string {

@@ -1,21 +1,18 @@
 import type { Command } from "commander";
 import type { ApiKeyView, IssuedKeyView } from "../actions/views/api-key.ts";
 import { parseKeyId } from "../domain/api-key.ts";
-import type { Page } from "../domain/page.ts";
 import { at } from "./operator-api.ts";
 import {
-  print,
-  printPage,
-  cursorOption,
   type JsonOption,
   jsonOption,
-  limitOption,
-  pageOf,
+  listPage,
+  pageOptions,
   type PageOptions,
+  print,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./errors.ts";
-import { cut, shortTime } from "./table.ts";
+import { cut, type Line, shortTime } from "./table.ts";
 
 export function keyCommands(program: Command, context: CommandContext): void {
   const key = program.command("key").description("partners' API keys");
@@ -55,35 +52,37 @@ function append(value: string, before: string[] = []): string[] {
 }
 
 function listCommand(key: Command, context: CommandContext): void {
-  key
+  const list = key
     .command("list")
     .description("list keys without their tokens, newest first")
     .option("--organization <organization>", "only of this organization: id or slug")
-    .option("--include-revoked", "include revoked keys")
-    .addOption(limitOption())
-    .addOption(cursorOption())
-    .addOption(jsonOption())
-    .action(async (options: PageOptions & { organization?: string; includeRevoked?: true }) => {
-      const { organization, includeRevoked: include_revoked } = options;
-      const query = { organization, include_revoked, ...pageOf(options) };
-      const page = await context.withOperatorApi((api) =>
-        api.get<Page<ApiKeyView>>("/keys", query),
-      );
-      printPage(context, options, page, {
-        headings: ["KEY ID", "CREATED", "LAST USED", "REVOKED", "LABEL"],
-        line: (item) => ({
-          cells: [
-            item.key_id,
-            shortTime(item.created_at),
-            shortTime(item.last_used_at),
-            shortTime(item.revoked_at),
-            cut(item.label ?? "-", 39),
-          ],
-          note: cut(`${item.organization.slug}  ${item.scopes.join(" ")}`, 118),
+    .option("--include-revoked", "include revoked keys");
+  pageOptions(list).action(
+    ({ includeRevoked: include_revoked, ...options }: PageOptions & { includeRevoked?: true }) =>
+      listPage(
+        context,
+        "/keys",
+        { ...options, ...(include_revoked && { include_revoked }) },
+        () => ({
+          headings: ["KEY ID", "CREATED", "LAST USED", "REVOKED", "LABEL"],
+          line: keyLine,
+          empty: "No key matches.",
         }),
-        empty: "No key matches.",
-      });
-    });
+      ),
+  );
+}
+
+function keyLine(key: ApiKeyView): Line {
+  return {
+    cells: [
+      key.key_id,
+      shortTime(key.created_at),
+      shortTime(key.last_used_at),
+      shortTime(key.revoked_at),
+      cut(key.label ?? "-", 39),
+    ],
+    note: cut(`${key.organization.slug}  ${key.scopes.join(" ")}`, 118),
+  };
 }
 
 function revokeCommand(key: Command, context: CommandContext): void {

@@ -1,17 +1,14 @@
 import type { Command } from "commander";
 import type { OrganizationView } from "../actions/views/organization.ts";
 import { RATE_LIMIT_DEFAULT } from "../domain/organization.ts";
-import type { Page } from "../domain/page.ts";
 import { at } from "./operator-api.ts";
 import {
-  print,
-  printPage,
-  cursorOption,
   type JsonOption,
   jsonOption,
-  limitOption,
-  pageOf,
+  listPage,
+  pageOptions,
   type PageOptions,
+  print,
   wholeNumber,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
@@ -37,30 +34,9 @@ export function orgCommands(program: Command, context: CommandContext): void {
       print(context, options, made, sentence);
     });
 
-  org
-    .command("list")
-    .description("list organizations, ordered by slug")
-    .addOption(limitOption())
-    .addOption(cursorOption())
-    .addOption(jsonOption())
-    .action(async (options: PageOptions) => {
-      const page = await context.withOperatorApi((api) =>
-        api.get<Page<OrganizationView>>("/organizations", pageOf(options)),
-      );
-      const ifSharded = (cell: string) =>
-        page.items.some(({ shard }) => shard !== undefined) ? [cell] : [];
-      printPage(context, options, page, {
-        headings: ["ID", ...ifSharded("SHARD"), "PER MINUTE", "CREATED", "SLUG"],
-        line: ({ id, slug, rate_limit_per_minute: limit, created_at, shard = "" }) => {
-          const { cell, ...below } = fitted(slug, 40);
-          return {
-            cells: [id, ...ifSharded(shard), String(limit), shortTime(created_at), cell],
-            ...below,
-          };
-        },
-        empty: "There are no organizations yet.",
-      });
-    });
+  pageOptions(org.command("list").description("list organizations, ordered by slug")).action(
+    (options: PageOptions) => listPage(context, "/organizations", options, shapeOf),
+  );
 
   org
     .command("set-limit <organization> <n>")
@@ -84,6 +60,26 @@ export function orgCommands(program: Command, context: CommandContext): void {
       await context.withOperatorApi((api) => api.delete(at`/organizations/${name}`));
       print(context, options, {}, () => `Organization ${name} is closed.\n`);
     });
+}
+
+function shapeOf(organizations: OrganizationView[]) {
+  const isSharded = organizations.some(({ shard }) => shard !== undefined);
+  const ifSharded = (cell: string) => (isSharded ? [cell] : []);
+  return {
+    headings: ["ID", ...ifSharded("SHARD"), "PER MINUTE", "CREATED", "SLUG"],
+    line: ({
+      id,
+      slug,
+      rate_limit_per_minute: limit,
+      created_at,
+      shard = "",
+    }: OrganizationView) => {
+      const { cell, ...below } = fitted(slug, 40);
+      const cells = [id, ...ifSharded(shard), String(limit), shortTime(created_at), cell];
+      return { cells, ...below };
+    },
+    empty: "There are no organizations yet.",
+  };
 }
 
 function sentence({ slug, id, rate_limit_per_minute: limit, shard }: OrganizationView): string {

@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { type Page, PAGE_LIMIT } from "../domain/page.ts";
 import type { CommandContext } from "./context.ts";
 import { printableJson } from "./printable.ts";
@@ -17,26 +17,19 @@ export function jsonOption(): Option {
   return new Option("--json", "print JSON in the form of the operator API");
 }
 
-export function limitOption(): Option {
+/** Adds the options of a list. */
+export function pageOptions(command: Command): Command {
   const { max, default: usual } = PAGE_LIMIT;
-  return new Option(
-    "--limit <n>",
-    `the number of items, up to ${max} (default: ${usual})`,
-  ).argParser(wholeNumber);
-}
-
-/** The query of a list. */
-export function pageOf({ limit, cursor }: PageOptions) {
-  return { limit, cursor };
+  const limit = `the number of items, up to ${max} (default: ${usual})`;
+  return command
+    .option("--limit <n>", limit, wholeNumber)
+    .option("--cursor <cursor>", "continue after the previous page")
+    .addOption(jsonOption());
 }
 
 /** Returns NaN, which every range check refuses, unless the text consists of digits. */
 export function wholeNumber(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : NaN;
-}
-
-export function cursorOption(): Option {
-  return new Option("--cursor <cursor>", "continue after the previous page");
 }
 
 /** Prints `value` as JSON with --json, otherwise as `text` formats it. */
@@ -49,23 +42,28 @@ export function print<Value>(
   stdout(json ? `${printableJson(JSON.stringify(value, null, 2))}\n` : text(value));
 }
 
-/** Prints one page of a list, or `empty` if it has no items. */
-export function printPage<Item>(
+interface Shape<Item> {
+  headings: string[];
+  line: (item: Item) => Line;
+  /** Printed if there are no items. */
+  empty: string;
+}
+
+/** Reads one page of a list and prints it. All options but `--json` are the query. */
+export async function listPage<Item>(
   context: CommandContext,
-  options: JsonOption,
-  page: Page<Item>,
-  { headings, line, empty }: { headings: string[]; line: (item: Item) => Line; empty: string },
-): void {
+  path: string,
+  options: PageOptions,
+  shapeOf: (items: Item[]) => Shape<Item>,
+  reading?: { readsEventTypes: boolean },
+): Promise<void> {
+  const query = { ...options, json: undefined };
+  const page = await context.withOperatorApi((api) => api.get<Page<Item>>(path, query), reading);
   const { next_cursor: cursor, unavailable_shards: away = [] } = page;
+  const { headings, line, empty } = shapeOf(page.items);
   const none = away.length === 0 ? `${empty}\n` : ""; // They may be in the missing shard.
   print(context, options, page, ({ items }) =>
-    items.length === 0
-      ? none
-      : table(
-          headings,
-          items.map((item) => line(item)),
-          context,
-        ),
+    items.length === 0 ? none : table(headings, items.map(line), context),
   );
   if (options.json) return;
   if (away.length > 0) {

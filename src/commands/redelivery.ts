@@ -1,18 +1,15 @@
 import type { Command } from "commander";
 import type { RedeliveryView } from "../actions/views/redelivery.ts";
-import type { Page } from "../domain/page.ts";
 import type { RedeliveryState, RequestedState } from "../domain/redelivery.ts";
 import type { CommandContext } from "./context.ts";
 import { at } from "./operator-api.ts";
 import {
-  cursorOption,
   type JsonOption,
   jsonOption,
-  limitOption,
-  pageOf,
+  listPage,
+  pageOptions,
   type PageOptions,
   print,
-  printPage,
 } from "./output.ts";
 import type { Style } from "./paint.ts";
 import { filterWords, sentence, showRedelivery } from "./redelivery-text.ts";
@@ -40,18 +37,14 @@ export function redeliveryCommands(program: Command, context: CommandContext): v
     .command("redelivery")
     .description("jobs that redeliver many, made by delivery redeliver");
 
-  redelivery
-    .command("list")
-    .description("list redeliveries, newest first")
-    .addOption(limitOption())
-    .addOption(cursorOption())
-    .addOption(jsonOption())
-    .action(async (options: PageOptions) => {
-      const page = await context.withOperatorApi((api) =>
-        api.get<Page<RedeliveryView>>("/redeliveries", pageOf(options)),
-      );
-      printPage(context, options, page, { headings, line, empty: "There is no redelivery." });
-    });
+  pageOptions(redelivery.command("list").description("list redeliveries, newest first")).action(
+    (options: PageOptions) =>
+      listPage(context, "/redeliveries", options, () => ({
+        headings,
+        line,
+        empty: "There is no redelivery.",
+      })),
+  );
 
   redelivery
     .command("show <id>")

@@ -1,28 +1,19 @@
 import type { Command } from "commander";
 import type { OperatedSubscriptionView } from "../actions/views/subscription.ts";
-import type { Page } from "../domain/page.ts";
 import { SUBSCRIPTION_ORDERS } from "../domain/subscription-order.ts";
 import { at } from "./operator-api.ts";
 import {
-  print,
-  printPage,
-  cursorOption,
   type JsonOption,
   jsonOption,
-  limitOption,
-  pageOf,
+  listPage,
+  pageOptions,
   type PageOptions,
+  print,
   wholeNumber,
 } from "./output.ts";
 import type { CommandContext } from "./context.ts";
 import { SUBSCRIPTION_STYLES } from "./state-style.ts";
 import { cut, type Line, shortTime } from "./table.ts";
-
-interface Filters {
-  organization?: string;
-  active?: string;
-  order?: string;
-}
 
 const subscriptionHeadings = ["ID", "CREATED", "STATE", "AUTO-DISABLED", "FAILURES"];
 const STATE_COLUMN = subscriptionHeadings.indexOf("STATE");
@@ -47,27 +38,19 @@ export function subscriptionCommands(program: Command, context: CommandContext):
     .command("subscription")
     .description("partners' webhook subscriptions");
 
-  subscription
+  const list = subscription
     .command("list")
     .description("list subscriptions, newest first")
     .option("--organization <organization>", "only of this organization: id or slug")
     .option("--active <active>", "true: only active ones; false: only auto-disabled ones")
-    .option("--order <order>", `${SUBSCRIPTION_ORDERS.join(" or ")} first`)
-    .addOption(limitOption())
-    .addOption(cursorOption())
-    .addOption(jsonOption())
-    .action(async (options: PageOptions & Filters) => {
-      const { organization, active, order } = options;
-      const query = { organization, active, order, ...pageOf(options) };
-      const page = await context.withOperatorApi((api) =>
-        api.get<Page<OperatedSubscriptionView>>("/subscriptions", query),
-      );
-      printPage(context, options, page, {
-        headings: subscriptionHeadings,
-        line: subscriptionLine,
-        empty: "No subscription matches.",
-      });
-    });
+    .option("--order <order>", `${SUBSCRIPTION_ORDERS.join(" or ")} first`);
+  pageOptions(list).action((options: PageOptions) =>
+    listPage(context, "/subscriptions", options, () => ({
+      headings: subscriptionHeadings,
+      line: subscriptionLine,
+      empty: "No subscription matches.",
+    })),
+  );
 
   subscription
     .command("set-ceiling <id> <n>")
