@@ -3,7 +3,7 @@ import type { Fault } from "../domain/errors.ts";
 import { UUID } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
-import { SUBSCRIPTION_ORDERS, type SubscriptionOrder } from "../domain/subscription-order.ts";
+import { SUBSCRIPTION_ORDERS } from "../domain/subscription.ts";
 import { listApiKeys } from "../postgres/api-keys.ts";
 import { searchDeliveries } from "../postgres/delivery-search.ts";
 import { listOrganizations } from "../postgres/organizations.ts";
@@ -13,7 +13,7 @@ import { listEverKnown } from "./event-types.ts";
 import { getOrganization } from "./organizations.ts";
 import { findOwners } from "./owners.ts";
 import { readPage } from "./pages.ts";
-import { type DeliveryQuery, readBoolean, readDeliveryQuery } from "./queries.ts";
+import { type DeliveryQuery, readBoolean, readChoice, readDeliveryQuery } from "./queries.ts";
 import { type ApiKeyView, viewApiKey } from "./views/api-key.ts";
 import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
@@ -67,7 +67,7 @@ export async function pageOfSubscriptions(
   const faults: Fault[] = [];
   refuseEmpty(query.organization, faults);
   const active = readBoolean("/active", query.active, faults);
-  const order = readOrder(query.order, faults);
+  const order = readChoice("/order", query.order, SUBSCRIPTION_ORDERS, faults) ?? "newest";
   return readPage(query, {
     name: order === "newest" ? "subscriptions" : "failing subscriptions",
     form: new RegExp(`^[01] \\d{10} \\d{14} ${UUID}$`),
@@ -118,13 +118,6 @@ export async function pageOfDeliveries(
     },
     view: viewDelivery,
   });
-}
-
-function readOrder(text: string | undefined, faults: Fault[]): SubscriptionOrder {
-  const order = SUBSCRIPTION_ORDERS.find((name) => name === (text ?? "newest"));
-  if (order !== undefined) return order;
-  faults.push({ pointer: "/order", detail: `must be one of ${SUBSCRIPTION_ORDERS.join(", ")}` });
-  return "newest";
 }
 
 /** An empty text is neither a name nor a filter. */

@@ -1,9 +1,19 @@
 import type { Shards } from "../actions/shards.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { LibraryLanguage } from "../domain/library-language.ts";
-import type { Moved } from "../domain/shard-move.ts";
+import type { LibraryLanguage } from "../domain/event-types.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { OperatorApi } from "./operator-api.ts";
+
+/** The result of the move of a shard. */
+export interface Moved {
+  shard: string;
+  /** Where the shard is now, without credentials. */
+  to: string;
+  tables: number;
+  rows: number;
+  /** How long writers waited before the old place was left. */
+  waited_ms: number;
+}
 
 /** Everything that a command uses besides its arguments. Created once, in cli.ts or in a test. */
 export interface CommandContext {

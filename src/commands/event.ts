@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { EventTypeView } from "../actions/events.ts";
-import { LIBRARY_LANGUAGES, type LibraryLanguage } from "../domain/library-language.ts";
+import { LIBRARY_LANGUAGES, type LibraryLanguage } from "../domain/event-types.ts";
 import type { CommandContext } from "./context.ts";
 import { listPage, pageOptions, type PageOptions, print } from "./output.ts";
 import { cut, fitted, type Line } from "./table.ts";

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import type { Moved } from "../domain/shard-move.ts";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext, Moved } from "./context.ts";
 import { jsonOption, type JsonOption, print } from "./output.ts";
 
 export function shardCommands(program: Command, context: CommandContext): void {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { OperatedSubscriptionView } from "../actions/views/subscription.ts";
-import { SUBSCRIPTION_ORDERS } from "../domain/subscription-order.ts";
+import { SUBSCRIPTION_ORDERS } from "../domain/subscription.ts";
 import { at } from "./operator-api.ts";
 import {
   type JsonOption,

@@ -120,3 +120,8 @@ function faultOfName(name: string, { allow }: AddressPolicy): string | null {
   }
   return labels.length > 1 ? null : "The URL's host must be a full domain name.";
 }
+
+/** Returns true if the host is this machine, without asking a name server. */
+export function isThisMachine({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

@@ -69,3 +69,7 @@ export function createEventTypes(ofPlatform: readonly EventType[] = []): EventTy
     [Symbol.iterator]: () => types.values(),
   };
 }
+
+/** Publishers' libraries are generated in these languages. */
+export const LIBRARY_LANGUAGES = ["ts", "py", "go"] as const;
+export type LibraryLanguage = (typeof LIBRARY_LANGUAGES)[number];

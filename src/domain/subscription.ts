@@ -16,6 +16,10 @@ export const SUBSCRIPTIONS_MAX = 10_000;
 /** The length limit of a subscription's event types, joined by commas. */
 export const EVENTS_LENGTH_MAX = 2_000;
 
+/** `failing`: auto-disabled ones first, then by failures in a row, most first. */
+export const SUBSCRIPTION_ORDERS = ["newest", "failing"] as const;
+export type SubscriptionOrder = (typeof SUBSCRIPTION_ORDERS)[number];
+
 /** The consequence of an attempt for its delivery. */
 export interface Move {
   attempt: Attempt;

@@ -1,5 +1,5 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import type { SubscriptionOrder } from "../domain/subscription-order.ts";
+import type { SubscriptionOrder } from "../domain/subscription.ts";
 import type { Queryable } from "./database.ts";
 import { COLUMNS, type SubscriptionRow } from "./subscriptions.ts";
 

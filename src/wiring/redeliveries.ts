@@ -32,6 +32,6 @@ export function startRedelivering(
       idleUntil = performance.now() + IDLE_MS;
       return;
     }
-    while (!isStopping && (await takeRedeliveryTurn({ ...deps, db: deps.db.within(TURN_MS) })));
+    while (!isStopping && (await takeRedeliveryTurn(inTime)));
   }
 }

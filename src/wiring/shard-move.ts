@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
 import { systemClock } from "../domain/clock.ts";
-import type { Moved } from "../domain/shard-move.ts";
+import type { Moved } from "../commands/context.ts";
 import {
   connect,
   hasNoTable,

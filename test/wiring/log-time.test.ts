@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { timeOfLine } from "../../src/wiring/log-time.ts";
+import { timeOfLine } from "../../src/wiring/logger.ts";
 
 test("a line's time is exact to the millisecond, also in the next second and after a clock that went back", () => {
   const start = Date.parse("2026-12-31T23:59:59.000Z");

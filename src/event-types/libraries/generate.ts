@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { LibraryLanguage } from "../../domain/library-language.ts";
+import type { LibraryLanguage } from "../../domain/event-types.ts";
 import { describeFaults, loadFolder } from "../load.ts";
 import { expandSchema, type Schema } from "../expand.ts";
 import { goTypes } from "./go.ts";

@@ -48,6 +48,6 @@ export function findRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => find(shards, readFilters(query, ["q"]).q ?? ""),
+    async ({ query }) => find(shards, readFilters(query, Query).q ?? ""),
   );
 }

@@ -9,8 +9,6 @@ import { Latency } from "./latency-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 import { OrganizationFilter } from "./organization-schema.ts";
 
-const FILTERS = ["organization", "subscription", "since", "until", "step"] as const;
-
 const Query = Type.Object({
   organization: OrganizationFilter,
   subscription: Type.Optional(
@@ -77,6 +75,6 @@ export function listActivityRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => getActivity(shards, readFilters(query, FILTERS)),
+    async ({ query }) => getActivity(shards, readFilters(query, Query)),
   );
 }

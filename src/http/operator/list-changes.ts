@@ -33,8 +33,6 @@ const ChangesQuery = Type.Object({
   ...PageQuery.properties,
 });
 
-const FILTERS = ["operator", "action", "subject", "since", "until"] as const;
-
 export function listChangesRoute(app: App, shards: Shards): void {
   app.get(
     "/changes",
@@ -54,7 +52,7 @@ export function listChangesRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ query }) => {
-      const request = { ...readFilters(query, FILTERS), ...readPageRequest(query) };
+      const request = { ...readFilters(query, ChangesQuery), ...readPageRequest(query) };
       return pageEverywhere(shards, request, pageOfChanges);
     },
   );

@@ -6,17 +6,6 @@ import { readByHand, readPageRequest } from "../page-schema.ts";
 import { DeliveriesPage, DeliveriesQuery } from "./delivery-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
 
-const FILTERS = [
-  "organization",
-  "subscription",
-  "host",
-  "event",
-  "state",
-  "reason",
-  "since",
-  "until",
-] as const;
-
 export function listDeliveriesRoute(app: App, shards: Shards): void {
   app.get(
     "/deliveries",
@@ -34,7 +23,7 @@ export function listDeliveriesRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ query }) => {
-      const request = { ...readFilters(query, FILTERS), ...readPageRequest(query) };
+      const request = { ...readFilters(query, DeliveriesQuery), ...readPageRequest(query) };
       return pageEverywhere(shards, request, pageOfDeliveries);
     },
   );

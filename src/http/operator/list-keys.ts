@@ -21,10 +21,7 @@ export function listKeysRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ query }) => {
-      const request = {
-        ...readFilters(query, ["organization", "include_revoked"]),
-        ...readPageRequest(query),
-      };
+      const request = { ...readFilters(query, KeysQuery), ...readPageRequest(query) };
       return pageEverywhere(shards, request, pageOfApiKeys);
     },
   );

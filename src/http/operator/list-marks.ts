@@ -43,6 +43,6 @@ export function listMarksRoute(app: App, shards: Shards): void {
       },
       validatorCompiler: readByHand,
     },
-    async ({ query }) => viewMarks(shards, readFilters(query, ["since"])),
+    async ({ query }) => viewMarks(shards, readFilters(query, Query)),
   );
 }

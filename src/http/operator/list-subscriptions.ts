@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { pageOfSubscriptions } from "../../actions/listings.ts";
 import { pageEverywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
-import { SUBSCRIPTION_ORDERS } from "../../domain/subscription-order.ts";
+import { SUBSCRIPTION_ORDERS } from "../../domain/subscription.ts";
 import type { App } from "../app.ts";
 import { PageQuery, readByHand, readPageRequest } from "../page-schema.ts";
 import { operatorProblems, readFilters } from "./operation.ts";
@@ -42,10 +42,7 @@ export function listSubscriptionsRoute(app: App, shards: Shards): void {
       validatorCompiler: readByHand,
     },
     async ({ query }) => {
-      const request = {
-        ...readFilters(query, ["organization", "active", "order"]),
-        ...readPageRequest(query),
-      };
+      const request = { ...readFilters(query, Query), ...readPageRequest(query) };
       return pageEverywhere(shards, request, pageOfSubscriptions);
     },
   );

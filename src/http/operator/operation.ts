@@ -1,5 +1,8 @@
 import type { FastifyRequest } from "fastify";
+import type { TObject, TProperties } from "typebox";
 import type { ErrorCode } from "../../domain/errors.ts";
+import type { PageRequest } from "../../domain/page.ts";
+import { PageQuery } from "../page-schema.ts";
 import { problems } from "../problem-schema.ts";
 import { operatorOf } from "./admission.ts";
 import { changeOf } from "./changes.ts";
@@ -27,14 +30,16 @@ export function logChange(request: FastifyRequest, action: string, subject: stri
   request.changes.push(changeOf(request, action, subject));
 }
 
-/** Returns these query parameters. A repeated one reads as empty, which every list refuses. */
-export function readFilters<Name extends string>(
+type Filters<Properties> = Partial<Record<Exclude<keyof Properties, keyof PageRequest>, string>>;
+
+/** Returns the parameters of a query but those of pages. A repeated one reads as empty, which every list refuses. */
+export function readFilters<Properties extends TProperties>(
   query: unknown,
-  names: readonly Name[],
-): Partial<Record<Name, string>> {
+  { properties }: TObject<Properties>,
+): Filters<Properties> {
   const given = query as Record<string, unknown>;
-  const entries = names
-    .filter((name) => given[name] !== undefined)
+  const entries = Object.keys(properties)
+    .filter((name) => given[name] !== undefined && !(name in PageQuery.properties))
     .map((name) => [name, typeof given[name] === "string" ? given[name] : ""]);
-  return Object.fromEntries(entries) as Partial<Record<Name, string>>;
+  return Object.fromEntries(entries) as Filters<Properties>;
 }

@@ -30,7 +30,7 @@ export function showEventRoute(app: App, shards: Shards): void {
       const { data, ...event } = await findAnywhere(shards, (deps) =>
         getEvent(deps, parseId("evt", request.params.id)),
       );
-      if (readFilters(request.query, ["data"]).data === "false") return event;
+      if (readFilters(request.query, EventQuery).data === "false") return event;
       // Publishers read their own events. Access by people is recorded.
       if (request.role !== "publish") await recordAccess(shards, request, event.id);
       return { ...event, data };
