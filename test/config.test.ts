@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Config, configurationNames, loadConfig } from "../src/config.ts";
 import { parseCidr } from "../src/domain/cidr.ts";
-import { defaults } from "./config/defaults.ts";
+import { defaults, faultsOf } from "./config/defaults.ts";
 import { BAD_TRACING, GOOD_TRACING } from "./config/tracing-values.ts";
 
 const MINUTE_MS = 60_000;
@@ -11,18 +11,6 @@ const DAY_MS = 1440 * MINUTE_MS;
 const token = (letter: string) => letter.repeat(32);
 const key = (byte: number) => Buffer.alloc(32, byte);
 const base64 = (byte: number) => key(byte).toString("base64");
-
-/** The faults that stop the start, one to a line. */
-function faultsOf(env: NodeJS.ProcessEnv): string[] {
-  try {
-    loadConfig(env);
-    return [];
-  } catch (error) {
-    const [head, ...faults] = (error as Error).message.split("\n  ");
-    assert.equal(head, "configuration:");
-    return faults;
-  }
-}
 
 test("without variables the defaults apply", () => {
   assert.deepEqual(loadConfig({}), defaults);

@@ -1,7 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,6 +10,7 @@ import { type Account, folderFor, serverAccount } from "../failover/account.ts";
 import { BIN } from "../failover/member.ts";
 import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
 
@@ -45,8 +45,7 @@ export interface Server {
  * A PostgreSQL 15 whose WAL pgBackRest archives into a repository beside it. For root it runs as `postgres`.
  */
 export async function withBackups(t: TestContext): Promise<Backups> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-backup-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   await chmod(folder, 0o755);
   const account = serverAccount();
   const home = await folderFor(account, folder, "home");

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -17,6 +15,7 @@ import {
 import { PROBLEMS } from "../../src/http/problem.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
+import { openPort } from "../support/free-port.ts";
 
 const db = await createDatabase();
 const URL_OF_OURS = "https://hooks.example.com/";
@@ -232,14 +231,7 @@ test("a missing or incomplete response is a timeout, even after garbage collecti
   const stalling = createServer((request, response) => {
     if (request.url?.endsWith("/me")) response.writeHead(200).write("{");
   });
-  stalling.listen(0, "127.0.0.1");
-  await once(stalling, "listening");
-  t.after(() => {
-    stalling.closeAllConnections();
-    stalling.close();
-  });
-
-  const { port } = stalling.address() as AddressInfo;
+  const port = await openPort(t, stalling);
   const where = { baseUrl: `http://127.0.0.1:${port}`, token: "vck_x.y", timeoutMs: 100 };
   const deaf = { ...where, fetch: () => new Promise<Response>(() => undefined) };
   const client = createPartnerClient(where);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { EventView } from "../../src/actions/events.ts";
@@ -11,6 +10,7 @@ import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { aPlatformsTypes } from "../support/platform-types.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const { deps } = await createEngine(await createDatabase(), { eventTypes: aPlatformsTypes() });
 const { run, json } = createCommandLine(deps);
@@ -22,8 +22,7 @@ const publish = (data: string, ...more: string[]) => [
 ];
 
 test("an event is published from the command line or a file, and shown", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const file = join(folder, "order.json");
   await writeFile(file, '{ "amount": 2 }\n');
   const at = ["--occurred-at", "2025-12-31T23:00:00Z"];

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { operatorApiOverHttp } from "../../src/wiring/operator-api-over-http.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort, openPort } from "../support/free-port.ts";
 import { OPERATORS, PUBLISHER, READER, startOperatorApi } from "../support/operator-api.ts";
 import { runProgram } from "../support/program.ts";
 
@@ -73,13 +71,8 @@ test("an error names a server that is down, silent, foreign or redirecting, and 
     seen.push(request.url ?? "");
     if (request.url?.includes("/keys")) response.writeHead(302, { location: "/elsewhere" }).end();
     else if (request.url?.includes("/organizations")) response.end("<html>");
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await openPort(t, server)}`;
   const { run } = lineTo(url, undefined, 50);
   assert.match((await run("delivery", "list")).stderr, /no response within 0\.05 s/);
   assert.match(

@@ -1,4 +1,5 @@
-import type { Config } from "../../src/config.ts";
+import assert from "node:assert/strict";
+import { type Config, loadConfig } from "../../src/config.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -43,3 +44,15 @@ export const defaults: Config = {
   shutdownGraceMs: 15_000,
   misspelt: [],
 };
+
+/** The faults that stop the start, one to a line. */
+export function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(env);
+    return [];
+  } catch (error) {
+    const [head, ...faults] = (error as Error).message.split("\n  ");
+    assert.equal(head, "configuration:");
+    return faults;
+  }
+}

@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfig } from "../../src/config.ts";
+import { faultsOf } from "./defaults.ts";
 
 const DATABASE_URL = "postgres://127.0.0.1/partner";
-
-function faultsOf(env: NodeJS.ProcessEnv): string[] {
-  try {
-    loadConfig(env);
-    return [];
-  } catch (error) {
-    return (error as Error).message.split("\n  ").slice(1);
-  }
-}
 
 test("a migration URL without DATABASE_URL is refused, because the schema would belong to another database", () => {
   assert.deepEqual(faultsOf({ MIGRATION_DATABASE_URL: DATABASE_URL }), [

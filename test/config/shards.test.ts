@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachShard, loadConfig } from "../../src/config.ts";
-
-function faultsOf(env: NodeJS.ProcessEnv): string[] {
-  try {
-    loadConfig(env);
-    return [];
-  } catch (error) {
-    return (error as Error).message.split("\n  ").slice(1);
-  }
-}
+import { faultsOf } from "./defaults.ts";
 
 test("SHARDS replaces DATABASE_URL, and the first one is the home shard", () => {
   const config = loadConfig({

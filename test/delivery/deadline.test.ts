@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { Deadline } from "../../src/delivery/deadline.ts";
 import { standStill } from "../support/stand-still.ts";
+import { openPort } from "../support/free-port.ts";
 
 test("an answer that arrived during a pause of the process is in time", async (t) => {
-  const server = createServer().listen(0, "127.0.0.1");
-  t.after(() => server.close());
-  await once(server, "listening");
-  const reader = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const server = createServer();
+  const reader = connect(await openPort(t, server), "127.0.0.1");
   const [writer] = (await once(server, "connection")) as [Socket];
 
   const events: string[] = [];

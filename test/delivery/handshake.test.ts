@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { trustedRoots } from "../../src/delivery/handshake.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { openPort } from "../support/free-port.ts";
 
 test("a receiver cannot choose the group of a finite-field key exchange", async (t) => {
   const { private: key, cert } = await generate([{ name: "commonName", value: "receiver" }], {
@@ -16,11 +16,8 @@ test("a receiver cannot choose the group of a finite-field key exchange", async 
   });
   const speaks = async (ciphers: string) => {
     const options = { key, cert, ciphers, dhparam: "auto", maxVersion: "TLSv1.2" } as const;
-    const server = tls.createServer(options).listen(0, "127.0.0.1");
-    t.after(() => server.close());
-    await once(server, "listening");
     const socket = tls.connect({
-      port: (server.address() as AddressInfo).port,
+      port: await openPort(t, tls.createServer(options)),
       host: "127.0.0.1",
       secureContext: trustedRoots(undefined),
       rejectUnauthorized: false, // Only the key exchange matters here.

@@ -1,23 +1,18 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { freePort } from "../support/free-port.ts";
+import { freePort, openPort } from "../support/free-port.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 /** A cell that answers with its name. Returns its backend. */
 async function aCell(t: TestContext, name: string): Promise<string> {
   const server = createServer((_request, response) => response.end(name));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close().closeAllConnections());
-  return `backend ${name}\n    server only 127.0.0.1:${(server.address() as AddressInfo).port}\n`;
+  return `backend ${name}\n    server only 127.0.0.1:${await openPort(t, server)}\n`;
 }
 
 test("the guide's lines of haproxy send each key to its cell", async (t) => {
@@ -30,8 +25,7 @@ test("the guide's lines of haproxy send each key to its cell", async (t) => {
   );
   const defaults =
     "defaults\n    mode http\n    timeout connect 2s\n    timeout client 9s\n    timeout server 9s\n";
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const file = join(folder, "haproxy.cfg");
   await writeFile(file, defaults + frontend + (await aCell(t, "us")) + (await aCell(t, "eu")));
   const balancer = spawn("haproxy", ["-db", "-f", file], { stdio: "ignore" });

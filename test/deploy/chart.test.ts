@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -7,6 +7,9 @@ import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { writeChartSchemas } from "./chart-schemas.ts";
 import { goRun, HELM, KUBECONFORM } from "./go-programs.ts";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const CHART = join(ROOT, "deploy/helm");
 
@@ -36,15 +39,9 @@ function objectOf(rendered: string, kind: string, name: string): string {
   return found;
 }
 
-async function aFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-chart-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test("the chart passes helm's linter and the schemas of Kubernetes, with few and with many values", async (t) => {
   if (!(await requireProgram(t, "go", ["version"]))) return;
-  const folder = await aFolder(t);
+  const folder = await aTemporaryFolder(t);
   const schemas = await writeChartSchemas(join(folder, "schemas"));
   await goRun(HELM, "lint", "--strict", "--kube-version", "1.34.1", CHART);
 

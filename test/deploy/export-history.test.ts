@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
 const TABLE = "public.events_20261101_000000_expired";
 
 /** Runs the script with a `psql` that prints `rows`. */
 async function aFolder(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const files = join(folder, "history");
   const exportRows = async (shard: string, psql: string, table = TABLE) => {
     await writeFile(join(folder, "psql"), `#!/bin/sh\n${psql}\n`, { mode: 0o755 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -10,6 +9,7 @@ import { loadConfig } from "../../src/config.ts";
 import { guideCommand, guideText } from "../support/guide.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
 const UNIT = join(ROOT, "deploy/systemd/partner-api.service");
@@ -19,8 +19,7 @@ const EXPOSURE_MAX = "20";
 
 test("systemd accepts the unit and rates its exposure at most 2.0", async (t) => {
   if (!(await requireProgram(t, "systemd-analyze", ["--version"]))) return;
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const unit = join(folder, "partner-api.service");
   const text = await readFile(UNIT, "utf8");
   await writeFile(unit, text.replace("/usr/bin/node", process.execPath)); // systemd accepts only a program that exists.

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";
 import { oneShardOnly } from "../support/placement.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { startDnsServer } from "../support/dns-server.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aRig } from "../support/rig.ts";
+import { openPort } from "../support/free-port.ts";
 
 const ONE_SHARD = oneShardOnly("its lines name no shard; shards-set-up.test.ts has those that do");
 
@@ -25,10 +25,12 @@ async function diagnose(t: TestContext, changes: Record<string, string>) {
 
 /** A port of loopback that another program uses. */
 async function takenPort(t: TestContext): Promise<string> {
-  const other = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
-  await once(other, "listening");
-  t.after(() => other.close());
-  return String((other.address() as AddressInfo).port);
+  return String(
+    await openPort(
+      t,
+      createServer((socket) => socket.destroy()),
+    ),
+  );
 }
 
 test("doctor warns of misspelt names and of a RETENTION shorter than the retries", async (t) => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { oneShardOnly } from "../support/placement.ts";
 import { runProgram } from "../support/program.ts";
 import { aRig } from "../support/rig.ts";
+import { openPort } from "../support/free-port.ts";
 
 /** The message with which PostgreSQL refuses a connection. */
 function refusal(message: string): Buffer {
@@ -23,10 +23,8 @@ test(
         socket.end(refusal("no\u001b]0;owned\u0007\u202e entry".padEnd(1_000_000, "!"))),
       );
       socket.on("error", () => undefined);
-    }).listen(0, "127.0.0.1");
-    t.after(() => server.close());
-    await once(server, "listening");
-    const url = `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
+    });
+    const url = `postgres://127.0.0.1:${await openPort(t, server)}/x`;
     const env = { ...(await aRig(t)), DATABASE_URL: url, MIGRATION_DATABASE_URL: url };
     for (const command of [["org", "list"], ["org", "list", "--json"], ["doctor"]]) {
       const { status, stdout, stderr } = await runProgram(command, env);

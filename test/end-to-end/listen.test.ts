@@ -4,12 +4,15 @@ import { once } from "node:events";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { type Line, startListener } from "../support/listener.ts";
 import { ENTRY, runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { openPort } from "../support/free-port.ts";
 
 type Partner = Awaited<ReturnType<typeof aPartner>>;
 
@@ -117,10 +120,8 @@ test("a listener forwards to the partner's program, records, and replays to it",
 
 test("a stopped listener waits for no program and shows nothing more", async (t) => {
   const { ping, listen } = await aRehearsal(t);
-  const program = createServer().listen(0, "127.0.0.1");
-  await once(program, "listening");
-  t.after(() => program.close());
-  const { port } = program.address() as AddressInfo;
+  const program = createServer();
+  const port = await openPort(t, program);
   const listener = await listen("--forward-to", `http://127.0.0.1:${port}/`);
   const requested = once(program, "request");
   await ping();
@@ -145,11 +146,8 @@ async function aProgram(t: TestContext, statusOf: () => number) {
       response.writeHead(statusOf()).end();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    url: `http://127.0.0.1:${await openPort(t, server)}/hooks`,
     /** Whether all requests so far carry a valid signature. */
     verdicts: (secret: string) =>
       got.map(({ signature, timestamp, body }) => {

@@ -1,17 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  chmod,
-  chown,
-  lchown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -20,6 +9,7 @@ import { startListener } from "../support/listener.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 // A command of root on another user's DATA_DIR, with that user's traps.
 const THEM = 65_534; // nobody: PostgreSQL needs an account with a name.
@@ -38,8 +28,7 @@ async function aFolderOfTheirs(t: TestContext): Promise<Folders | null> {
     skipOrFail(t, "only root works in other users' folders");
     return null;
   }
-  const folder = await mkdtemp(join(tmpdir(), "theirs-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   await chmod(folder, 0o755);
   const [dataDir, canaries] = [join(folder, "data"), join(folder, "canaries")];
   await mkdir(dataDir, { mode: 0o700 });

@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { openPort } from "../support/free-port.ts";
 
 async function aPortInUse(t: TestContext): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  t.after(() => server.close());
-  await once(server, "listening");
-  return String((server.address() as AddressInfo).port);
+  return String(await openPort(t, createServer()));
 }
 
 /** Starts the service with this environment and returns its error. */
@@ -83,8 +80,7 @@ test("without its sealing keys a service refuses a database that holds sealed se
   await partner.subscribe("https://127.0.0.1/hooks");
   assert.equal(await program.end("SIGTERM"), 0);
 
-  const empty = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(empty, { recursive: true, force: true }));
+  const empty = await aTemporaryFolder(t);
   assert.match(await complaint({ ...rig, DATA_DIR: empty }), /SEALING_KEYS/);
   const another = { ...rig, SEALING_KEYS: `another:${Buffer.alloc(32, 7).toString("base64")}` };
   assert.match(await complaint(another), /opens none of the database's secrets/);

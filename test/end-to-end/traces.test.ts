@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
@@ -12,6 +11,7 @@ import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig } from "../support/rig.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER = "00f067aa0ba902b7";
@@ -135,8 +135,7 @@ test("one trace leads from the publisher's request and its statements to the att
 
 test("a publisher's batch is one trace that its receivers continue with TRACE_RECEIVERS", async (t) => {
   const collector = await startCollector(t);
-  const types = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(types, { recursive: true, force: true }));
+  const types = await aTemporaryFolder(t);
   const type = { summary: "An order was placed", schema: { type: "object" }, example: {} };
   await writeFile(join(types, "order.placed.json"), JSON.stringify(type));
   const env = { TRACE_RECEIVERS: "true", EVENT_TYPES: types };

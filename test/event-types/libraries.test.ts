@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
@@ -19,6 +16,8 @@ import { aFolder, typeFile } from "../support/event-types.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { openPort } from "../support/free-port.ts";
 
 const execute = promisify(execFile);
 const PROGRAMS = join(ROOT, "test/event-types/libraries");
@@ -67,8 +66,7 @@ async function aLibrary(t: TestContext, language: "ts" | "py" | "go") {
   const base = await api.app.listen({ host: "127.0.0.1", port: 0 });
   const { bodies, url } = await anUnreliableWay(t, base);
 
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const source = await generateLibrary(types, language);
   const publish = async (program: string, args: string[]) => {
     const env = {
@@ -118,13 +116,7 @@ async function anUnreliableWay(t: TestContext, service: string) {
       else response.writeHead(answer.status).end(turn === 6 ? "<p>refused" : text);
     };
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  return { bodies, url: `http://127.0.0.1:${await openPort(t, server)}/` };
 }
 
 /** The second attempt publishes the first event. The fourth event is a duplicate by its key. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
@@ -9,6 +8,7 @@ import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
 const db = await createDatabase();
@@ -29,8 +29,7 @@ async function aWorkshop(t: TestContext) {
   const api = startPartnerApi(t, db, { options: { baseUrl: () => base } });
   base = (await api.listen()).replace(/\/$/, "");
   const { authorization } = await api.aKeyWith("webhooks:manage");
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const response = await fetch(`${base}/api/v1/partner/openapi.json`);
   await writeFile(join(folder, "openapi.json"), await response.text());
   const env = { ...process.env, TOKEN: authorization.replace("Bearer ", "") };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Turns } from "../../src/http/turns.ts";
@@ -9,6 +9,7 @@ import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { converse, rawRequest, sendRaw } from "../support/raw-http.ts";
+import { openPort } from "../support/free-port.ts";
 
 const db = await createDatabase();
 
@@ -235,13 +236,8 @@ async function threeInLine(t: TestContext) {
       if (requests.push(request) === 3) resolve();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  t.after(() => {
-    client.destroy();
-    server.close();
-  });
+  const client = connect(await openPort(t, server), "127.0.0.1");
+  t.after(() => client.destroy());
   const urls = ["/first", "/second", "/third"];
   client.write(urls.map((url) => rawRequest(`GET ${url} HTTP/1.1`, [HOST])).join(""));
   await arrived;

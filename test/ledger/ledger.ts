@@ -1,7 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { publicId } from "../../src/domain/ids.ts";
 import { Afterwards } from "./afterwards.ts";
 import { type Balance, balance, faultsOf } from "./balance.ts";
@@ -19,6 +16,7 @@ import { letPublish, readLedgered, writeEventTypes } from "./publishers.ts";
 import { openReceivers } from "./receivers.ts";
 import { type Harm, Service } from "./services.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 export interface Run {
   called: Called;
@@ -78,8 +76,7 @@ async function run(
   openDatabase: OpenDatabase,
 ): Promise<Run> {
   const random = randomFrom(plan.seed);
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-ledger-"));
-  afterwards.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(afterwards);
   const database = await openDatabase(afterwards, folder);
   const { shards } = database;
   const receivers = await openReceivers(afterwards, folder, plan.seed);

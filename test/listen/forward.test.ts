@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createForward } from "../../src/listen/forward.ts";
+import { openPort } from "../support/free-port.ts";
 
 interface Got {
   request: IncomingMessage;
@@ -21,10 +20,7 @@ async function aProgram(t: TestContext, status: number) {
       response.writeHead(status, { location: "/elsewhere" }).end("ignored");
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await openPort(t, server);
   return { got, url: new URL(`http://127.0.0.1:${port}/hooks?from=listen`) };
 }
 
@@ -63,10 +59,10 @@ test("a program that does not answer is reported by the error's code", async (t)
 
 test("a stop ends a request that the program does not answer", async (t) => {
   const stop = new AbortController();
-  const program = createServer(() => stop.abort()).listen(0, "127.0.0.1");
-  await once(program, "listening");
-  t.after(() => program.close());
-  const { port } = program.address() as AddressInfo;
+  const port = await openPort(
+    t,
+    createServer(() => stop.abort()),
+  );
   const forward = createForward(new URL(`http://127.0.0.1:${port}/`), stop.signal);
   assert.equal(await forward({ method: "POST", rawHeaders: [], body: BODY }), "ABORT_ERR");
 });

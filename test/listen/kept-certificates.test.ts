@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openCertificates } from "../../src/listen/kept-certificates.ts";
 import { certificate } from "../support/certificates.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000);
 
 async function aFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   return join(folder, "listen");
 }
 

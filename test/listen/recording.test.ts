@@ -1,18 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import {
-  chmod,
-  chown,
-  link,
-  mkdtemp,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, chown, link, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -21,6 +10,7 @@ import type { Forwarded } from "../../src/listen/forward.ts";
 import { FULL, openRecording, readRecording } from "../../src/listen/recording.ts";
 import { type Replayed, replay } from "../../src/listen/replay.ts";
 import { skipOrFail } from "../support/required.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const SECRET = `whsec_${"A".repeat(44)}`;
 const BODY = Buffer.from(
@@ -30,8 +20,7 @@ const BODY = Buffer.from(
 const HEADERS = ["X-VC-Signature", "sha256=old", "x-vc-timestamp", "1", "X-Custom", "é"];
 
 async function aFile(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   return join(folder, "deliveries.jsonl");
 }
 

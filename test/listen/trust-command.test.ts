@@ -10,6 +10,7 @@ import { makeLocalCertificates } from "../../src/receiver/certificates.ts";
 import { startReceiver } from "../../src/receiver/receiver.ts";
 import { requireProgram } from "../support/required.ts";
 import { aShell } from "../support/shell.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 test("each system has one command, which names the file", () => {
   assert.match(trustCommand("darwin", "/d/ca.pem"), /^security add-trusted-cert .* \/d\/ca\.pem$/);
@@ -25,8 +26,7 @@ test("each system has one command, which names the file", () => {
 test("curl and OpenSSL accept the server's certificate when the authority is trusted", async (t) => {
   if (!(await requireProgram(t, "curl", ["--version"]))) return;
   if (!(await requireProgram(t, "openssl", ["version"]))) return;
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const certificates = await makeLocalCertificates(new Date());
   const [ca, cert] = [join(folder, "ca.pem"), join(folder, "cert.pem")];
   await writeFile(ca, certificates.ca);

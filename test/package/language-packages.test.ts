@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { readVectors } from "../webhook/vectors/read.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
 const env = { ...process.env, VECTORS: join(ROOT, "vectors/signature.json") };
@@ -30,8 +30,7 @@ test("the Python package has the version of the service", async () => {
 
 /** A copy of a package, because its tests and its build write files. */
 async function aCopy(t: TestContext, name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   await cp(join(ROOT, "packages", name), folder, { recursive: true });
   return folder;
 }

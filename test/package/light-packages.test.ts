@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const BYTES_MAX = 50_000;
 const { findNpm } = (await import(new URL("scripts/packages.js", `file://${ROOT}`).href)) as {
   findNpm: () => string;
 };
-const home = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-after(() => rm(home, { recursive: true, force: true }));
+const home = await aTemporaryFolder({ after });
 const { version } = await readJson<{ version: string }>("package.json");
 
 const packages = [
@@ -62,8 +61,7 @@ const packages = [
 
 for (const { name, dependencies, program, prints } of packages) {
   describe(`@partner-api/${name}`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-    after(() => rm(folder, { recursive: true, force: true }));
+    const folder = await aTemporaryFolder({ after });
     const source = join(ROOT, "packages", name);
     const { tarball, bytes, files } = await pack(source, folder);
 

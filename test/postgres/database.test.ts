@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, isTransient, isUnavailable, openSession } from "../../src/postgres/database.ts";
 import { createDatabase, environmentOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
+import { openPort } from "../support/free-port.ts";
 
 const db = await createDatabase({ max: 1 });
 
@@ -130,14 +130,10 @@ test("a proxy without a server behind it is an outage, without endless connectin
   const proxy = createServer((socket) => {
     calls++;
     socket.end();
-  }).listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const { port } = proxy.address() as AddressInfo;
-  const behind = connect(`postgres://nobody@127.0.0.1:${port}/none`, { max: 1, name: "test" });
-  t.after(async () => {
-    await behind.end({ timeout: 1 });
-    proxy.close();
   });
+  const port = await openPort(t, proxy);
+  const behind = connect(`postgres://nobody@127.0.0.1:${port}/none`, { max: 1, name: "test" });
+  t.after(() => behind.end({ timeout: 1 }));
 
   await assert.rejects(async () => behind`select 1`, isUnavailable);
   assert.equal(calls, 1);

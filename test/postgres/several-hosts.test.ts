@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { connect, isUnavailable } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort, openPort } from "../support/free-port.ts";
 
 const db = await createDatabase({ max: 1 });
 
 /** A pool with another host before those of `url`. */
-function withFirst(port: number, url: string) {
+function withFirst(t: TestContext, port: number, url: string) {
   const { host } = new URL(url);
-  return connect(url.replace(host, `127.0.0.1:${port},${host}`), { max: 2, name: "test" });
+  const pool = connect(url.replace(host, `127.0.0.1:${port},${host}`), { max: 2, name: "test" });
+  t.after(() => pool.end({ timeout: 0 }));
+  return pool;
 }
 
 test("while none of several hosts is the primary a statement fails, and so does the next", async (t) => {
   const gate = await aGate(t, db);
   gate.demote();
-  const twice = withFirst(await freePort(), gate.url);
-  t.after(() => twice.end({ timeout: 0 }));
+  const twice = withFirst(t, await freePort(), gate.url);
   for (let asked = 0; asked < 6; asked++) {
     await assert.rejects(async () => twice`select 1`, isUnavailable);
   }
@@ -31,8 +31,7 @@ test("while none of several hosts is the primary a statement fails, and so does 
 
 test("a start finds the available host at any position of the list", async (t) => {
   const gate = await aGate(t, db);
-  const pool = withFirst(await freePort(), gate.url);
-  t.after(() => pool.end({ timeout: 0 }));
+  const pool = withFirst(t, await freePort(), gate.url);
   await Promise.all([pool`select 1`, pool`select 1`]);
   assert.equal(gate.dialled(), 2);
 });
@@ -41,8 +40,7 @@ test("a start always skips a standby", async (t) => {
   const [standby, primary] = [await aGate(t, db), await aGate(t, db)];
   standby.demote();
   for (let start = 0; start < 10; start++) {
-    const pool = withFirst(Number(new URL(standby.url).port), primary.url);
-    t.after(() => pool.end({ timeout: 0 }));
+    const pool = withFirst(t, Number(new URL(standby.url).port), primary.url);
     await pool`select 1`;
   }
 });
@@ -50,8 +48,7 @@ test("a start always skips a standby", async (t) => {
 test("after a failover all statements go to the new primary, and no connection stays with the old one", async (t) => {
   const [old, next] = [await aGate(t, db), await aGate(t, db)];
   next.demote();
-  const pool = withFirst(Number(new URL(old.url).port), next.url);
-  t.after(() => pool.end({ timeout: 0 }));
+  const pool = withFirst(t, Number(new URL(old.url).port), next.url);
   const ask = () => Promise.all([pool`select pg_sleep(0.01)`, pool`select pg_sleep(0.01)`]);
   await ask();
   assert.deepEqual([old.dialled(), next.dialled()], [2, 0]);
@@ -69,8 +66,7 @@ test("after a failover all statements go to the new primary, and no connection s
 test("the next statement uses a standby that became primary", async (t) => {
   const [one, other] = [await aGate(t, db), await aGate(t, db)];
   for (const gate of [one, other]) gate.demote();
-  const pool = withFirst(Number(new URL(one.url).port), other.url);
-  t.after(() => pool.end({ timeout: 0 }));
+  const pool = withFirst(t, Number(new URL(one.url).port), other.url);
   await assert.rejects(pool`select 1`.execute(), /none of the hosts is the primary/);
   other.promote();
   await pool`select 1`;
@@ -111,8 +107,11 @@ for (const mode of ["session", "transaction"]) {
   test(`a start behind a pooler in ${mode} mode skips a standby`, async (t) => {
     const [standby, primary] = [await aGate(t, db), await aGate(t, db)];
     standby.demote();
-    const pool = withFirst(Number(new URL(standby.url).port), `${primary.url}?pool_mode=${mode}`);
-    t.after(() => pool.end({ timeout: 0 }));
+    const pool = withFirst(
+      t,
+      Number(new URL(standby.url).port),
+      `${primary.url}?pool_mode=${mode}`,
+    );
     await pool`select 1`;
     const alone = connect(`${standby.url}?pool_mode=${mode}`, { max: 1, name: "test" });
     t.after(() => alone.end({ timeout: 0 }));
@@ -122,8 +121,7 @@ for (const mode of ["session", "transaction"]) {
 
 test("after a failover, a pooler that leads to a standby is left at the next transaction, even to read", async (t) => {
   const [old, next] = [await aGate(t, db), await aGate(t, db)];
-  const pool = withFirst(Number(new URL(old.url).port), `${next.url}?pool_mode=transaction`);
-  t.after(() => pool.end({ timeout: 0 }));
+  const pool = withFirst(t, Number(new URL(old.url).port), `${next.url}?pool_mode=transaction`);
   await pool`select 1`;
   old.demote();
   await assert.rejects(pool`select 1`.execute(), /this is a standby/);
@@ -133,8 +131,5 @@ test("after a failover, a pooler that leads to a standby is left at the next tra
 });
 
 async function aServer(t: TestContext, serve: (socket: Socket) => void): Promise<string> {
-  const server: Server = createServer(serve).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${await openPort(t, createServer(serve))}`;
 }

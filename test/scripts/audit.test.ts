@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
+import { openPort } from "../support/free-port.ts";
 
 const script = fileURLToPath(new URL("../../../scripts/audit.js", import.meta.url));
 
@@ -60,12 +60,8 @@ async function audit(
   locked: Record<string, string> | null,
   registry: RequestListener,
 ): Promise<{ code: number; text: string }> {
-  const root = await mkdtemp(join(tmpdir(), "partner-api-audit-"));
-  t.after(() => rm(root, { recursive: true }));
-  const server = createServer(registry).listen(0, "127.0.0.1");
-  t.after(() => server.close().closeAllConnections());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const root = await aTemporaryFolder(t);
+  const port = await openPort(t, createServer(registry));
 
   const project = { name: "audited", version: "1.0.0", devDependencies: locked ?? {} };
   await writeFile(join(root, "package.json"), JSON.stringify(project));

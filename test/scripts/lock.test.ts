@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 type UnderLock = <T>(
   path: string,
@@ -15,7 +15,7 @@ const { underLock } = (await import(script.href)) as { underLock: UnderLock };
 const { signal } = new AbortController();
 
 test("only one process prepares a checkout, and it leaves no lock behind", async (t) => {
-  const folder = await aFolder(t);
+  const folder = await aTemporaryFolder(t);
   const path = join(folder, "lock");
   const order: string[] = [];
 
@@ -36,7 +36,7 @@ test("only one process prepares a checkout, and it leaves no lock behind", async
 });
 
 test("a process that stops waiting leaves only the holder's lock", async (t) => {
-  const folder = await aFolder(t);
+  const folder = await aTemporaryFolder(t);
   const path = join(folder, "lock");
   const giveUp = new AbortController();
 
@@ -52,9 +52,3 @@ test("a process that stops waiting leaves only the holder's lock", async (t) => 
   };
   await underLock(path, hold, { onWait: () => assert.fail("the lock is free"), signal });
 });
-
-async function aFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-lock-"));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
-}

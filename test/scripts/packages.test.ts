@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const script = new URL("../../../scripts/packages.js", import.meta.url);
 const { areInstalled } = (await import(script.href)) as {
@@ -62,8 +62,7 @@ function without(packages: object, ...names: string[]): object {
 }
 
 async function aCheckout(t: TestContext, present: object | null): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), "partner-api-checkout-"));
-  t.after(() => rm(root, { recursive: true }));
+  const root = await aTemporaryFolder(t);
   await mkdir(join(root, "node_modules"));
   const files = { "package-lock.json": locked, "node_modules/.package-lock.json": present };
   for (const [name, packages] of Object.entries(files)) {

@@ -1,19 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const { releaseNote } = (await import(join(ROOT, "scripts/release-note.js"))) as {
   releaseNote: (root: string) => Promise<Record<string, unknown>>;
 };
 
 test("a release's note names its commit and the version of its schema, and changes must be committed", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   await cp(join(ROOT, "src/postgres/migrations"), join(folder, "src/postgres/migrations"), {
     recursive: true,
   });

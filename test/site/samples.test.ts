@@ -14,6 +14,7 @@ import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const db = await createDatabase();
 const PAGES = join(ROOT, "site/pages");
@@ -22,8 +23,7 @@ const read = (name: string) => readFile(join(SAMPLES, name), "utf8");
 
 /** A folder with a sample and the library as partners download it. */
 async function aFolderWithLibrary(t: TestContext, sample: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   await copyFile(join(SAMPLES, sample), join(folder, sample));
   const library = downloads().find(({ name }) => name === "webhook.mjs");
   await writeFile(join(folder, "webhook.mjs"), library?.content ?? "");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { FAILURE_REASONS } from "../../src/domain/outcome.ts";
@@ -10,6 +9,7 @@ import { freePort } from "../support/free-port.ts";
 import { startReceiver, type ReceiverOptions, type Script } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { requireProgram } from "../support/required.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const page = readSource("site/pages/troubleshooting.md");
 const HOST = "receiver.example";
@@ -84,8 +84,7 @@ async function failing(t: TestContext, name: string): Promise<string[]> {
   if (found.script) receiver.answer(found.script);
   if (name === "unknown-name") return [];
 
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-curl-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const ca = join(folder, "ca.pem");
   await writeFile(ca, receiver.ca);
   const trusted = found.isTrusted === false ? [] : ["--cacert", ca];

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { Arrivals } from "./arrivals.ts";
 import { fieldsOf } from "./protobuf.ts";
+import { openPort } from "./free-port.ts";
 
 /** A span as a collector gets it. */
 export interface SpanSeen {
@@ -30,15 +29,8 @@ export async function startCollector(t: TestContext) {
   const requests: { path: string; headers: IncomingMessage["headers"]; body: Buffer }[] = [];
   let answer: Answer = (response) => response.writeHead(200).end();
   const server = createServer((request, response) => void take(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await openPort(t, server)}`,
     spans,
     requests,
     answer: (next: Answer) => {

@@ -20,8 +20,8 @@ import { createClock } from "./clock.ts";
 
 export type Answer = (post: Post) => Outcome | Promise<Outcome>;
 
-export const acknowledged = { kind: "acknowledged", httpStatus: 200 } as const;
-export const refused = { kind: "refused", httpStatus: 503 } as const;
+export const acknowledged: Attempt["outcome"] = { kind: "acknowledged", httpStatus: 200 };
+export const refused: Attempt["outcome"] = { kind: "refused", httpStatus: 503 };
 
 /** The real engine and database, with a clock that the test moves. The network's answers are scripted. */
 export async function createEngine(db: Database, overrides: Partial<Parts> = {}) {

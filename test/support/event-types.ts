@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { aTemporaryFolder } from "./temporary-folder.ts";
 
 /** A type's file with this schema. */
 export function typeFile(schema: object, example: object = {}, further: object = {}): object {
@@ -40,8 +40,7 @@ export async function aFolder(
   t: Pick<TestContext, "after">,
   files: Record<string, string | object>,
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-types-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   for (const [name, content] of Object.entries(files)) {
     await writeFile(
       join(folder, name),

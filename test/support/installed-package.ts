@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
 import { promisify } from "node:util";
 import { ROOT } from "./root.ts";
+import { aTemporaryFolder } from "./temporary-folder.ts";
 
 const { findNpm } = (await import(new URL("scripts/packages.js", `file://${ROOT}`).href)) as {
   findNpm: () => string;
@@ -23,8 +23,7 @@ export interface InstalledPackage {
 
 /** Packs this checkout and installs the tarball in an empty project, without a network. */
 export async function installPackage(): Promise<InstalledPackage> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder({ after });
   const env = {
     HOME: folder,
     PATH: [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),

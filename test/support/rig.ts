@@ -1,19 +1,18 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { testAuthority } from "./certificates.ts";
 import { createDatabase, environmentOf } from "./database.ts";
 import { environmentOfShards, PLACEMENT } from "./placement.ts";
 import { ADMIN_TOKEN, type Program } from "./program.ts";
+import { aTemporaryFolder } from "./temporary-folder.ts";
 
 /** The environment of processes that share one fresh database and may send to receivers on loopback. */
 export async function aRig(
   t: TestContext,
   further: Record<string, string> = {},
 ): Promise<Record<string, string>> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const caFile = join(folder, "ca.pem");
   await writeFile(caFile, (await testAuthority()).cert);
   return {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
@@ -10,6 +9,7 @@ import { promisify } from "node:util";
 import { Arrivals } from "./arrivals.ts";
 import { ENTRY } from "./program.ts";
 import { ROOT } from "./root.ts";
+import { aTemporaryFolder } from "./temporary-folder.ts";
 
 const SAMPLES = join(ROOT, "site/samples");
 
@@ -20,10 +20,8 @@ export type Shell = Awaited<ReturnType<typeof aShell>>;
  * documentation.
  */
 export async function aShell(t: TestContext, settings: Record<string, string>) {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const bin = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(bin, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
+  const bin = await aTemporaryFolder(t);
   await writeFile(join(bin, "partner-api"), PROGRAM);
   await chmod(join(bin, "partner-api"), 0o755);
 

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import http, { type IncomingHttpHeaders } from "node:http";
 import https from "node:https";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 import { Arrivals } from "./arrivals.ts";
 import { certificate } from "./certificates.ts";
+import { openPort } from "./free-port.ts";
 
 /** A request that passed the tunnel, and its answer. */
 interface Passed {
@@ -32,15 +31,8 @@ export async function aTunnel(t: TestContext) {
       passed.add({ headers, body, status });
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    url: `https://127.0.0.1:${await openPort(t, server)}/hooks`,
     passed,
     leadTo: (to: number) => {
       port = to;

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const execute = promisify(execFile);
 const git = async (...args: string[]) => (await execute("git", args, { cwd: ROOT })).stdout.trim();
@@ -45,8 +45,7 @@ export async function findReleases(): Promise<Release[]> {
 
 /** Packs the release from its commit, as `npm run release` did, and returns the folder of the unpacked archive. */
 export async function unpackRelease(t: TestContext, commit: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-release-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const source = join(folder, "source");
   await mkdir(source);
   await execute("sh", ["-c", `git archive ${commit} | tar x -C ${source}`], { cwd: ROOT });

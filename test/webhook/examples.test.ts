@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { downloads } from "../../site/downloads.ts";
@@ -9,6 +8,7 @@ import { ROOT } from "../support/root.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
 import { checkReceiver, TOO_MANY_BYTES } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 /** The public name, so that the test covers the `exports` of package.json. */
 const LIBRARY = "@partner-api/webhook";
@@ -45,8 +45,7 @@ for (const example of ["node-http", "fastify", "hono"]) {
 }
 
 test("a receiver works with the library downloaded from the documentation", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const example = await readFile(join(ROOT, "examples/node-http.mjs"), "utf8");
   await writeFile(join(folder, "receiver.mjs"), example.replace(LIBRARY, "./webhook.mjs"));
   const library = downloads().find(({ name }) => name === "webhook.mjs");

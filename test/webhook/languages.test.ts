@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { readVectors } from "./vectors/read.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const run = promisify(execFile);
 const runners = join(ROOT, "test/webhook/languages");
@@ -54,8 +54,7 @@ async function script(_: TestContext, program: string, runner: string, args: str
 
 /** Go requires one folder for each package. */
 async function goProgram(t: TestContext, program: string, runner: string, args: string[]) {
-  const folder = await mkdtemp(join(tmpdir(), "vectors-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   await mkdir(join(folder, "webhook"));
   await copyFile(join(ROOT, "examples/verify.go"), join(folder, "webhook/verify.go"));
   await copyFile(join(runners, runner), join(folder, "main.go"));

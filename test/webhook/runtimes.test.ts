@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import { SECRET } from "./delivery.ts";
 import { checkReceiver } from "./check-receiver.ts";
 import { startReceiving } from "./start-receiving.ts";
 import { readVectors } from "./vectors/read.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const installed = join(ROOT, "runtimes/node_modules");
 
@@ -58,8 +58,7 @@ for (const { name, platforms, program, ...options } of runtimes) {
 
 /** A folder with only the example and the library, so that nothing from Node.js can be imported. */
 async function aFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "runtime-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const library = fileURLToPath(new URL("../../src/webhook", import.meta.url));
   await cp(join(ROOT, "test/webhook/runtimes"), folder, { recursive: true });
   await cp(join(ROOT, "examples/fetch.mjs"), join(folder, "fetch.mjs"));

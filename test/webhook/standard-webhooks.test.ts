@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Webhook } from "standardwebhooks";
@@ -10,6 +9,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { aPost, startSender } from "../support/sender.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { aDelivery, SECRET } from "./delivery.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const runners = join(ROOT, "test/webhook/languages");
 const GO_LIBRARY = "github.com/standard-webhooks/standard-webhooks/libraries";
@@ -42,8 +42,7 @@ test("the service's deliveries verify with the Standard Webhooks library for Pyt
 });
 
 test("the service's deliveries verify with the Standard Webhooks library for Go", async (t) => {
-  const cwd = await mkdtemp(join(tmpdir(), "standard-"));
-  t.after(() => rm(cwd, { recursive: true }));
+  const cwd = await aTemporaryFolder(t);
   await copyFile(join(runners, "standard.go"), join(cwd, "main.go"));
   await writeFile(join(cwd, "go.mod"), `module m\n\ngo 1.21\n\nrequire ${GO_LIBRARY} v0.0.1\n`);
   // Tests download nothing.

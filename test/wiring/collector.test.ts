@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { run } from "../support/program.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const COLLECTOR = fileURLToPath(new URL("../../src/wiring/collector.js", import.meta.url));
 
@@ -26,8 +26,7 @@ const script =
 const TELLING = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(script)}` };
 
 async function optionsOf(t: TestContext, command: string) {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const file = await open(join(folder, "help"), "w+"); // V8 does not wait for a full pipe.
   const child = run([command], { ...TELLING, PORT: "eighty" }, file.fd);
   await once(child, "close");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import childProcess from "node:child_process";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -20,6 +19,7 @@ import { Arrivals } from "../support/arrivals.ts";
 import { createClock } from "../support/clock.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aDetachedDay, daysAgo, isThere, listWaiting } from "../support/expired-history.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const db = await createDatabase();
 
@@ -33,8 +33,7 @@ const onError = (error: unknown) => {
 /** A detached partition, and a program with this text that exports it, on a clock that the test moves. */
 async function anExport(t: TestContext, text: string, days = 40) {
   const partition = await aDetachedDay(db, days);
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const program = join(folder, "export");
   const write = async (script: string) => {
     await writeFile(program, `#!/bin/sh\n${script}\n`);

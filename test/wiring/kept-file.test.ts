@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isOpenToAll, keep, readKept } from "../../src/wiring/kept-file.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 test("a secret file is open to all if its mode permits others to read or write it", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const path = join(folder, "secret");
   assert.equal(await isOpenToAll(path), false, "there is none");
 
@@ -30,8 +29,7 @@ test("root does not read a secret through a link", async (t) => {
     t.skip("this needs root");
     return;
   }
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   await keep(join(folder, "known-to-all"), "what everybody can read");
   const path = join(folder, "admin-token");
   await symlink("known-to-all", path);

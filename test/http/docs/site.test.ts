@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Site } from "../../../src/http/docs/site.ts";
 import { isUnavailable } from "../../../src/postgres/database.ts";
+import { aTemporaryFolder } from "../../support/temporary-folder.ts";
 
 test("a file that could not be read is no outage of the database, and is read again for the next request", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-site-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const site = new Site(pathToFileURL(`${folder}/`));
   const read = async () => (await site.at("/docs"))?.body.toString();
 
@@ -28,8 +27,7 @@ test("a file that could not be read is no outage of the database, and is read ag
 });
 
 test("simultaneous requests for a file share one read", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-site-"));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await aTemporaryFolder(t);
   const manifest = { "/docs": { file: "start.html", type: "text/html" } };
   await writeFile(join(folder, "site.json"), JSON.stringify(manifest));
   await writeFile(join(folder, "start.html"), "a page");
