@@ -1,5 +1,5 @@
 import { formatToken, hashSecret, mintToken, parseKeyId } from "../domain/api-key.ts";
-import { PartnerError, requireNoFaults } from "../domain/errors.ts";
+import { requireNoFaults, noSuch } from "../domain/errors.ts";
 import { labelFaults } from "../domain/key-label.ts";
 import { grantScopes, type Scope } from "../domain/scope.ts";
 import type { OrganizationId } from "../domain/ids.ts";
@@ -56,6 +56,6 @@ export async function revokeApiKey(
 ): Promise<string> {
   const keyId = parseKeyId(name);
   const exists = keyId !== null && (await revoke(db, keyId, clock()));
-  if (!exists) throw new PartnerError("not_found", "There is no such key.");
+  if (!exists) throw noSuch("key");
   return keyId;
 }

@@ -1,5 +1,5 @@
 import { burstOf, ceilingFaults } from "../domain/ceiling.ts";
-import { PartnerError, requireNoFaults } from "../domain/errors.ts";
+import { requireNoFaults, noSuch } from "../domain/errors.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { deleteCeiling, insertCeiling } from "../postgres/ceilings.ts";
 import {
@@ -25,6 +25,6 @@ export async function setCeiling(
           }
           return findOperatedSubscription(tx, id);
         });
-  if (!changed) throw new PartnerError("not_found", "There is no such resource.");
+  if (!changed) throw noSuch("resource");
   return changed;
 }

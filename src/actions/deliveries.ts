@@ -1,4 +1,4 @@
-import { PartnerError } from "../domain/errors.ts";
+import { noSuch } from "../domain/errors.ts";
 import type { DeliveryId } from "../domain/ids.ts";
 import { listAttempts } from "../postgres/audit.ts";
 import { inSnapshot, type Queryable } from "../postgres/database.ts";
@@ -16,7 +16,7 @@ export async function getDelivery(
   id: DeliveryId | null,
 ): Promise<DeliveryDetail> {
   const found = id === null ? null : await inSnapshot(db, (tx) => findDetail(tx, id));
-  if (!found) throw new PartnerError("not_found", "There is no such delivery.");
+  if (!found) throw noSuch("delivery");
   const { delivery, standing, attempts, redeliveries } = found;
   return {
     ...viewDelivery(delivery),

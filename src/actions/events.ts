@@ -1,4 +1,4 @@
-import { PartnerError } from "../domain/errors.ts";
+import { noSuch } from "../domain/errors.ts";
 import { type EventId, publicId } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
@@ -38,7 +38,7 @@ export async function getEvent(
       const page = { after: null, limit: SUBSCRIPTIONS_MAX };
       return event && { event, deliveries: await listDeliveries(tx, { eventId: id }, page) };
     }));
-  if (!found) throw noSuchEvent();
+  if (!found) throw noSuch("event");
   const { event, deliveries } = found;
   return {
     id: publicId("evt", event.id),
@@ -117,9 +117,5 @@ export async function eraseEventPayload(
       while (await cancelWaitingOfEvent(tx, id, clock()));
       return true;
     }));
-  if (!isErased) throw noSuchEvent();
-}
-
-function noSuchEvent(): PartnerError {
-  return new PartnerError("not_found", "There is no such event.");
+  if (!isErased) throw noSuch("event");
 }

@@ -1,8 +1,8 @@
 import { MINUTE_MS } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
-import { PartnerError } from "../domain/errors.ts";
+import { noSuch } from "../domain/errors.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import { type Latency, latencyOf, mergeHistograms } from "../domain/latency-histogram.ts";
+import type { Latency } from "../domain/latency-histogram.ts";
 import { listActivity } from "../postgres/activity.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listRecentAttempts } from "../postgres/recent-attempts.ts";
@@ -10,7 +10,7 @@ import { findOperatedSubscription } from "../postgres/subscription-list.ts";
 import { countSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getOrganization } from "./organizations.ts";
-import { histogramOf, shareOf } from "./views/activity.ts";
+import { viewAttempts } from "./views/activity.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
 
@@ -51,7 +51,7 @@ export async function getSubscriptionHealth(
   id: SubscriptionId | null,
 ): Promise<OperatedSubscriptionView & { health: HealthView }> {
   const row = id === null ? null : await findOperatedSubscription(deps.db, id);
-  if (!row) throw new PartnerError("not_found", "There is no such subscription.");
+  if (!row) throw noSuch("subscription");
   return {
     ...viewOperatedSubscription(row),
     health: await healthOf(deps, { kind: "subscription", id: row.id }),
@@ -67,10 +67,8 @@ async function healthOf({ db, clock }: Deps, owner: Owner): Promise<HealthView> 
     countBacklog(db, owner, now),
     findNextDueOf(db, owner, now),
   ]);
-  const sum = (name: "succeeded" | "failed") => points.reduce((total, one) => total + one[name], 0);
   return {
-    success_share: shareOf(sum("succeeded"), sum("failed")),
-    attempt_ms: latencyOf(mergeHistograms(points.map((point) => histogramOf(point.attempt_ms)))),
+    ...viewAttempts(points),
     recent: recent.toReversed().map(({ attempted_at, http_status, reason, duration_ms }) => ({
       at: attempted_at.toISOString(),
       http_status,

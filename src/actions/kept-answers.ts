@@ -1,5 +1,5 @@
 import { after } from "../domain/clock.ts";
-import { PartnerError } from "../domain/errors.ts";
+import { PartnerError, noSuch } from "../domain/errors.ts";
 import { ANSWER_KEPT_MS } from "../domain/idempotency-key.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
 import { open, seal, whySealed } from "../domain/sealed-secret.ts";
@@ -62,9 +62,7 @@ async function findAnswer(
       "The Idempotency-Key was used for a different request.",
     );
   }
-  if (kept.sealedAnswer === null) {
-    throw new PartnerError("not_found", "There is no such resource.");
-  }
+  if (kept.sealedAnswer === null) throw noSuch("resource");
   const answer = open(ring, placeOf(kept), kept.sealedAnswer);
   if (answer === null) throw new Error(`a kept answer ${whySealed(ring, kept.sealedAnswer)}`);
   return answer;

@@ -7,7 +7,7 @@ import {
   STEPS_MS,
 } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
-import { PartnerError, type Fault, requireNoFaults } from "../domain/errors.ts";
+import { type Fault, requireNoFaults, noSuch } from "../domain/errors.ts";
 import { parseId, type SubscriptionId } from "../domain/ids.ts";
 import { listActivity } from "../postgres/activity.ts";
 import { groupBy } from "../lib/group-by.ts";
@@ -98,8 +98,6 @@ async function requireSubscription(
   name: string,
 ): Promise<SubscriptionId> {
   const id = parseId("wh", name);
-  if (id === null || !(await findStanding(db, id))) {
-    throw new PartnerError("not_found", "There is no such subscription.");
-  }
+  if (id === null || !(await findStanding(db, id))) throw noSuch("subscription");
   return id;
 }

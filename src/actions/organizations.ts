@@ -1,4 +1,4 @@
-import { PartnerError, requireNoFaults } from "../domain/errors.ts";
+import { PartnerError, requireNoFaults, noSuch } from "../domain/errors.ts";
 import { parseId, randomId } from "../domain/ids.ts";
 import { RATE_LIMIT_DEFAULT, rateLimitFaults, SLUG, slugFaults } from "../domain/organization.ts";
 import { revokeKeysOf } from "../postgres/api-keys.ts";
@@ -7,6 +7,7 @@ import {
   closeOrganization as close,
   findOrganization,
   insertOrganization,
+  type OrganizationName,
   type OrganizationRow,
   updateRateLimit,
 } from "../postgres/organizations.ts";
@@ -33,15 +34,19 @@ export async function createOrganization(
   return organization;
 }
 
+/** Reads `org_<uuid>` or a slug. */
+export function organizationName(text: string): OrganizationName {
+  return { id: parseId("org", text), slug: SLUG.test(text) ? text : null };
+}
+
 /** Takes `org_<uuid>` or a slug. By default a closed one counts as absent. */
 export async function getOrganization(
   { db }: Pick<Dependencies, "db">,
   name: string,
   options?: { withClosed: boolean },
 ): Promise<OrganizationRow> {
-  const names = { id: parseId("org", name), slug: SLUG.test(name) ? name : null };
-  const organization = await findOrganization(db, names, options);
-  if (!organization) throw noSuchOrganization();
+  const organization = await findOrganization(db, organizationName(name), options);
+  if (!organization) throw noSuch("organization");
   return organization;
 }
 
@@ -54,7 +59,7 @@ export async function setRateLimit(
   requireNoFaults(rateLimitFaults(rateLimitPerMinute));
   const { id } = await getOrganization({ db }, name);
   const organization = await updateRateLimit(db, id, rateLimitPerMinute);
-  if (!organization) throw noSuchOrganization();
+  if (!organization) throw noSuch("organization");
   return organization;
 }
 
@@ -75,7 +80,7 @@ export async function closeOrganization(
   const { organization, deleted, counts, isSomeLeft } = await db.begin(async (tx) => {
     const now = clock();
     const organization = await close(tx, id, now);
-    if (!organization) throw noSuchOrganization();
+    if (!organization) throw noSuch("organization");
     await revokeKeysOf(tx, id, now);
     const deleted = await deleteSubscriptionsOf(tx, id, now);
     return { organization, deleted, ...(await cancelWaiting(tx, deleted, now)) };
@@ -83,8 +88,4 @@ export async function closeOrganization(
   countCancelled(activity, counts);
   if (isSomeLeft) deleted.forEach(cancelling.cancelRest);
   return organization;
-}
-
-export function noSuchOrganization(): PartnerError {
-  return new PartnerError("not_found", "There is no such organization.");
 }

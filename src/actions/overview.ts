@@ -1,6 +1,6 @@
-import { type Counter, MINUTE_MS, periodAt, SERVICE_SCOPE } from "../domain/activity.ts";
+import { MINUTE_MS, periodAt, SERVICE_SCOPE } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
-import { type Latency, latencyOf, mergeHistograms } from "../domain/latency-histogram.ts";
+import type { Latency } from "../domain/latency-histogram.ts";
 import {
   LAG_MAX_SECONDS,
   mergeProblems,
@@ -26,7 +26,7 @@ import type { KnownProcess } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
 import { listKnownProcesses, mergeProcesses } from "./processes.ts";
-import { histogramOf, shareOf } from "./views/activity.ts";
+import { sumOf, viewAttempts } from "./views/activity.ts";
 import { type NearLimitView, viewNearLimit } from "./views/near-limit.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
 import { type RankedView, viewRanked } from "./views/ranked-subscription.ts";
@@ -78,7 +78,7 @@ export async function readTrends({ db, clock }: Deps) {
 
 /** Returns the sums and lists that change slowly. They may be cached for some seconds. */
 export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): Trends {
-  const sum = (name: Counter) => parts.reduce((total, { sums }) => total + sums[name], 0);
+  const sums = parts.map((part) => part.sums);
   const first = (rows: RankedRow[]) =>
     rows
       .sort((a, b) => b.measure - a.measure)
@@ -87,11 +87,11 @@ export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): 
   const shareOfLimit = (row: NearLimitRow) => row.busiest_minute / row.rate_limit_per_minute;
   return {
     last_24h: {
-      published: sum("published"),
-      delivered: sum("delivered"),
-      dead_lettered: sum("dead_lettered"),
-      cancelled: sum("cancelled"),
-      disabled: sum("disabled"),
+      published: sumOf(sums, "published"),
+      delivered: sumOf(sums, "delivered"),
+      dead_lettered: sumOf(sums, "dead_lettered"),
+      cancelled: sumOf(sums, "cancelled"),
+      disabled: sumOf(sums, "disabled"),
     },
     failing: first(parts.flatMap(({ failing }) => failing)),
     slowest: first(parts.flatMap(({ slowest }) => slowest)),
@@ -199,13 +199,10 @@ function recentSpan(now: Date) {
 }
 
 function viewRecent(points: ActivityPoint[], now: Date) {
-  const sum = (name: "succeeded" | "failed" | "delivered") =>
-    points.reduce((total, point) => total + point[name], 0);
   const seconds = (now.getTime() - recentSpan(now).since.getTime()) / 1000;
   return {
-    deliveries_per_second: Math.round((10 * sum("delivered")) / seconds) / 10,
-    success_share: shareOf(sum("succeeded"), sum("failed")),
-    attempt_ms: latencyOf(mergeHistograms(points.map((point) => histogramOf(point.attempt_ms)))),
+    deliveries_per_second: Math.round((10 * sumOf(points, "delivered")) / seconds) / 10,
+    ...viewAttempts(points),
   };
 }
 

@@ -7,10 +7,10 @@ import {
   organizationOf,
   readEvent,
 } from "../domain/event-request.ts";
-import { type OrganizationId, parseId, publicId } from "../domain/ids.ts";
-import { SLUG } from "../domain/organization.ts";
+import { type OrganizationId, publicId } from "../domain/ids.ts";
 import { inSteps } from "../lib/in-steps.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { organizationName } from "./organizations.ts";
 import type { Published } from "./publication.ts";
 
 /** The most faults in one answer. */
@@ -101,12 +101,7 @@ async function findOrganizations(
 ): Promise<Map<string, OrganizationId>> {
   const names = [...new Set([...events.values()].flatMap((given) => organizationOf(given) ?? []))];
   const rows = await Promise.all(
-    names.map((name) =>
-      batched.findOrganization({
-        id: parseId("org", name),
-        slug: SLUG.test(name) ? name : null,
-      }),
-    ),
+    names.map((name) => batched.findOrganization(organizationName(name))),
   );
   const ids = new Map(names.flatMap((name, i) => (rows[i] ? [[name, rows[i].id] as const] : [])));
   for (const [pointer, given] of events) {

@@ -1,11 +1,10 @@
-import { Busy } from "../domain/errors.ts";
+import { Busy, noSuch } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
 import { findAnywhere, isAbsent, isAway } from "./everywhere.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Published } from "./publication.ts";
-import { noSuchOrganization } from "./organizations.ts";
 import type { PublishingParts } from "./publish-events.ts";
 import { toTheEnd } from "./reach.ts";
 import { depsOf, type Shard, type Shards } from "./shards.ts";
@@ -29,7 +28,7 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
     try {
       return await findAnywhere(shards, async ({ batched }, shard) => {
         const found = await batched.findOrganization(name);
-        if (!found) throw noSuchOrganization();
+        if (!found) throw noSuch("organization");
         places.set(found.id, shard);
         return found;
       });

@@ -1,4 +1,4 @@
-import { PartnerError } from "../domain/errors.ts";
+import { PartnerError, noSuch } from "../domain/errors.ts";
 import { type DeliveryId, timeOrderedId } from "../domain/ids.ts";
 import { type DeliveryRow, findDelivery } from "../postgres/deliveries.ts";
 import { insertRedeliveries, lockFinished } from "../postgres/redelivery-marks.ts";
@@ -15,15 +15,13 @@ export async function redeliver(
   to?: string | null,
 ): Promise<DeliveryRow> {
   const delivery = deliveryId === null ? null : await findDelivery(db, deliveryId);
-  if (!delivery) throw new PartnerError("not_found", "There is no such delivery.");
+  if (!delivery) throw noSuch("delivery");
 
   const subscriptionId = to === undefined ? delivery.subscription_id : to;
   const wanted = subscriptionId === null ? [] : [subscriptionId];
   const [subscription] = await findSubscriptions(db, wanted);
   const isForeign = subscription?.organization_id !== delivery.organization_id;
-  if (isForeign && to !== undefined) {
-    throw new PartnerError("not_found", "There is no such subscription.");
-  }
+  if (isForeign && to !== undefined) throw noSuch("subscription");
 
   if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
     throw new PartnerError(

@@ -1,4 +1,4 @@
-import { type Fault, PartnerError, requireNoFaults } from "../domain/errors.ts";
+import { type Fault, PartnerError, requireNoFaults, noSuch } from "../domain/errors.ts";
 import { parseId, type RedeliveryId, timeOrderedId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { RATE, type RequestedState, UNFINISHED_MAX } from "../domain/redelivery.ts";
@@ -102,7 +102,7 @@ export async function getRedelivery(
   id: RedeliveryId | null,
 ): Promise<RedeliveryView> {
   const job = id === null ? null : await findJob(db, id);
-  if (!job) throw noSuchRedelivery();
+  if (!job) throw noSuch("redelivery");
   return viewRedelivery(job);
 }
 
@@ -124,7 +124,7 @@ export async function setRedeliveryState(
     const finishedAt = requested === "cancelled" ? clock() : null;
     return updateJobState(tx, id, { state: isBlocked ? "queued" : requested, finishedAt });
   });
-  if (!job) throw noSuchRedelivery();
+  if (!job) throw noSuch("redelivery");
   return viewRedelivery(job);
 }
 
@@ -147,16 +147,10 @@ async function readRequest(
 async function findTarget(db: Database, filter: RedeliveryFilter, to: string): Promise<string> {
   const id = parseId("wh", to);
   const [subscription] = id === null ? [] : await findSubscriptions(db, [id]);
-  if (subscription?.organization_id !== filter.organization_id) {
-    throw new PartnerError("not_found", "There is no such subscription.");
-  }
+  if (subscription?.organization_id !== filter.organization_id) throw noSuch("subscription");
   if (subscription.auto_disabled_at !== null) {
     const detail = "The subscription is not active: choose another one.";
     throw new PartnerError("subscription_inactive", detail);
   }
   return subscription.id;
-}
-
-function noSuchRedelivery(): PartnerError {
-  return new PartnerError("not_found", "There is no such redelivery.");
 }

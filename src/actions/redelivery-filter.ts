@@ -1,4 +1,4 @@
-import { type Fault, PartnerError } from "../domain/errors.ts";
+import { type Fault, noSuch } from "../domain/errors.ts";
 import { isRedeliverable, REDELIVERABLE_STATES } from "../domain/redelivery.ts";
 import type { Database } from "../postgres/database.ts";
 import type { RedeliveryFilter } from "../postgres/redelivery-jobs.ts";
@@ -68,8 +68,6 @@ async function findOwnerOf(
   const named =
     organization === undefined ? null : (await getOrganization({ db }, organization)).id;
   const owner = subscriptionId === null ? named : await findOwner(db, subscriptionId);
-  if (owner === null || (named !== null && owner !== named)) {
-    throw new PartnerError("not_found", "There is no such subscription.");
-  }
+  if (owner === null || (named !== null && owner !== named)) throw noSuch("subscription");
   return { organization_id: owner, subscription_id: subscriptionId };
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { hostOf } from "../domain/destination-url.ts";
-import { invalidRequest, PartnerError, unauthenticated } from "../domain/errors.ts";
+import { invalidRequest, PartnerError, unauthenticated, noSuch } from "../domain/errors.ts";
 import { type OrganizationId, type SubscriptionId, publicId, randomId } from "../domain/ids.ts";
 import { seal, whySealed } from "../domain/sealed-secret.ts";
 import { EVENTS_LENGTH_MAX, SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
@@ -108,10 +108,9 @@ export async function getSubscription(
 ): Promise<SealedSubscriptionRow> {
   const subscription =
     id === null ? null : await batched.findSubscription({ id, soughtBy: organizationId });
-  if (!subscription) throw noSuchSubscription();
-  if (organizationId !== null && subscription.organization_id !== organizationId) {
-    throw noSuchSubscription();
-  }
+  if (!subscription) throw noSuch("resource");
+  if (organizationId !== null && subscription.organization_id !== organizationId)
+    throw noSuch("resource");
   return subscription;
 }
 
@@ -126,11 +125,11 @@ export async function deleteSubscription(
   organizationId: OrganizationId | null,
   id: SubscriptionId | null,
 ): Promise<void> {
-  if (id === null) throw noSuchSubscription();
+  if (id === null) throw noSuch("resource");
   const own = organizationId === null ? db : db.of(organizationId);
   const { counts, isSomeLeft } = await own.begin(async (tx) => {
     const now = clock();
-    if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuchSubscription();
+    if (!(await markDeleted(tx, id, { organizationId, now }))) throw noSuch("resource");
     return cancelWaiting(tx, [id], now);
   });
   countCancelled(activity, counts);
@@ -153,8 +152,4 @@ export function requireSecret(
   if (expected.length !== given.length || !timingSafeEqual(expected, given)) {
     throw new PartnerError("secret_mismatch", "The secret does not belong to this subscription.");
   }
-}
-
-function noSuchSubscription(): PartnerError {
-  return new PartnerError("not_found", "There is no such resource.");
 }

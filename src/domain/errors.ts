@@ -74,6 +74,10 @@ export class Crowded extends PartnerError {
   }
 }
 
+export function noSuch(thing: string): PartnerError {
+  return new PartnerError("not_found", `There is no such ${thing}.`);
+}
+
 export function unauthenticated(): PartnerError {
   return new PartnerError(
     "unauthenticated",

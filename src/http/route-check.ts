@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
-import { PartnerError } from "../domain/errors.ts";
+import { PartnerError, noSuch } from "../domain/errors.ts";
 import { timesGiven } from "./raw-headers.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -28,7 +28,7 @@ export function faultOfHead(
   if (misdirected || !request.is404) return misdirected;
 
   const allowed = METHODS.filter((method) => hasRoute(request, method));
-  if (allowed.length === 0) return new PartnerError("not_found", "There is no such resource.");
+  if (allowed.length === 0) return noSuch("resource");
 
   const methods = allowed.join(", ");
   reply.header("allow", methods);

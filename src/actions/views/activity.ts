@@ -29,9 +29,7 @@ export function viewActivity(
   points: readonly ActivityPoint[],
   { withRequests }: { withRequests: boolean },
 ): ActivityView {
-  const sum = (name: Counter) => points.reduce((total, point) => total + point[name], 0);
-  const latency = (name: "attempt_ms" | "end_to_end_ms") =>
-    latencyOf(mergeHistograms(points.map((point) => histogramOf(point[name]))));
+  const sum = (name: Counter) => sumOf(points, name);
   const [succeeded, failed] = [sum("succeeded"), sum("failed")];
   return {
     at: at.toISOString(),
@@ -40,8 +38,8 @@ export function viewActivity(
     succeeded,
     failed,
     by_reason: sumByName(points.map(({ reasons }) => reasons)),
-    attempt_ms: latency("attempt_ms"),
-    end_to_end_ms: latency("end_to_end_ms"),
+    attempt_ms: latencyIn(points, "attempt_ms"),
+    end_to_end_ms: latencyIn(points, "end_to_end_ms"),
     ...(withRequests ? { requests: sum("requests"), rate_limited: sum("rate_limited") } : {}),
   };
 }
@@ -54,12 +52,39 @@ function sumByName(counts: readonly Record<string, number>[]): Record<string, nu
   return sums;
 }
 
-export function histogramOf(counts: Record<string, number>): LatencyHistogram {
+type Counts = readonly Pick<ActivityPoint, "succeeded" | "failed" | "attempt_ms">[];
+
+/** The results of the attempts in these periods. The share is null if there are none. */
+export function viewAttempts(points: Counts): {
+  success_share: number | null;
+  attempt_ms: Latency;
+} {
+  return {
+    success_share: shareOf(sumOf(points, "succeeded"), sumOf(points, "failed")),
+    attempt_ms: latencyIn(points, "attempt_ms"),
+  };
+}
+
+export function sumOf<Name extends string>(
+  points: readonly Record<Name, number>[],
+  name: Name,
+): number {
+  return points.reduce((total, point) => total + point[name], 0);
+}
+
+function latencyIn<Name extends string>(
+  points: readonly Record<Name, Record<string, number>>[],
+  name: Name,
+): Latency {
+  return latencyOf(mergeHistograms(points.map((point) => histogramOf(point[name]))));
+}
+
+function histogramOf(counts: Record<string, number>): LatencyHistogram {
   return new Map(Object.entries(counts).map(([bucket, count]) => [Number(bucket), count]));
 }
 
 /** Returns the share of successes to four decimals. Null if nothing was attempted. */
-export function shareOf(succeeded: number, failed: number): number | null {
+function shareOf(succeeded: number, failed: number): number | null {
   const attempts = succeeded + failed;
   return attempts === 0 ? null : Math.round((10_000 * succeeded) / attempts) / 10_000;
 }

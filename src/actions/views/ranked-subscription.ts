@@ -1,7 +1,8 @@
+import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
-import { type Latency, latencyOf } from "../../domain/latency-histogram.ts";
+import type { Latency } from "../../domain/latency-histogram.ts";
 import type { RankedRow } from "../../postgres/activity.ts";
-import { histogramOf, shareOf } from "./activity.ts";
+import { viewAttempts } from "./activity.ts";
 
 /** A subscription that fails often or is slow, with its numbers of the last hour. */
 export interface RankedView {
@@ -27,11 +28,6 @@ export function viewRanked(row: RankedRow): RankedView {
     consecutive_failures: row.consecutive_failures,
     attempts: row.succeeded + row.failed,
     failed: row.failed,
-    success_share: shareOf(row.succeeded, row.failed),
-    attempt_ms: latencyOf(histogramOf(row.attempt_ms)),
+    ...viewAttempts([row]),
   };
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : url;
 }

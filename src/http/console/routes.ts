@@ -1,4 +1,4 @@
-import { PartnerError } from "../../domain/errors.ts";
+import { noSuch } from "../../domain/errors.ts";
 import type { App } from "../app.ts";
 import { pageRoutes } from "../docs/page-routes.ts";
 import { sendFile } from "../docs/send-file.ts";
@@ -10,7 +10,7 @@ export function consoleRoutes(app: App, folder: URL): void {
   app.get("/", { schema: { hide: true } }, (_request, reply) => reply.redirect("/console"));
   pageRoutes(app, "/console", async (path, _request, reply) => {
     const file = await site.at(path);
-    if (!file) throw new PartnerError("not_found", "There is no such page.");
+    if (!file) throw noSuch("page");
     return sendFile(file, reply);
   });
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { PartnerError } from "../../domain/errors.ts";
+import { PartnerError, noSuch } from "../../domain/errors.ts";
 import type { EventTypes } from "../../domain/event-types.ts";
 import type { App } from "../app.ts";
 import { type AboutService, fillAbout } from "./about-service.ts";
@@ -56,7 +56,7 @@ export function docsRoutes(
   async function sendNotFound(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const page = wantsHtml(request) ? await site.at(NOT_FOUND) : null;
     reply.header("vary", "Accept");
-    if (!page) throw new PartnerError("not_found", "There is no such page.");
+    if (!page) throw noSuch("page");
     return reply.code(404).headers(PAGE_HEADERS).type(page.type).send(page.body);
   }
 }
