@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { chmod, readdir, readFile } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { aGate } from "../support/database-gate.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { rightsOf } from "../support/processes.ts";
-import { ADMIN_TOKEN, type Program } from "../support/program.ts";
+import { ADMIN_TOKEN, untilReady } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
-import { buildImage, type Image, runInside } from "./image.ts";
+import { buildImage, runInside } from "./image.ts";
 
 /** Build tools, and files that the service does not need. */
 const TOOLS = /^(npm|npx|yarn|corepack|tsc|gcc|cc|g\+\+|make|python3?|git|curl|wget)$/;
@@ -70,7 +69,7 @@ test("the image contains no build tools, and serves as its user from a read-only
   const migrated = await ends([entry, "migrate"], { MIGRATION_DATABASE_URL: ownerUrl });
   assert.equal(migrated.status, 0, migrated.complaint);
 
-  const program = await serve(t, image, inside([entry, ...config.Cmd]));
+  const program = await untilReady(t, inside([entry, ...config.Cmd]));
   const rights = await rightsOf(program.process.pid ?? 0);
   assert.deepEqual([...new Set(rights.uid)], [10_001]);
   const version = await readFile(`/proc/${program.process.pid ?? 0}/cmdline`, "utf8");
@@ -88,32 +87,3 @@ test("the image contains no build tools, and serves as its user from a read-only
   assert.equal((JSON.parse(arrived.body.toString()) as { id: string }).id, body["event_id"]);
   assert.equal(await program.end(config.StopSignal as NodeJS.Signals), 0);
 });
-
-async function serve(t: TestContext, image: Image, child: ReturnType<typeof runInside>) {
-  t.after(() => child.kill("SIGKILL"));
-  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  let complaint = "";
-  child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
-  const log: Record<string, unknown>[] = [];
-  const ready = new Promise<Record<string, unknown>>((resolve, reject) => {
-    createInterface(child.stdout).on("line", (line) => {
-      const entry = JSON.parse(line) as Record<string, unknown>;
-      log.push(entry);
-      if (entry["msg"] === "ready") resolve(entry);
-    });
-    closed.then(() => reject(new Error(`it ended in ${image.root}: ${complaint}`)), reject);
-  });
-  const { partners, operators } = await ready;
-  return {
-    partnerUrl: String(partners),
-    operatorUrl: String(operators),
-    process: child,
-    log,
-    complaint: () => complaint,
-    end: async (signal) => {
-      child.kill(signal);
-      const [status, killedBy] = await closed;
-      return status ?? killedBy;
-    },
-  } satisfies Program;
-}

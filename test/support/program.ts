@@ -26,7 +26,14 @@ export async function startProgram(
   limits: Limits = {},
 ): Promise<Program> {
   const serving = { ADMIN_TOKEN, PORT: "0", OPERATOR_PORT: "0", ...env };
-  const child = run(["serve"], serving, "pipe", limits);
+  return untilReady(t, run(["serve"], serving, "pipe", limits));
+}
+
+/** Resolves when the service that `child` runs is ready. */
+export async function untilReady(
+  t: Pick<TestContext, "after">,
+  child: ChildProcessByStdio<Writable | null, Readable, Readable>,
+): Promise<Program> {
   t.after(() => child.kill("SIGKILL"));
   // `exit` may come before the last lines have left the pipe.
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
