@@ -20,7 +20,8 @@ const CALLS: Record<string, (batched: Batched) => Promise<unknown>> = {
   admission: ({ admit }) => admit({ keyId: "0".repeat(16), secretHash: "0".repeat(64) }),
   "look-up of a subscription": ({ findSubscription }) =>
     findSubscription({ id: randomUUID(), soughtBy: null }),
-  "look-up of an organization": ({ findOrganization }) => findOrganization({ slug: "acme" }),
+  "look-up of an organization": ({ findOrganization }) =>
+    findOrganization({ id: null, slug: "acme" }),
   event: ({ publish }) => publish(ping),
   "event with a key": ({ publishAll }) => publishAll([{ ...ping, dedupeKey: "one" }]),
   "list of events": ({ publishAll }) => publishAll([ping, ping]),

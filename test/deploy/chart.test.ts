@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 import { writeChartSchemas } from "./chart-schemas.ts";
 import { goRun, HELM, KUBECONFORM } from "./go-programs.ts";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const CHART = join(ROOT, "deploy/helm");

@@ -3,15 +3,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { chmod } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
 import { type Line, startListener } from "../support/listener.ts";
 import { ENTRY, runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
-import { aTemporaryFolder } from "../support/temporary-folder.ts";
 import { openPort } from "../support/free-port.ts";
 
 type Partner = Awaited<ReturnType<typeof aPartner>>;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { chmod, chown, link, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, chown, link, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Arrival } from "../../src/listen/arrival.ts";

@@ -2,7 +2,7 @@ import { after } from "node:test";
 import { countRecorded, countRequest, notePublished } from "../../src/actions/counted-activity.ts";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
 import { createOrganization } from "../../src/actions/organizations.ts";
-import type { NewEvent } from "../../src/actions/publication.ts";
+import type { NewEvent } from "../../src/domain/event.ts";
 import { publish } from "../../src/actions/publish.ts";
 import { createSubscription } from "../../src/actions/subscriptions.ts";
 import type { Post } from "../../src/delivery/sender.ts";
@@ -196,15 +196,15 @@ async function addProcesses(db: Database, began: number): Promise<() => Promise<
     ["dispatcher-2", 26],
   ] as const) {
     const id = randomId();
-    const old = { ...identity, ...dispatcher, id, version: "1.0.0", host, started_at: at(-9_000) };
+    const old = { ...identity, ...dispatcher, id, version: "1.0.0", host, startedAt: at(-9_000) };
     await recordProcess(db, old, report, at(minute));
     await recordProcessEnded(db, id, at(minute));
   }
   const running = [
-    { ...identity, ...api, id: randomId(), host: "api-1", started_at: at(-9_000) },
-    { ...identity, ...api, id: randomId(), host: "api-2", started_at: at(-9_000) },
-    { ...identity, ...dispatcher, id: randomId(), host: "dispatcher-1", started_at: at(24) },
-    { ...identity, ...dispatcher, id: randomId(), host: "dispatcher-2", started_at: at(26) },
+    { ...identity, ...api, id: randomId(), host: "api-1", startedAt: at(-9_000) },
+    { ...identity, ...api, id: randomId(), host: "api-2", startedAt: at(-9_000) },
+    { ...identity, ...dispatcher, id: randomId(), host: "dispatcher-1", startedAt: at(24) },
+    { ...identity, ...dispatcher, id: randomId(), host: "dispatcher-2", startedAt: at(26) },
   ];
   const reportAll = async () => {
     const now = new Date();

@@ -140,7 +140,7 @@ test("over HTTP a stream sends events in the overview's shape until the process 
 
 test("a small listener that is full of streams still answers that it is ready", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
-  await recordProcess(db, { ...identity, id: randomUUID(), started_at: clock() }, REPORT, clock());
+  await recordProcess(db, { ...identity, id: randomUUID(), startedAt: clock() }, REPORT, clock());
   const { app } = startOperatorApi(t, deps, { maxConnections: 4 });
   const base = await app.listen({ host: "127.0.0.1", port: 0 });
   const answers: Response[] = [];
