@@ -83,7 +83,7 @@ type Blame = (detail: string) => void;
 /** Moves on after a comma. Returns true if a name follows. */
 function nextOf(container: Container | undefined): boolean {
   if (typeof container?.at === "number") container.at++;
-  return container?.names != null;
+  return Boolean(container?.names);
 }
 
 function readName(written: string, object: Container | undefined, blame: Blame): void {

@@ -30,7 +30,7 @@ const CALLS: Record<string, (batched: Batched) => Promise<unknown>> = {
 /** The database, without the statements that have no time limit. */
 function onlyInTime({ within, ...others }: Database): Database {
   const refuse = () => assert.fail("this statement has no time limit");
-  return Object.assign(refuse, { ...others, begin: refuse, within }) as unknown as Database;
+  return Object.assign(refuse, { ...others, begin: refuse, within });
 }
 
 for (const [what, call] of Object.entries(CALLS)) {
