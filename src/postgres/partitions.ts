@@ -13,8 +13,11 @@ export async function createPartitions(
   signal?: AbortSignal,
 ): Promise<void> {
   for (const table of HISTORY) {
+    if (signal?.aborted) return;
+    const move = (tx: Queryable) => tx<Count>`select move_strays(${table})::int as count`;
+    await turn(db, move); // First, because PostgreSQL reads all strays for each new partition, while writers wait.
     await turn(db, (tx) => tx`select create_partitions(${table}, ${now})`);
-    await untilNone(db, (tx) => tx<Count>`select move_strays(${table})::int as count`, signal);
+    await untilNone(db, move, signal);
   }
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
-import type { Queryable } from "../../src/postgres/database.ts";
+import { isForbidden, type Queryable } from "../../src/postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
@@ -34,6 +34,16 @@ async function insertFinished(tx: Queryable, at: Date, { count = 1, stepMs = 1 }
     select gen_random_uuid(), gen_random_uuid(), ${randomUUID()}, ${randomUUID()}, ${at},
            ${at}::timestamptz + n * ${stepMs}::int * interval '1 millisecond', 'cancelled', 0
       from generate_series(0, ${count - 1}::int) as n`;
+}
+
+/** Events at this moment and each millisecond after it. */
+async function insertEvents(at: Date, count: number): Promise<void> {
+  await owner`
+    insert into events (id, organization_id, type, occurred_at, data)
+    select overlay(gen_random_uuid()::text placing left(first_id_at(moment)::text, 13) from 1)::uuid, gen_random_uuid(),
+           'vc.test.ping', moment, '{}'
+      from (select ${at}::timestamptz + n * interval '1 millisecond' as moment
+              from generate_series(0, ${count - 1}::int) as n) as moments`;
 }
 
 async function countStrays(): Promise<number> {
@@ -112,6 +122,51 @@ test("strays of one millisecond move together, even above the limit of a transac
   }
   assert.equal(await moveStrays(db), false);
 });
+
+for (const [table, day] of [
+  ["finished_deliveries", -20],
+  ["events", -30],
+] as const) {
+  test(`many strays of ${table} stay where they are, and their partition is made in one step`, async () => {
+    const at = inDays(day);
+    if (table === "events") await insertEvents(at, 50_001);
+    else await insertFinished(db, at, { count: 50_001 });
+    await aRowOfEach(inDays(day + 15)); // Beyond the next partition.
+    const strays = `${table}_default`;
+    const before = await describe(strays);
+
+    await createPartitions(db, today);
+    assert.equal(await countStrays(), 0);
+    const key = db(table === "events" ? "occurred_at" : "finished_at");
+    const places = await db<{ oid: string }[]>`
+      select distinct tableoid::text as oid from ${db(table)}
+       where ${key} between ${at} and ${inDays(day + 0.1)}`;
+    assert.deepEqual(
+      places.map(({ oid }) => oid),
+      [before.oid],
+    );
+
+    const after = await describe(strays);
+    assert.notEqual(after.oid, before.oid);
+    assert.deepEqual({ ...after, oid: "" }, { ...before, oid: "" });
+    await assert.rejects(db`delete from ${db(strays)}`, isForbidden);
+    await aRowOfEach(inDays(day - 2));
+    assert.equal(await countStrays(), 3);
+    await createPartitions(db, today);
+    assert.equal(await countStrays(), 0);
+  });
+}
+
+/** The place of a table, its number of indexes and constraints, and what ANALYZE keeps of its columns. */
+async function describe(table: string) {
+  const [row] = await owner<[{ oid: string; indexes: string; checks: string; kept: string[] }]>`
+    select ${table}::regclass::oid::text as oid,
+           (select count(*) from pg_index where indrelid = ${table}::regclass) as indexes,
+           (select count(*) from pg_constraint where conrelid = ${table}::regclass) as checks,
+           (select array_agg(attname || ' ' || coalesce(attstattarget, -1) order by attnum) from pg_attribute
+             where attrelid = ${table}::regclass and attnum > 0) as kept`;
+  return row;
+}
 
 test("a simultaneous insert waits for the move and uses the new partition", async () => {
   const at = inDays(-9);
