@@ -7,7 +7,7 @@ import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
 import { ANSWER_KEPT_MS } from "../domain/idempotency-key.ts";
 import { isInUse, isTimedOut } from "../postgres/database.ts";
-import { deleteOldKeys } from "../postgres/dedupe-keys.ts";
+import { deleteOldKeys } from "../postgres/deletion.ts";
 import { deleteOldAnswers } from "../postgres/kept-answers.ts";
 import { deleteExpiredChanges } from "../postgres/changes.ts";
 import { deleteExpiredJobs } from "../postgres/redelivery-jobs.ts";

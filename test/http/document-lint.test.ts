@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
@@ -13,6 +12,7 @@ import { startPartnerApi } from "../support/partner-api.ts";
 import { aPlatformsTypes } from "../support/platform-types.ts";
 import { skipOrFail } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const eventTypes = aPlatformsTypes();
 const { deps } = await createEngine(await createDatabase(), { eventTypes });
@@ -59,8 +59,7 @@ async function redocly(_: TestContext, source: string): Promise<string[]> {
 
 /** Findings of every severity, hints too. */
 async function spectral(t: TestContext, source: string): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const [document, rules] = [join(folder, "openapi.json"), join(folder, "rules.json")];
   await writeFile(document, source);
   await writeFile(rules, '{ "extends": ["spectral:oas"] }');

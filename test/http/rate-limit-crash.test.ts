@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
@@ -8,14 +6,14 @@ import { migrate } from "../../src/postgres/migrate.ts";
 import { Afterwards } from "../ledger/afterwards.ts";
 import { startServer } from "../ledger/database-server.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const LIMIT = 5;
 
 test("a crash of PostgreSQL empties the rate windows, so an organization gets one more full window and no more", async (t) => {
   const afterwards = new Afterwards();
   t.after(() => afterwards.run());
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-crash-"));
-  afterwards.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(afterwards);
   const server = await startServer(afterwards, join(folder, "data"));
   const db = connect(server.url, { max: 4, name: "test" });
   afterwards.after(() => db.end({ timeout: 1 }));

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const { writeRelease } = (await import(join(ROOT, "scripts/write-release.js"))) as {
   writeRelease: (root: string, folder: string, note: object) => Promise<string[]>;
@@ -15,8 +15,7 @@ const PYTHON = "/usr/bin/python3";
 
 test("two releases of a commit have every archive with the same bytes, in any time zone", async (t) => {
   if (!(await requireProgram(t, PYTHON, ["-c", "import setuptools, wheel, pip"]))) return;
-  const folder = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await aTemporaryFolder(t);
   const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
     version: string;
   };

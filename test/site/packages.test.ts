@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
@@ -29,6 +28,7 @@ for body in [delivery["body"], delivery["body"] + " "]:
     status, result = check(delivery["headers"], body.encode())
     print(status, result["id"] if status == 204 else result)
 `;
+import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
 const IN_GO = `package main
 
@@ -100,8 +100,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
 
   test(`the package for ${name} is installed and used as the page shows`, async (t) => {
     if (!(await requireProgram(t, program, [version]))) return;
-    const published = await mkdtemp(join(tmpdir(), "partner-api-test-"));
-    t.after(() => rm(published, { recursive: true, force: true }));
+    const published = await aTemporaryFolder(t);
     const shell = await aShell(t, { PARTNER_SECRET: SECRET });
     Object.assign(shell.env, await settings(t, published, shell.folder));
 
