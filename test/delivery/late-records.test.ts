@@ -116,6 +116,15 @@ test("a delivery accepted as its subscription ends is recorded as delivered, and
   assert.equal(row?.consecutive_failures, 20);
 });
 
+test("a success that is recorded again, because the answer of the database was lost, is returned as recorded", async () => {
+  const { deps, clock, first } = await anEngine();
+  const attempt = deliveredAt(first, clock());
+  await recordAttempts(deps, [attempt]);
+  const { recorded } = await recordAttempts(deps, [attempt]);
+  assert.deepEqual(recorded, [{ attempt, state: "delivered" }]);
+  assert.equal((await listAttempts(db, first.id)).length, 1);
+});
+
 test("recording returns only dead letters and disabled subscriptions", async () => {
   const { deps, clock, first, another } = await anEngine();
   deps.rules = { ...deps.rules, retryDelaysMs: [] };
