@@ -128,7 +128,7 @@ test("every schema is valid, every reference leads somewhere, and every example 
       }
     }
   }
-  assert.equal(examples, 6);
+  assert.equal(examples, 6, "the number of examples of bodies");
 });
 
 test("every model and every delivery has a name, and every problem an example", async (t) => {

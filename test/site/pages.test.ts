@@ -50,7 +50,7 @@ test("the events page lists every type", () => {
 test("the reference has the six calls, each with its errors", async () => {
   const { paths } = await openApiDocument();
   const calls = Object.values(paths).flatMap((methods) => Object.values(methods));
-  assert.equal(calls.length, 6);
+  assert.equal(calls.length, 6, "the number of the document's calls");
   const sections = page("reference").html.split("<h2 ").slice(1);
   for (const [i, { summary, responses }] of calls.entries()) {
     const section = sections[i] ?? "";
