@@ -142,7 +142,7 @@ function processes({ processes: all }: Overview, now: Date, screen: Screen): str
 }
 
 function number(value: number | null): string {
-  return value === null ? "?" : String(value);
+  return value === null ? "?" : value.toLocaleString("en");
 }
 
 function percent(share: number | null): string {

@@ -27,7 +27,9 @@ export function sentence(job: RedeliveryView): string {
 
 /** What a job sends again, and to whom. */
 export function filterWords({ filter, to }: Pick<RedeliveryView, "filter" | "to">): string {
-  const kept = Object.entries(filter).flatMap(([name, value]) =>
+  const { organization, ...others } = filter;
+  const asked = filter.subscription === null ? { organization, ...others } : others;
+  const kept = Object.entries(asked).flatMap(([name, value]) =>
     value === null ? [] : [`${name} ${value}`],
   );
   return `${kept.join(", ")}${to === null ? "" : ` to ${to}`}`;
@@ -38,7 +40,8 @@ export function showRedelivery(job: RedeliveryView): string {
     id: job.id,
     state: job.state,
     progress: progressLine(job),
-    filter: filterWords(job),
+    filter: filterWords({ filter: job.filter, to: null }),
+    to: job.to ?? "their own subscriptions",
     rate: `at most ${job.rate_per_second} a second`,
     created: `${job.created_at} by ${job.created_by}`,
     finished: job.finished_at ?? "-",

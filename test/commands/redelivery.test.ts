@@ -27,7 +27,7 @@ test("a redelivery is paused, resumed, cancelled and listed", async () => {
     );
   }
   const listed = (await run("redelivery", "list")).stdout;
-  assert.match(listed, new RegExp(`\n {2}subscription ${wh(subscription)}, by \\S+\n`));
+  assert.match(listed, new RegExp(`\n {2}subscription ${wh(subscription)}, by command line\n`));
   const shown = (await run("redelivery", "show", id)).stdout;
   assert.match(shown, /^progress {2}\[-{30}\] {3}0% {2}0 of 3 sent/m);
   assert.match(shown, new RegExp(`^filter {4}subscription ${wh(subscription)}$`, "m"));
