@@ -15,7 +15,7 @@ import { Timeline } from "./delivery/timeline.tsx";
 const WAITING_REFRESH_MS = 3_000;
 const PARENT = { label: "Deliveries", href: "#/deliveries" };
 
-/** One delivery from its publication to its end. `id` may be of one of its attempts. */
+/** One delivery from its publication to its end. */
 export function DeliveryPage({ id }: { id: string }) {
   const { data, error, at, reload } = useQuery<DeliveryDetail>(
     `deliveries/${encodeURIComponent(id)}`,
@@ -26,12 +26,12 @@ export function DeliveryPage({ id }: { id: string }) {
   return (
     <>
       <PageHead
-        title={data?.id ?? id}
+        title={id}
         parent={PARENT}
         beside={
           data && (
             <>
-              <Copy text={data.id} what="the id" />
+              <Copy text={id} what="the id" />
               <StateBadge state={data.state} />
             </>
           )
@@ -42,7 +42,7 @@ export function DeliveryPage({ id }: { id: string }) {
       {data && (
         <div class="columns">
           <Panel title="What happened">
-            <Timeline delivery={data} chosen={id} />
+            <Timeline delivery={data} />
           </Panel>
           <div class="stack">
             <Panel title="Delivery">

@@ -8,17 +8,14 @@ import { milliseconds } from "../../components/numbers.ts";
 import { Moment } from "../../components/time.tsx";
 import { spanInWords } from "../../components/time-words.ts";
 
-/**
- * A delivery as a time line: published, each attempt, what comes next, and its redeliveries with their results. An attempt whose
- * id is `chosen` stands out.
- */
-export function Timeline({ delivery, chosen }: { delivery: DeliveryDetail; chosen: string }) {
+/** A delivery as a time line: published, each attempt, what comes next, and its redeliveries with their results. */
+export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   const { attempt_log: attempts } = delivery;
   return (
     <ol class="timeline">
       <Published delivery={delivery} />
       {attempts.map((attempt) => (
-        <AttemptStep key={attempt.id} attempt={attempt} isChosen={attempt.id === chosen} />
+        <AttemptStep key={attempt.id} attempt={attempt} />
       ))}
       <Ending delivery={delivery} />
       {delivery.redeliveries?.map((one) => (
@@ -33,18 +30,16 @@ function Step({
   icon,
   what,
   at,
-  isChosen = false,
   children,
 }: {
   tone?: Tone;
   icon: IconName;
   what: ComponentChildren;
   at: string | null;
-  isChosen?: boolean;
   children?: ComponentChildren;
 }) {
   return (
-    <li aria-current={isChosen ? "step" : undefined}>
+    <li>
       <span class={`dot ${tone}`}>
         <Icon name={icon} />
       </span>
@@ -87,14 +82,13 @@ function Published({ delivery }: { delivery: DeliveryDetail }) {
   );
 }
 
-function AttemptStep({ attempt, isChosen }: { attempt: Attempt; isChosen: boolean }) {
+function AttemptStep({ attempt }: { attempt: Attempt }) {
   const isGood = attempt.status === "delivered";
   const cause = isGood ? `http_${attempt.http_status}` : attempt.reason;
   return (
     <Step
       icon={isGood ? "check" : "cross"}
       tone={isGood ? "good" : "bad"}
-      isChosen={isChosen}
       what={
         <>
           Attempt {attempt.attempt} {isGood ? "succeeded" : "failed"}

@@ -1,5 +1,5 @@
 import { pathOf } from "../../api/call.ts";
-import type { Attempt, Page } from "../../api/shapes.ts";
+import type { Attempt, Finds, Page } from "../../api/shapes.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { recordAddress } from "../../place.ts";
 
@@ -14,9 +14,11 @@ export function DisabledBy({ id, at }: { id: string; at: string }) {
   const cause = data?.items.find(
     ({ attempted_at: began, duration_ms: ms }) => Date.parse(began) + ms === Date.parse(at),
   );
-  if (cause === undefined) return <>The last of these failures</>;
+  const found = useQuery<Finds>(cause ? pathOf("find", { q: cause.id }) : null);
+  const [delivery] = found.data?.items ?? [];
+  if (cause === undefined || delivery === undefined) return <>The last of these failures</>;
   return (
-    <a href={recordAddress("deliveries", cause.id)} title={cause.id}>
+    <a href={recordAddress("deliveries", delivery.id)} title={cause.id}>
       The last of these failures, with {cause.reason},
     </a>
   );
