@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
@@ -33,6 +33,18 @@ test(`our event types keep all members of ${newest}`, () => {
   first.schema["properties"] = {};
   const lost = findBreakingChanges(before, [first, ...rest]);
   assert.match(JSON.stringify(lost), /message/);
+});
+
+test("each release has a date in the changelog, and what it promised is kept", () => {
+  const { releases } = JSON.parse(readFileSync(join(ROOT, "releases.json"), "utf8")) as {
+    releases: { version: string; commit: string }[];
+  };
+  const changelog = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8");
+  for (const { version, commit } of releases) {
+    assert.match(changelog, new RegExp(`^## \\[${version}\\] - \\d{4}-\\d\\d-\\d\\d$`, "m"));
+    assert.ok(existsSync(join(FOLDER, version, "openapi.json")), version);
+    assert.match(commit, /^[0-9a-f]{40}$/);
+  }
 });
 
 /** A change to a copy of the document, and the reported break. */
