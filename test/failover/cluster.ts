@@ -104,7 +104,7 @@ export async function openCluster(
         await leader.freeze();
         await sleep(ASLEEP_MS);
         await leader.thaw();
-        return until(() => isPrimaryOtherThan(null));
+        return until(serves);
       case "freeze":
       case "unfenced":
         await leader.freeze();
@@ -121,9 +121,9 @@ export async function openCluster(
         );
       case "etcd":
         etcd.freeze();
-        await until(async () => !(await isPrimaryOtherThan(null)));
+        await until(async () => !(await serves()));
         etcd.thaw();
-        return until(() => isPrimaryOtherThan(null));
+        return until(serves);
     }
   }
 
@@ -137,7 +137,15 @@ export async function openCluster(
     await victim.start();
   }
 
-  async function isPrimaryOtherThan(old: Member | null): Promise<boolean> {
+  /** True if a primary answers. Patroni's `/primary` tells who has the lock, also while that server is still a standby. */
+  function serves(): Promise<boolean> {
+    return shard.db`select`.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async function isPrimaryOtherThan(old: Member): Promise<boolean> {
     const others = members.filter((member) => member !== old);
     const answers = await Promise.all(others.map(({ restUrl }) => ask(`${restUrl}/primary`)));
     return answers.some((answer) => answer !== null);
