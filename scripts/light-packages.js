@@ -58,5 +58,6 @@ function withJsImports(declarations) {
 async function bundle(from, to) {
   const { build } = await import("esbuild");
   const options = { bundle: true, platform: "node", target: "node20.19", format: "esm" };
-  await build({ ...options, packages: "external", entryPoints: [from], outfile: to });
+  const smaller = { packages: "external", minifyWhitespace: true };
+  await build({ ...options, ...smaller, entryPoints: [from], outfile: to });
 }
