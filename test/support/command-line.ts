@@ -75,11 +75,15 @@ export function createCommandLine(
 }
 
 /** An error is shown with the id of its request, which is removed here. */
-function createCommandLineOverHttp(deps: Dependencies): CommandLine {
+function createCommandLineOverHttp(
+  deps: Dependencies,
+  overrides?: Partial<CommandContext>,
+): CommandLine {
   const { app } = startOperatorApi({ after }, deps);
   const [{ token } = { token: "" }] = OPERATORS;
   let listening: Promise<string> | undefined;
   const { run, json } = createCommandLineInProcess(deps, {
+    ...overrides,
     withShards: () => Promise.reject(new Error("these dependencies have no database")),
     withOperatorApi: async (use) => {
       const url = await (listening ??= app.listen({ host: "127.0.0.1", port: 0 }));
