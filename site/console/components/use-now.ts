@@ -2,9 +2,9 @@ import { useEffect, useState } from "preact/hooks";
 
 const TICK_MS = 5_000;
 
-/** The time, updated every few seconds. One timer serves every time on the page. */
+/** The time, again every few seconds. One timer serves every time on the page. What was read since its last tick is not in the future. */
 export function useNow(): Date {
-  const [now, setNow] = useState(() => new Date());
+  const [, setNow] = useState<Date>();
   useEffect(() => {
     listeners.add(setNow);
     timer ??= setInterval(tick, TICK_MS);
@@ -15,7 +15,7 @@ export function useNow(): Date {
       timer = undefined;
     };
   }, []);
-  return now;
+  return new Date();
 }
 
 const listeners = new Set<(now: Date) => void>();
