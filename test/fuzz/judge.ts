@@ -21,7 +21,7 @@ interface Document {
 const ANY_TIME = [400, 404, 405, 408, 431];
 
 /** Routes of files and of the OpenAPI documents. All other routes have response schemas. */
-const FILES = /^\/$|^\/(docs|console)(\/\*)?$|^\/metrics$|\/openapi\.json$/;
+const FILES = /^\/$|^\/(docs|console)(\/\*)?$|^\/(llms\.txt|docs\.md|metrics)$|\/openapi\.json$/;
 
 export type Judge = (method: string, answer: RawAnswer) => void;
 

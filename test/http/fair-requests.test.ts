@@ -92,7 +92,7 @@ test("a batch of events overtakes earlier batches of another organization", asyn
     ...times(20, () => ({ name: "busy", call: publish(busy.id, 2) })),
     { name: "other", call: publish(other.id, 2) },
   ]);
-  assert.ok(order.indexOf("other") < 6, `it came after ${order.indexOf("other")} of 20 batches`);
+  assert.ok(order.indexOf("other") < 10, `it came after ${order.indexOf("other")} of 20 batches`);
 });
 
 test("an organization with many keys gets no more turns than one with a single key", async (t) => {

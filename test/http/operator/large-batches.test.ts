@@ -46,7 +46,7 @@ test("the text of a large body is checked in many steps", async (t) => {
     assert.equal(statusCode, 422);
     return turns;
   };
-  const numbers = Array.from({ length: 40_000 }, () => 1);
-  const apart = (await turnsOf({ numbers })) - (await turnsOf("1".repeat(80_000)));
-  assert.ok(apart >= 15, `${apart} turns more for 80,000 tokens`);
+  const numbers = Array.from({ length: 100_000 }, () => 1);
+  const apart = (await turnsOf({ numbers })) - (await turnsOf("1".repeat(200_000)));
+  assert.ok(apart >= 15, `${apart} turns more for 200,000 characters`);
 });
