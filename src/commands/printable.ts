@@ -13,7 +13,7 @@ export function printableJson(json: string): string {
   return MORE_THAN_ASCII.test(json) ? json.replace(CONTROLS, escaped) : json;
 }
 
-/** Almost no line of a log has any, and this is cheaper to search for. */
+// Most lines of a log are ASCII, and this search costs less than the next one.
 const MORE_THAN_ASCII = /[^\n -~]/;
 // JSON escapes the first 32 characters already. A line feed is between its members.
 const CONTROLS = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;

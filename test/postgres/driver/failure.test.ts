@@ -62,7 +62,7 @@ test("of a long refusal the beginning is kept in every text of the error and of 
   assert.ok(inspect(error, { depth: null }).length < 10_000);
 });
 
-test("the error of a statement is cut, too, and that of a connection whoever wrote it", async () => {
+test("long errors of statements and connections are cut, whether PostgreSQL or another program wrote them", async () => {
   const db = await createDatabase();
   const failing = db.unsafe("do $$ begin raise exception '%', repeat('x', 100000); end $$");
   await assert.rejects(failing, /^error: x{1000}…$/);
