@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -44,6 +44,14 @@ test("an audit that fails for another reason fails", async (t) => {
   assert.match(text, /lockfile/);
 });
 
+test("the packages of Spectral's folder are audited, too", async (t) => {
+  const healthy = await audit(t, { door: "1.0.0" }, answer({}), { gate: "1.0.0" });
+  assert.match(healthy.text, /^1 packages without known vulnerabilities in spectral$/m);
+  const { code, text } = await audit(t, {}, answer({ gate: [ADVISORY] }), { gate: "1.0.0" });
+  assert.equal(code, 1);
+  assert.match(text, /Lets everybody in/);
+});
+
 /** Responds with these advisories, and offers one more version of any package. */
 function answer(advisories: object): RequestListener {
   return ({ url = "" }, response) => {
@@ -54,18 +62,23 @@ function answer(advisories: object): RequestListener {
   };
 }
 
-/** Audits a project whose lock file has these development dependencies. Null: the project has no lock file. */
+/**
+ * Audits a project whose lock files have these development dependencies: the project's own, and that of its folder `spectral`.
+ * Null: there is no such file.
+ */
 async function audit(
   t: TestContext,
   locked: Record<string, string> | null,
   registry: RequestListener,
+  lockedBySpectral: Record<string, string> | null = null,
 ): Promise<{ code: number; text: string }> {
   const root = await aTemporaryFolder(t);
   const port = await openPort(t, createServer(registry));
-
-  const project = { name: "audited", version: "1.0.0", devDependencies: locked ?? {} };
-  await writeFile(join(root, "package.json"), JSON.stringify(project));
-  if (locked) await writeFile(join(root, "package-lock.json"), lockFile(project));
+  await writeProject(root, locked);
+  if (lockedBySpectral) {
+    await mkdir(join(root, "spectral"));
+    await writeProject(join(root, "spectral"), lockedBySpectral);
+  }
   const env = {
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${port}`,
@@ -76,6 +89,12 @@ async function audit(
   child.stdout?.on("data", (more: string) => (text += more));
   const [code] = (await once(child, "close")) as [number];
   return { code, text };
+}
+
+async function writeProject(folder: string, locked: Record<string, string> | null) {
+  const project = { name: "audited", version: "1.0.0", devDependencies: locked ?? {} };
+  await writeFile(join(folder, "package.json"), JSON.stringify(project));
+  if (locked) await writeFile(join(folder, "package-lock.json"), lockFile(project));
 }
 
 /** In the format of npm 7 and later. */
