@@ -102,6 +102,19 @@ for (const { name, dependencies, program, prints } of packages) {
       );
     });
 
+    test(
+      "runs the same code as the service",
+      { skip: name === "listen" && "a bundle" },
+      async () => {
+        const modules = files.filter((path) => path.endsWith(".js"));
+        assert.ok(modules.length > 0);
+        for (const path of modules) {
+          const ours = path.replace("dist/", `dist/src/${name}/`);
+          assert.equal(await readText(`packages/${name}/${path}`), await readText(ours), path);
+        }
+      },
+    );
+
     test("works in an empty project", async () => {
       const project = join(folder, "project");
       await install(project, dependencies, join(folder, `partner-api-${name}-${version}.tgz`));
@@ -153,6 +166,10 @@ function run(cwd: string, ...args: string[]) {
   return promisify(execFile)(process.execPath, args, { cwd, env });
 }
 
+function readText(path: string): Promise<string> {
+  return readFile(join(ROOT, path), "utf8");
+}
+
 async function readJson<Shape>(path: string): Promise<Shape> {
-  return JSON.parse(await readFile(join(ROOT, path), "utf8")) as Shape;
+  return JSON.parse(await readText(path)) as Shape;
 }
