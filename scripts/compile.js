@@ -68,6 +68,7 @@ function contentsOf(root) {
     const content = readFileSync(join(root, path));
     hash.update(`${path} ${content.length}\n`).update(content);
   }
+  hash.update(process.env.GO_MODULE ?? ""); // The documentation names it.
   return hash.digest("hex");
 }
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { goModule } from "./go-module.js";
 
 const MIGRATIONS = "src/postgres/migrations";
 
@@ -19,6 +20,7 @@ export async function releaseNote(root) {
     schema: { version: Number(last.slice(0, 4)), migration: last },
     node: engines.node,
     postgresql: ">=15",
+    go_module: goModule(root),
   };
 }
 

@@ -6,4 +6,6 @@ import { writeRelease } from "./write-release.js";
 
 const note = await releaseNote(ROOT);
 await makeReady({ dev: true });
+if (!process.env.GO_MODULE)
+  console.error(`GO_MODULE is not set: nobody can publish ${note.go_module}`);
 for (const line of await writeRelease(ROOT, join(ROOT, "release"), note)) console.log(line);

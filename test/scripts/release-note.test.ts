@@ -16,7 +16,9 @@ test("a release's note names its commit and the version of its schema, and chang
   await cp(join(ROOT, "src/postgres/migrations"), join(folder, "src/postgres/migrations"), {
     recursive: true,
   });
-  await cp(join(ROOT, "package.json"), join(folder, "package.json"));
+  for (const path of ["package.json", "packages/go/go.mod"]) {
+    await cp(join(ROOT, path), join(folder, path));
+  }
   const author = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
   const git = (...args: string[]) =>
     promisify(execFile)("git", [...author, ...args], { cwd: folder });

@@ -13,9 +13,12 @@ const run = promisify(execFile);
 const ours = async <Module>(name: string) =>
   (await import(join(ROOT, "scripts", name))) as Promise<Module>;
 
-interface Archives {
+interface PythonArchives {
   writePythonArchives: (root: string, folder: string) => Promise<void>;
-  writeGoModule: (root: string, folder: string) => Promise<string>;
+}
+
+interface GoModule {
+  writeGoModule: (root: string, folder: string, path: string) => Promise<string>;
   goModule: (root: string) => string;
 }
 
@@ -51,7 +54,7 @@ export async function anNpmRegistry(t: TestContext, folder: string) {
 
 /** Builds the Python package. Returns the settings of pip that install it into `to`. */
 export async function aFolderOfWheels(folder: string, to: string) {
-  const { writePythonArchives } = await ours<Archives>("language-archives.js");
+  const { writePythonArchives } = await ours<PythonArchives>("python-archives.js");
   await writePythonArchives(ROOT, folder);
   return {
     PIP_NO_INDEX: "1",
@@ -62,16 +65,18 @@ export async function aFolderOfWheels(folder: string, to: string) {
 }
 
 /** Publishes the Go module in a module proxy of files. Returns the settings of Go for it. */
-export async function aGoProxy(folder: string) {
-  const { goModule, writeGoModule } = await ours<Archives>("language-archives.js");
-  const archive = await writeGoModule(ROOT, folder);
+export async function aGoProxy(folder: string, module?: string) {
+  const { goModule, writeGoModule } = await ours<GoModule>("go-module.js");
+  const path = module ?? goModule(ROOT);
+  const archive = await writeGoModule(ROOT, folder, path);
   const [, v = ""] = /-(v[^-]+)\.zip$/.exec(archive) ?? [];
-  const place = join(folder, goModule(ROOT), "@v");
+  const place = join(folder, path, "@v");
   await mkdir(place, { recursive: true });
   await writeFile(join(place, "list"), `${v}\n`);
   await writeFile(join(place, `${v}.info`), JSON.stringify({ Version: v }));
-  await copyFile(join(ROOT, "packages/go/go.mod"), join(place, `${v}.mod`));
   await copyFile(archive, join(place, `${v}.zip`));
+  const written = await readFile(join(ROOT, "packages/go/go.mod"), "utf8");
+  await writeFile(join(place, `${v}.mod`), written.replace(/^module .*$/m, `module ${path}`));
   return { GOPROXY: pathToFileURL(folder).href, GOSUMDB: "off", ...(await goSettings()) };
 }
 

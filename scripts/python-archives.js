@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,24 +22,6 @@ export async function writePythonArchives(root, folder) {
   } finally {
     rmSync(copy, { recursive: true });
   }
-}
-
-/** Writes the committed packages/go in the format of module proxies. Returns the file's path. */
-export async function writeGoModule(root, folder) {
-  const cwd = join(root, "packages/go");
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const prefix = `${goModule(root)}@v${version}/`;
-  const output = join(folder, `partner-api-webhook-go-v${version}.zip`);
-  const options = ["--format=zip", `--prefix=${prefix}`, `--output=${output}`];
-  // A zip file holds local times.
-  await run("git", ["archive", ...options, "HEAD"], { cwd, env: { ...process.env, TZ: "UTC" } });
-  return output;
-}
-
-/** The path of the Go module. */
-export function goModule(root) {
-  const text = readFileSync(join(root, "packages/go/go.mod"), "utf8");
-  return /^module (\S+)$/m.exec(text)[1];
 }
 
 async function timeOfCommit(root) {
