@@ -4,7 +4,7 @@ import type { Overview } from "../actions/overview.ts";
 import { systemClock } from "../domain/clock.ts";
 import { type ErrorCode, PartnerError } from "../domain/errors.ts";
 import type { CommandContext } from "./context.ts";
-import { explain } from "./errors.ts";
+import { CommandError, explain } from "./errors.ts";
 import type { OperatorApi } from "./operator-api.ts";
 import { type JsonOption, jsonOption, print } from "./output.ts";
 import { showOverview } from "./overview-text.ts";
@@ -18,13 +18,16 @@ const LASTING: ErrorCode[] = ["unauthenticated", "insufficient_role"];
 export function statusCommand(program: Command, context: CommandContext): void {
   program
     .command("status")
-    .description("show the health of the service, its activity and its problems")
+    .description(
+      "show the health of the service, its activity and its problems; the exit status is 0 only if it is healthy",
+    )
     .option("--watch", "refresh every 2 s until Ctrl-C")
     .addOption(jsonOption())
     .action(async ({ watch, ...options }: JsonOption & { watch?: true }) => {
-      await context.withOperatorApi((api) =>
+      const status = await context.withOperatorApi((api) =>
         watch ? keepShowing(api, context, options) : show(api, context, options),
       );
+      if (status !== "ok") throw new CommandError(`the service is ${status}`);
     });
 }
 
@@ -53,8 +56,9 @@ async function show(
   context: CommandContext,
   options: JsonOption,
   before = "",
-): Promise<void> {
+): Promise<Overview["status"]> {
   const overview = await api.get<Overview>("/overview");
   context.stdout(before);
   print(context, options, overview, (shown) => showOverview(shown, systemClock(), context));
+  return overview.status;
 }

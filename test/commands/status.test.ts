@@ -77,6 +77,21 @@ test("a long problem is wrapped, long names are cut, and no control character re
   assert.ok(!text.includes("\u001b"));
 });
 
+test("status ends with status 1 if the service is not healthy, also with --json", async () => {
+  const overview = await json<Overview>("status");
+  for (const status of ["degraded", "down"] as const) {
+    const text = JSON.stringify({ ...overview, status });
+    const { run } = createCommandLine(deps, {
+      withOperatorApi: (use) => use(new OperatorApi(() => Promise.resolve({ status: 200, text }))),
+    });
+    for (const argv of [["status"], ["status", "--json"]]) {
+      const said = await run(...argv);
+      assert.deepEqual([said.status, said.stderr], [1, `error: the service is ${status}\n`]);
+      assert.match(said.stdout, new RegExp(status));
+    }
+  }
+});
+
 test("--watch shows an error while the service is away, and goes on", async () => {
   const overview = await json<Overview>("status");
   const answers = [
