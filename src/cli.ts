@@ -23,6 +23,7 @@ import { operatorApiOverHttp } from "./wiring/operator-api-over-http.ts";
 import { Opened } from "./wiring/opened.ts";
 import { moveShard } from "./wiring/shard-move.ts";
 import { VERSION } from "./wiring/product.ts";
+import { warnOfUnserved } from "./wiring/unserved.ts";
 
 /** Runs one command line, without the program's name. Ends the process if the command fails. */
 export async function main(argv: string[]): Promise<void> {
@@ -61,6 +62,9 @@ const context: CommandContext = {
     const opened = new Opened();
     try {
       const shards = await openShards(config, remark, { opened, ...eventTypes });
+      const isChosen = config.databaseUrl !== null || Boolean(process.env["DATA_DIR"]);
+      const warning = isChosen ? null : await warnOfUnserved(shards, config.dataDir);
+      if (warning !== null) remark(warning);
       const result = await run(shards);
       for (const { deps } of shards.all) {
         await deps?.cancelling.restCancelled();

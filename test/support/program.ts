@@ -101,6 +101,8 @@ export interface Limits {
   entry?: string;
   /** The maximum of open files, sockets and pipes. */
   descriptors?: number;
+  /** The working folder. */
+  cwd?: string;
 }
 
 /** Starts a command without waiting for it. `stdout`: a descriptor for its output. */
@@ -108,13 +110,14 @@ export function run(
   args: string[],
   env: Record<string, string>,
   stdout: "pipe" | number = "pipe",
-  { descriptors, entry = ENTRY, hasInput = false }: Limits & { hasInput?: boolean } = {},
+  { descriptors, cwd, entry = ENTRY, hasInput = false }: Limits & { hasInput?: boolean } = {},
 ) {
   const program = `import(${JSON.stringify(entry)}).then(({ main }) => main(process.argv.slice(1)))`;
   const command = [process.execPath, "--input-type=module", "-e", program, "--", ...args];
   const limited = ["sh", "-c", `ulimit -n ${descriptors ?? 0} && exec "$0" "$@"`, ...command];
   const [file = "", ...rest] = descriptors === undefined ? command : limited;
   return spawn(file, rest, {
+    cwd,
     env: { PATH: process.env["PATH"], ...env },
     stdio: [hasInput ? "pipe" : "ignore", stdout, "pipe"],
   }) as ChildProcessByStdio<Writable | null, Readable, Readable>;
