@@ -108,7 +108,10 @@ const context: CommandContext = {
     return moveShard(shard, to, remark);
   },
 
-  doctor: async () => doctor(await configure(), context.stdout),
+  doctor: async () => {
+    const { stdout: write, isTerminal } = context;
+    return doctor(await configure(), { write, isTerminal });
+  },
   async checkEventTypes(folder, older) {
     const checked = folder ?? loadConfig(process.env).eventTypes;
     if (checked === null) throw new Error("specify a folder: --check <folder>, or EVENT_TYPES");

@@ -1,3 +1,4 @@
+import { painter, type Style } from "./commands/paint.ts";
 import { printable } from "./commands/printable.ts";
 import { type Config, eachShard } from "./config.ts";
 import { checksBesideDatabase } from "./doctor/beside-database.ts";
@@ -6,10 +7,19 @@ import { checksInDatabase } from "./doctor/in-database.ts";
 import { ofShard, openDatabase } from "./wiring/database.ts";
 import { warningsOf } from "./wiring/warnings.ts";
 
-type Verdict = "ok" | "note" | "warn" | "FAULT";
+const STYLES = {
+  ok: "green",
+  note: "dim",
+  warn: "yellow",
+  FAULT: "red",
+} as const satisfies Record<string, Style>;
 
 /** Checks the installation and writes one line for each check. Returns false if one failed. */
-export async function doctor(config: Config, write: (text: string) => void): Promise<boolean> {
+export async function doctor(
+  config: Config,
+  { write, isTerminal }: { write: (text: string) => void; isTerminal: boolean },
+): Promise<boolean> {
+  const paint = painter({ isTerminal });
   line("ok", "configuration", describe(config));
   for (const { message } of warningsOf(config)) line("warn", "configuration", message);
   let passed = true;
@@ -48,8 +58,8 @@ export async function doctor(config: Config, write: (text: string) => void): Pro
     line("note", "database", message);
   }
 
-  function line(verdict: Verdict, what: string, detail: string): void {
-    write(`${verdict.padEnd(6)} ${what.padEnd(15)} ${printable(detail)}\n`);
+  function line(verdict: keyof typeof STYLES, what: string, detail: string): void {
+    write(`${paint(STYLES[verdict], verdict.padEnd(6))} ${what.padEnd(15)} ${printable(detail)}\n`);
   }
 }
 
