@@ -19,6 +19,7 @@ import { plot } from "./plot.ts";
 import { slots } from "./slots.ts";
 import { slowReceivers } from "./slow-receivers.ts";
 import { trace } from "./trace.ts";
+import { tracing } from "./tracing.ts";
 import { statements } from "./statements.ts";
 import { neighbours } from "./neighbours.ts";
 import { publish } from "./publish.ts";
@@ -53,6 +54,7 @@ export const SCENARIOS: Scenario[] = [
   slots,
   growth,
   activity,
+  tracing,
   history,
   steady,
 ];
