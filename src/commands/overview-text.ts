@@ -134,7 +134,7 @@ function processes({ processes: all }: Overview, now: Date, screen: Screen): str
       one.state,
       ageOf(one.started_at, now),
       ageOf(one.last_seen_at, now),
-      String(one.attempts_under_way),
+      one.slots ? `${one.attempts_under_way} of ${one.slots}` : `${one.attempts_under_way}`,
     ],
     styles: { [STATE_COLUMN]: PROCESS_STYLES[one.state] },
   }));

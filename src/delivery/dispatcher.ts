@@ -77,6 +77,11 @@ export class Dispatcher {
     return this.#slots.busy;
   }
 
+  /** The most attempts at once. */
+  get concurrency(): number {
+    return this.#options.concurrency;
+  }
+
   /** The organizations and failing hosts that hold slots now. */
   get holders(): Holders {
     return this.#slots.holders;

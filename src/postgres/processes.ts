@@ -17,6 +17,8 @@ export interface ProcessIdentity {
 export interface ProcessReport {
   isStopping: boolean;
   attemptsUnderWay: number;
+  /** The most attempts at once. Null if it delivers nothing. */
+  slots: number | null;
   lastRecordedAt: Date | null;
   organizations: { id: OrganizationId; slots: number }[];
   slowed: { id: SubscriptionId; limit: number }[];
@@ -38,14 +40,16 @@ export async function recordProcess(
   await db`
     insert into processes
            (id, role, version, host, pid, started_at, last_seen_at, is_stopping, last_recorded_at, attempts_under_way,
-            organizations, slowed, problems)
+            slots, organizations, slowed, problems)
     values (${id}, ${role}, ${version}, ${host}, ${pid}, ${startedAt}, ${now}, ${report.isStopping},
-            ${report.lastRecordedAt}, ${report.attemptsUnderWay}, ${JSON.stringify(report.organizations)}::text::jsonb,
-            ${JSON.stringify(report.slowed)}::text::jsonb, ${JSON.stringify(report.problems)}::text::jsonb)
+            ${report.lastRecordedAt}, ${report.attemptsUnderWay}, ${report.slots},
+            ${JSON.stringify(report.organizations)}::text::jsonb, ${JSON.stringify(report.slowed)}::text::jsonb,
+            ${JSON.stringify(report.problems)}::text::jsonb)
         on conflict (id) do update
        set last_seen_at = excluded.last_seen_at, is_stopping = excluded.is_stopping,
            last_recorded_at = excluded.last_recorded_at, attempts_under_way = excluded.attempts_under_way,
-           organizations = excluded.organizations, slowed = excluded.slowed, problems = excluded.problems`;
+           slots = excluded.slots, organizations = excluded.organizations, slowed = excluded.slowed,
+           problems = excluded.problems`;
 }
 
 /** Records that the process ends, so that it is not missed. */
@@ -68,7 +72,7 @@ export async function listProcesses(db: Queryable, unseenSince: Date): Promise<K
   return db<KnownProcess[]>`
     select p.id, p.role, p.version, p.host, p.pid, p.started_at as "startedAt", p.last_seen_at as "lastSeenAt",
            p.is_stopping as "isStopping", p.ended_at as "endedAt", p.last_recorded_at as "lastRecordedAt",
-           p.attempts_under_way as "attemptsUnderWay", p.slowed, p.problems,
+           p.attempts_under_way as "attemptsUnderWay", p.slots, p.slowed, p.problems,
            (select coalesce(json_agg(json_build_object('slug', o.slug, 'slots', (e.one ->> 'slots')::int) order by e.place), '[]')
               from jsonb_array_elements(p.organizations) with ordinality as e (one, place)
               join organizations o on o.id = (e.one ->> 'id')::uuid) as organizations

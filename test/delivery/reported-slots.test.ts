@@ -10,12 +10,13 @@ const pairs = (count: number) =>
   });
 
 test("a process reports the ten organizations with most slots, and the hundred lowest limits", () => {
-  const { attemptsUnderWay, organizations, slowed } = countSlots({
+  const { attemptsUnderWay, slots, organizations, slowed } = countSlots({
     inFlight: 3,
+    concurrency: 512,
     holders: { organizations: pairs(24), subscriptions: [] } as never,
     slowed: pairs(101),
   });
-  assert.equal(attemptsUnderWay, 3);
+  assert.deepEqual([attemptsUnderWay, slots], [3, 512]);
   assert.deepEqual(
     organizations.map(({ slots }) => slots),
     [23, 22, 21, 20, 19, 18, 17, 16, 15, 14],
@@ -27,5 +28,10 @@ test("a process reports the ten organizations with most slots, and the hundred l
 });
 
 test("a process without a dispatcher reports no slots", () => {
-  assert.deepEqual(countSlots(null), { attemptsUnderWay: 0, organizations: [], slowed: [] });
+  assert.deepEqual(countSlots(null), {
+    attemptsUnderWay: 0,
+    slots: null,
+    organizations: [],
+    slowed: [],
+  });
 });

@@ -35,6 +35,7 @@ export const identity = {
 export const REPORT = {
   isStopping: false,
   attemptsUnderWay: 0,
+  slots: null,
   lastRecordedAt: null,
   organizations: [],
   slowed: [],

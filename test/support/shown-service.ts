@@ -189,7 +189,7 @@ async function addProcesses(db: Database, began: number): Promise<() => Promise<
   const organizations = busy.map(({ id }, place) => ({ id, slots: 5 - place }));
   const api = { role: "api", version: "1.0.0" } as const;
   const dispatcher = { role: "dispatcher", version: "1.0.1" } as const;
-  const report = { ...REPORT, attempts_under_way: 15, organizations };
+  const report = { ...REPORT, attemptsUnderWay: 15, slots: 512, organizations };
 
   for (const [host, minute] of [
     ["dispatcher-1", 24],
@@ -209,7 +209,7 @@ async function addProcesses(db: Database, began: number): Promise<() => Promise<
   const reportAll = async () => {
     const now = new Date();
     for (const one of running) {
-      const own = one.role === "api" ? REPORT : { ...report, last_recorded_at: now };
+      const own = one.role === "api" ? REPORT : { ...report, lastRecordedAt: now };
       await recordProcess(db, one, own, now);
     }
   };

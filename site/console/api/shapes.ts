@@ -98,6 +98,8 @@ export interface Process {
   last_seen_at: string;
   state: "running" | "stopping" | "gone";
   attempts_under_way: number;
+  /** The most attempts at once. */
+  slots?: number | null;
   last_recorded_at: string | null;
   organizations: { slug: string; slots: number }[];
   slowed: { subscription: string; limit: number }[];

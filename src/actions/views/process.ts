@@ -13,6 +13,8 @@ export interface ProcessView {
   last_seen_at: string;
   state: ProcessState;
   attempts_under_way: number;
+  /** The most attempts at once. Null if it delivers nothing, or is of a release that does not report it. */
+  slots: number | null;
   /** When it last recorded an outcome. Null if it has recorded none. */
   last_recorded_at: string | null;
   organizations: { slug: string; slots: number }[];
@@ -30,6 +32,7 @@ export function viewProcess(one: KnownProcess, now: Date): ProcessView {
     last_seen_at: one.lastSeenAt.toISOString(),
     state: processStateAt(now, one),
     attempts_under_way: one.attemptsUnderWay,
+    slots: one.slots,
     last_recorded_at: one.lastRecordedAt?.toISOString() ?? null,
     organizations: one.organizations,
     slowed: one.slowed.map(({ id, limit }) => ({ subscription: publicId("wh", id), limit })),

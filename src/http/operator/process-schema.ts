@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { PROCESS_ROLES, PROCESS_STATES } from "../../domain/process.ts";
+import { nullable } from "./latency-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { UnavailableShards } from "../page-schema.ts";
 
@@ -18,6 +19,12 @@ export const Process = Type.Object(
         "`gone`: it stopped, or it has not reported for 15 s. It leaves the list after a day.",
     }),
     attempts_under_way: Type.Integer(),
+    slots: nullable(
+      Type.Integer({
+        description:
+          "The most attempts at once (`DISPATCH_CONCURRENCY`); null if it delivers nothing, or is of a release that does not report it.",
+      }),
+    ),
     last_recorded_at: {
       ...NullableTimestamp,
       description: "When it last recorded an outcome; null if it has recorded none.",

@@ -32,6 +32,7 @@ test("a healthy overview has every number", async (t) => {
     {
       ...REPORT,
       attemptsUnderWay: 3,
+      slots: 512,
       lastRecordedAt: clock(),
       organizations: [{ id: organization, slots: 2 }],
       slowed: [{ id: bad.id, limit: 1 }],
@@ -100,6 +101,7 @@ test("a healthy overview has every number", async (t) => {
         last_seen_at: clock().toISOString(),
         state: "running",
         attempts_under_way: 3,
+        slots: 512,
         last_recorded_at: clock().toISOString(),
         organizations: [{ slug: "acme", slots: 2 }],
         slowed: [{ subscription: publicId("wh", bad.id), limit: 1 }],

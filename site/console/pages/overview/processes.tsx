@@ -46,7 +46,16 @@ const COLUMNS: Column<Process>[] = [
       </div>
     ),
   },
-  { title: "In flight", number: true, show: (one) => count(one.attempts_under_way) },
+  {
+    title: "In flight",
+    number: true,
+    show: ({ attempts_under_way: attempts, slots }) => (
+      <>
+        {count(attempts)}
+        {slots && <div class="under">of {count(slots)}</div>}
+      </>
+    ),
+  },
   {
     title: "Busiest organizations",
     wide: true,

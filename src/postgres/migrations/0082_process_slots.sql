@@ -1,0 +1,2 @@
+-- How many attempts a process makes at once at most. Null if it delivers nothing, or is of a release before this column.
+alter table processes add column slots integer check (slots > 0);
