@@ -28,6 +28,8 @@ export interface DispatcherOptions extends DueOptions {
   slots?: Slots;
   /** The list of due subscriptions, if others nudge it too. Default: a list of its own. */
   due?: Due;
+  /** How long an attempt without an answer holds its slot at least, in ms. */
+  unansweredMs?: number;
   /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
   onError: (error: unknown) => void;
@@ -38,6 +40,9 @@ const OPEN_PER_SLOT = 2;
 
 /** A claim that takes longer gives its slots back, for deliveries of other shards. */
 const RESERVED_MS = 1_000;
+
+/** Thousands of attempts that fail at once, for example at receivers that reset connections, would occupy the thread. */
+const UNANSWERED_MS = 100;
 
 /** If more subscriptions than this have something due, no slot is reserved. */
 const DUE_MAX_TO_RESERVE = 1_000;
@@ -53,7 +58,8 @@ const DUE_MAX_TO_HEAR = 500;
  * Polling is enough for correctness. `nudge` makes it prompt: a lost nudge delays a delivery by up to `pollIntervalMs`.
  */
 export class Dispatcher {
-  readonly #options: DispatcherOptions & Required<Pick<DispatcherOptions, "elapsedMs">>;
+  readonly #options: DispatcherOptions &
+    Required<Pick<DispatcherOptions, "elapsedMs" | "unansweredMs">>;
   readonly #slots: Slots;
   /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
@@ -66,7 +72,11 @@ export class Dispatcher {
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
-    this.#options = { elapsedMs: () => performance.now(), ...options };
+    this.#options = {
+      elapsedMs: () => performance.now(),
+      unansweredMs: UNANSWERED_MS,
+      ...options,
+    };
     const { concurrency, subscriptionConcurrency } = options;
     this.#slots = options.slots ?? new Slots(concurrency, subscriptionConcurrency);
     this.#due = options.due ?? new Due(options, (id) => this.#slots.isAtLimit(id));
@@ -244,7 +254,7 @@ export class Dispatcher {
     const link = this.#open.append(work);
   }
 
-  /** Frees the slot when the attempt has ended. The outcome is recorded in a batch, without a slot. */
+  /** The outcome is recorded in a batch, without a slot. */
   async #deliver(claim: Claim): Promise<void> {
     const { recorded } = await this.#attempt(claim);
     await recorded;
@@ -253,15 +263,23 @@ export class Dispatcher {
   async #attempt(claim: Claim): ReturnType<DispatcherOptions["deliver"]> {
     this.#slots.take(claim);
     const beganMs = performance.now();
+    let heldUntilMs = beganMs;
     try {
       const ended = await this.#options.deliver(claim);
       this.#slots.note(claim, ended.signal, beganMs, performance.now());
+      if (ended.signal === "unanswered") heldUntilMs += this.#options.unansweredMs;
       return ended;
     } finally {
-      this.#slots.give(claim);
-      this.#wakeIfMore();
-      this.#slots.tellOthers(this.#due);
+      const heldMs = heldUntilMs - performance.now();
+      if (heldMs > 0) setTimeout(() => this.#free(claim), heldMs).unref();
+      else this.#free(claim);
     }
+  }
+
+  #free(claim: Claim): void {
+    this.#slots.give(claim);
+    this.#wakeIfMore();
+    this.#slots.tellOthers(this.#due);
   }
 
   #wakeIfMore(): void {

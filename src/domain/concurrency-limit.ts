@@ -27,8 +27,7 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
 export type Signal = "answered" | "unanswered" | "none";
 
 /**
- * `unanswered`: no exchange could begin, or no answer came in time. `none`: the failure was quick,
- * or says nothing about the receiver's load.
+ * `unanswered`: no exchange could begin, or no whole answer came. `none`: the failure says nothing about the receiver's load.
  */
 const SIGNALS: Readonly<Record<FailureReason, Signal>> = {
   timeout: "unanswered",
@@ -36,7 +35,7 @@ const SIGNALS: Readonly<Record<FailureReason, Signal>> = {
   connection_refused: "unanswered",
   tls_error: "unanswered",
   network_error: "unanswered",
-  connection_reset: "none",
+  connection_reset: "unanswered",
   address_not_public: "none",
   protocol_error: "none",
   interrupted: "none",

@@ -15,6 +15,18 @@ test("a receiver that did not answer gets one attempt at a time", async (t) => {
   assert.equal(d.inFlight.length, 1);
 });
 
+test("an attempt that fails at once holds its slot for a while, and its outcome is recorded at once", async (t) => {
+  const failing = { concurrency: 100, signal: "unanswered", unansweredMs: 3_600_000 } as const;
+  const { dispatcher, inFlight, reaches, endOne } = aDispatcher(t, { reset: 20 }, failing);
+  dispatcher.start();
+  await reaches(10);
+  for (let ended = 0; ended < 10; ended++) endOne("reset");
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  assert.equal(inFlight.length, 0);
+  assert.equal(dispatcher.inFlight, 10);
+  await dispatcher.stop();
+});
+
 test("attempts at a host that does not answer are postponed above the share of one organization", async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
   const queue = Object.fromEntries(names.map((name) => [name, 0]));

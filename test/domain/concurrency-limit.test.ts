@@ -65,12 +65,13 @@ test("a receiver that recovers after an hour of timeouts is at full speed after 
   assert.equal(limit.attempts, MAX);
 });
 
-test("a quick failure does not change the limit", () => {
+test("only an exchange that says something about the receiver changes the limit", () => {
   assert.equal(signalOf({ kind: "acknowledged", httpStatus: 200 }), "answered");
   assert.equal(signalOf({ kind: "refused", httpStatus: 500 }), "answered");
   assert.equal(signalOf({ kind: "unreachable", reason: "timeout" }), "unanswered");
   assert.equal(signalOf({ kind: "unreachable", reason: "connection_refused" }), "unanswered");
-  assert.equal(signalOf({ kind: "unreachable", reason: "connection_reset" }), "none");
+  assert.equal(signalOf({ kind: "unreachable", reason: "connection_reset" }), "unanswered");
+  assert.equal(signalOf({ kind: "unreachable", reason: "protocol_error" }), "none");
   assert.equal(signalOf({ kind: "internal-fault", fault: "no_resolver" }), "none");
   assert.equal(signalOf({ kind: "deferred" }), "none");
 });

@@ -19,6 +19,7 @@ interface Settings {
   /** The host of all subscriptions. Default: a host for each. */
   host?: string;
   signal?: Signal;
+  unansweredMs?: number;
   /** The ceilings that a claim finds used up. Default: none. */
   throttled?: () => Throttled[];
   elapsedMs?: () => number;
@@ -85,6 +86,7 @@ export function aDispatcher(
     subscriptionConcurrency,
     pollIntervalMs,
     ...(but.slots && { slots: but.slots }),
+    ...(but.unansweredMs !== undefined && { unansweredMs: but.unansweredMs }),
     ...(but.elapsedMs && { elapsedMs: but.elapsedMs }),
     onError:
       but.onError ??
