@@ -18,7 +18,10 @@ export interface KeptAnswer extends AnswerKey {
   at: Date;
 }
 
-/** Null if absent, or kept at or before `expired`. */
+/**
+ * Null if absent, or kept at or before `expired`. The lock is a write, so its commit waits for the standby that the answer's own
+ * commit may not have waited for: a request that is abandoned leaves its row on the primary alone.
+ */
 export async function findKeptAnswer(
   db: Queryable,
   { organizationId, route, key }: AnswerKey,
@@ -31,7 +34,8 @@ export async function findKeptAnswer(
              select from subscriptions s where s.id = subscription_id and s.deleted_at is null
            ) then sealed_answer end as "sealedAnswer"
       from kept_answers
-     where organization_id = ${organizationId} and route = ${route} and key = ${key} and at > ${expired}`;
+     where organization_id = ${organizationId} and route = ${route} and key = ${key} and at > ${expired}
+       for key share of kept_answers`;
   return row ?? null;
 }
 
