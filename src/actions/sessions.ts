@@ -1,12 +1,8 @@
 import { after } from "../domain/clock.ts";
 import { randomId } from "../domain/ids.ts";
 import { type Session, SESSION_MS } from "../domain/session.ts";
-import {
-  deleteEndedSessions,
-  insertEndedSession,
-  isSessionEnded,
-  listEndedSessions,
-} from "../postgres/sessions.ts";
+import { deleteEndedSessions } from "../postgres/expired-rows.ts";
+import { insertEndedSession, isSessionEnded, listEndedSessions } from "../postgres/sessions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere } from "./everywhere.ts";
 import type { Shards } from "./shards.ts";

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { access, constants, lchown, lstat, mkdir, realpath } from "node:fs/promises";
+import { access, chmod, constants, lchown, lstat, mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Account, accountOf, findServerAccount } from "./account.ts";
 import { makePath } from "./make-path.ts";
 import type { Names } from "./names.ts";
-import { openRootFolder } from "./root-folder.ts";
 
 /** The folder of all built-in databases that root runs on this machine. */
 function systemFolder({ product }: Names): string {
@@ -54,6 +53,20 @@ export async function openHome(
 /** The folder of the copies of PostgreSQL's programs that root makes for its server accounts. */
 export async function openProgramFolder(names: Names): Promise<string> {
   return openRootFolder(join(await openRootFolder(systemFolder(names)), "binaries"));
+}
+
+/**
+ * Creates a folder that only root can change and everybody may pass through, independent of the umask. Refuses a folder of another
+ * owner, because root would follow links in it.
+ */
+async function openRootFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true });
+  const folder = await realpath(path);
+  const { uid } = await lstat(folder);
+  if (uid !== process.geteuid?.())
+    throw new Error(`${folder} does not belong to root: make root its owner`);
+  await chmod(folder, 0o755);
+  return folder;
 }
 
 async function openAsUser(folder: string): Promise<Omit<Home, "names">> {

@@ -2,9 +2,8 @@ import { rmdir } from "node:fs/promises";
 import { copyBinaries, findPackage, readPackage } from "./binaries.ts";
 import { openHome, openProgramFolder } from "./home.ts";
 import { emptyHome, startKeeper } from "./keeper-process.ts";
-import type { Names } from "./names.ts";
+import { type Names, socketUrl } from "./names.ts";
 import type { ServeJob } from "./protocol.ts";
-import { socketUrl } from "./socket-url.ts";
 import { watch } from "./watch.ts";
 
 export { type Account, accountOf } from "./account.ts";

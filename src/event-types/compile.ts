@@ -2,7 +2,6 @@ import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import type { EventType } from "../domain/event-types.ts";
 import { toFaults } from "../domain/violation.ts";
 import type { Definition, FileFault } from "./definition.ts";
-import { referencesOf } from "./references.ts";
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 /** Faults of one event's data that are named. */
@@ -110,4 +109,22 @@ function toType(definition: Definition, validate: ValidateFunction): EventType {
       return toFaults(violations, FAULTS_MAX);
     },
   };
+}
+
+/** Other types of the folder that a schema refers to by name, file or `$id`. */
+function referencesOf({ schema }: Definition, definitions: readonly Definition[]): Definition[] {
+  const wanted = new Set(
+    [...refsIn(schema)].map((ref) => ref.replace(/#.*$/, "")).filter((target) => target !== ""),
+  );
+  return definitions.filter(({ name, schema: { $id } }) =>
+    [name, `${name}.json`, $id].some((id) => typeof id === "string" && wanted.has(id)),
+  );
+}
+
+function* refsIn(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (/^\$(dynamicRef|ref)$/.test(key) && typeof member === "string") yield member;
+    else yield* refsIn(member);
+  }
 }

@@ -1,7 +1,6 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { KeyedRoute } from "../domain/idempotency-key.ts";
 import type { Queryable } from "./database.ts";
-import { DELETED_MAX } from "./deletion.ts";
 
 /** The identity of a kept answer. */
 export interface AnswerKey {
@@ -59,20 +58,6 @@ export async function insertKeptAnswer(
      where k.at <= ${expired}`;
   await tx`set local lock_timeout to default`;
   return count === 1;
-}
-
-/** Deletes answers that were kept before `horizon`. Returns true if some may be left. */
-export async function deleteOldAnswers(db: Queryable, horizon: Date): Promise<boolean> {
-  const { count } = await db`
-    delete from kept_answers
-     where (organization_id, route, key) in (
-       select organization_id, route, key
-         from kept_answers
-        where at < ${horizon}
-        order by at
-        limit ${DELETED_MAX}
-          for update skip locked)`;
-  return count === DELETED_MAX;
 }
 
 export type SealedAnswer = AnswerKey & { sealedAnswer: Buffer };

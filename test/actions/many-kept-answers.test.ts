@@ -11,11 +11,8 @@ import { ANSWER_KEPT_MS } from "../../src/domain/idempotency-key.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
 import type { Database, Queryable } from "../../src/postgres/database.ts";
-import {
-  deleteOldAnswers,
-  insertKeptAnswer,
-  type KeptAnswer,
-} from "../../src/postgres/kept-answers.ts";
+import { deleteOldAnswers } from "../../src/postgres/expired-rows.ts";
+import { insertKeptAnswer, type KeptAnswer } from "../../src/postgres/kept-answers.ts";
 import { deleteExpiredKeys } from "../../src/wiring/maintenance.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { watched } from "../simulation/watched.ts";
@@ -53,9 +50,9 @@ async function keepMany(subscriptionId: string): Promise<void> {
 async function keepSecret(
   tx: Queryable,
   key: string,
-  subscription: { id: string; organization_id: string } = other,
+  subscription: { id: string; organizationId: string } = other,
 ): Promise<void> {
-  const { organization_id: organizationId } = subscription;
+  const { organizationId } = subscription;
   const place = { organizationId, route: "createSubscription", key } as const;
   const answer: KeptAnswer = {
     ...place,

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { painter } from "../../src/commands/paint.ts";
 import type { Arrival } from "../../src/listen/arrival.ts";
-import { arrivalJson } from "../../src/listen/arrival-json.ts";
 import { arrivalText } from "../../src/listen/arrival-text.ts";
-import { jsonReporter } from "../../src/listen/json-reporter.ts";
+import { arrivalJson, jsonReporter } from "../../src/listen/json-reporter.ts";
 
 function anArrival(changes: Partial<Arrival> = {}): Arrival {
   return {

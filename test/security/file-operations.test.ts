@@ -19,7 +19,6 @@ const SERVICE = [
   "embedded-postgres/make-path.ts",
   "embedded-postgres/marks.ts",
   "embedded-postgres/private-copy.ts",
-  "embedded-postgres/root-folder.ts",
   "event-types/folder.ts",
   "event-types/libraries/generate.ts",
   "http/docs/site.ts",

@@ -1,9 +1,0 @@
-import type { Names } from "./names.ts";
-
-/**
- * A URL for our driver and for libpq, psql included. The built-in server asks for no password. With one in the URL, clients never
- * send `PGPASSWORD` or a password of `~/.pgpass` to another program on that socket.
- */
-export function socketUrl({ database }: Names, folder: string): string {
-  return `postgres://${database}:none@${encodeURIComponent(folder)}:5432/${database}`;
-}
