@@ -65,6 +65,13 @@ const TYPES_ALONE = [
   },
 ];
 
+/** Statements convert rows: no type that leaves `postgres/` has the columns' names. */
+const ROWS = {
+  selector:
+    "ExportNamedDeclaration :matches(TSInterfaceDeclaration, TSTypeAliasDeclaration, FunctionDeclaration > .returnType) TSPropertySignature[key.name=/_/]",
+  message: 'Name the member in camelCase, and select the column `as "camelCase"`.',
+};
+
 export default defineConfig(
   globalIgnores(["dist*/", "packages/*/dist/", ".data/", "src/client/schema.ts"]), // The last one is a generator's.
   js.configs.recommended,
@@ -130,9 +137,13 @@ export default defineConfig(
     rules: { "no-restricted-syntax": ["error", SQL_CLOCK, LAZY_IMPORT] },
   },
   {
+    files: ["src/postgres/**/*.ts"],
+    rules: { "no-restricted-syntax": ["error", ...CLOCK, SQL_CLOCK, LAZY_IMPORT, ROWS] },
+  },
+  {
     // The one compares the database's clock with ours, the other with itself.
     files: ["src/postgres/database.ts", "src/postgres/stalled.ts"],
-    rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT] },
+    rules: { "no-restricted-syntax": ["error", ...CLOCK, LAZY_IMPORT, ROWS] },
   },
   {
     files: ["src/cli.ts"],

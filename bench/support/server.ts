@@ -45,8 +45,8 @@ async function serverAt(serverUrl: string, stop: () => Promise<void>): Promise<S
     await stop();
   };
   try {
-    const { version, fsync, synchronous_commit } = await findServer(admin);
-    const description = `${version}, fsync ${fsync}, synchronous_commit ${synchronous_commit}`;
+    const { version, fsync, synchronousCommit } = await findServer(admin);
+    const description = `${version}, fsync ${fsync}, synchronous_commit ${synchronousCommit}`;
     return { description, createDatabase: () => createDatabase(admin, serverUrl), close };
   } catch (error) {
     await close();

@@ -4,7 +4,7 @@ import type { SubscriptionId } from "../domain/ids.ts";
 import { deleteCeiling, insertCeiling } from "../postgres/ceilings.ts";
 import {
   findOperatedSubscription,
-  type OperatedSubscriptionRow,
+  type OperatedSubscription,
 } from "../postgres/subscription-list.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -13,7 +13,7 @@ export async function setCeiling(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   id: SubscriptionId | null,
   maxPerSecond: number | null,
-): Promise<OperatedSubscriptionRow> {
+): Promise<OperatedSubscription> {
   requireNoFaults(ceilingFaults(maxPerSecond));
   const changed =
     id === null

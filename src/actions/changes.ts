@@ -2,13 +2,17 @@ import type { Fault } from "../domain/errors.ts";
 import { publicId, timeOrderedId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
-import { type ChangeRow, type ChangeWay, insertChanges, listChanges } from "../postgres/changes.ts";
+import {
+  type Change,
+  type ChangeWay,
+  insertChanges,
+  listChanges,
+  type NewChange,
+} from "../postgres/changes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { somewhere } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
 import type { Shards } from "./shards.ts";
-
-export type Change = Omit<ChangeRow, "id">;
 
 export interface ChangeView {
   id: string;
@@ -33,7 +37,7 @@ export interface ChangeQuery {
 }
 
 /** Records changes in the first shard that works. If that shard's answer is lost, the next one gets the same ids. */
-export async function recordChanges(shards: Shards, changes: Change[]): Promise<void> {
+export async function recordChanges(shards: Shards, changes: NewChange[]): Promise<void> {
   const now = shards.clock();
   const rows = changes.map((change) => ({ id: timeOrderedId(now), ...change }));
   await somewhere(shards, ({ db }) => insertChanges(db, rows));
@@ -56,9 +60,13 @@ export async function pageOfChanges(
     name: "changes",
     form: new RegExp(`^${UUID}$`),
     faults,
-    positionOf: (row: ChangeRow & { at: Date }) => row.id,
+    positionOf: (row: Change & { at: Date }) => row.id,
     rows: (after, limit) => listChanges(db, { ...query, since, until }, { after, limit }),
-    view: ({ id, at, ...row }) => ({ id: publicId("chg", id), at: at.toISOString(), ...row }),
+    view: ({ id, at, requestId, ...change }) => ({
+      ...{ id: publicId("chg", id), at: at.toISOString() },
+      ...change,
+      request_id: requestId,
+    }),
   });
 }
 

@@ -28,7 +28,7 @@ export async function getDelivery(
 
 async function findDetail(tx: Queryable, id: DeliveryId) {
   const delivery = await findDelivery(tx, id);
-  const standing = delivery && (await findStanding(tx, delivery.subscription_id));
+  const standing = delivery && (await findStanding(tx, delivery.subscriptionId));
   if (!standing) return null;
   const attempts = await listAttempts(tx, id);
   const redeliveries = await listRedeliveriesOf(tx, id, REDELIVERIES_MAX);

@@ -7,8 +7,8 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Presented, PresentedKey } from "../postgres/admission.ts";
 import type { Database } from "../postgres/database.ts";
 import type { ActivityLog } from "./activity-log.ts";
-import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
-import type { SealedSubscriptionRow } from "../postgres/subscriptions.ts";
+import type { OrganizationName, Organization } from "../postgres/organizations.ts";
+import type { SealedSubscription } from "../postgres/subscriptions.ts";
 import type { BoundedCache } from "../lib/bounded-cache.ts";
 import type { Cancelling } from "./cancellation.ts";
 import type { Vetted } from "./destination.ts";
@@ -87,13 +87,13 @@ export interface Dependencies extends Parts {
   batched: {
     /** Null if the key is not valid. */
     admit: (presented: Presented) => Promise<Admitted | null>;
-    findSubscription: (sought: SoughtSubscription) => Promise<SealedSubscriptionRow | null>;
+    findSubscription: (sought: SoughtSubscription) => Promise<SealedSubscription | null>;
     /** Resolves when the event is durable. */
     publish: (event: NewEvent) => Promise<Published>;
     /** Publishes all events or none. Each batch has its own statement. */
     publishAll: (events: NewEvent[]) => Promise<Published[]>;
     /** Takes a bare id or a slug. Null if there is none. */
-    findOrganization: (name: OrganizationName) => Promise<OrganizationRow | null>;
+    findOrganization: (name: OrganizationName) => Promise<Organization | null>;
   };
   /** The last use of each key, if it is not yet written. */
   keysUsed: Map<string, Date>;

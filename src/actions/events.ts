@@ -6,7 +6,7 @@ import { groupBy } from "../lib/group-by.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { listDeliveries } from "../postgres/delivery-search.ts";
 import { cancelWaitingOfEvent, erasePayload } from "../postgres/erasure.ts";
-import { findEvent, listTypeUses, type TypeUseRow } from "../postgres/event-views.ts";
+import { findEvent, listTypeUses, type TypeUse } from "../postgres/event-views.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere, lacking } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
@@ -42,11 +42,11 @@ export async function getEvent(
   const { event, deliveries } = found;
   return {
     id: publicId("evt", event.id),
-    organization: event.organization_slug,
+    organization: event.organizationSlug,
     type: event.type,
-    occurred_at: event.occurred_at.toISOString(),
-    published_at: event.published_at.toISOString(),
-    request_id: event.request_id,
+    occurred_at: event.occurredAt.toISOString(),
+    published_at: event.publishedAt.toISOString(),
+    request_id: event.requestId,
     data: JSON.parse(event.data) as object,
     deliveries: deliveries.map((row) => viewDelivery(row)),
   };
@@ -61,8 +61,6 @@ export interface EventTypeView {
   last_published_at: string | null;
 }
 
-type TypeUse = TypeUseRow & { summary: string };
-
 /** Returns a page of event types, ordered by name. */
 export async function pageOfEventTypes(
   shards: Shards,
@@ -73,7 +71,7 @@ export async function pageOfEventTypes(
   const page = await readPage(request, {
     name: "event-types",
     form: /^[a-z0-9_.]{1,100}$/,
-    positionOf: (row: TypeUse) => row.type,
+    positionOf: (row: TypeUse & { summary: string }) => row.type,
     rows: async (after, limit) => {
       const shown = sorted.filter(({ name }) => after === null || name > after).slice(0, limit);
       const names = shown.map(({ name }) => name);
@@ -85,20 +83,20 @@ export async function pageOfEventTypes(
         ...sumUses(name, uses.get(name) ?? []),
       }));
     },
-    view: ({ last_published_at: last, ...row }) => ({
-      ...row,
-      last_published_at: last?.toISOString() ?? null,
+    view: ({ lastPublishedAt, ...use }) => ({
+      ...use,
+      last_published_at: lastPublishedAt?.toISOString() ?? null,
     }),
   });
   return lacking(unanswered, page);
 }
 
-function sumUses(type: string, uses: TypeUseRow[]): TypeUseRow {
-  const times = uses.flatMap(({ last_published_at: at }) => at ?? []);
+function sumUses(type: string, uses: TypeUse[]): TypeUse {
+  const times = uses.flatMap(({ lastPublishedAt }) => lastPublishedAt ?? []);
   return {
     type,
     subscriptions: uses.reduce((sum, one) => sum + one.subscriptions, 0),
-    last_published_at: times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null,
+    lastPublishedAt: times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null,
   };
 }
 

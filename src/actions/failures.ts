@@ -23,7 +23,7 @@ export async function pageOfFailures(
     positionOf: (row) => row.id,
     rows: async (after, limit) => {
       const subscription = await getSubscription(deps, organizationId, id);
-      return listFailures(deps.db.of(subscription.organization_id), subscription.id, {
+      return listFailures(deps.db.of(subscription.organizationId), subscription.id, {
         after,
         limit,
       });

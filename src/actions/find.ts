@@ -125,7 +125,7 @@ async function findById({ db }: Pick<Deps, "db">, text: string): Promise<Found |
   // An attempt has no page. The page of its delivery shows it.
   if (attempt) {
     const label = `${attempt.outcome} ${text}`;
-    return { kind: "attempt", id: publicId("dlv", attempt.delivery_id), label };
+    return { kind: "attempt", id: publicId("dlv", attempt.deliveryId), label };
   }
   return null;
 }

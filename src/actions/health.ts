@@ -69,11 +69,11 @@ async function healthOf({ db, clock }: Deps, owner: Owner): Promise<HealthView> 
   ]);
   return {
     ...viewAttempts(points),
-    recent: recent.toReversed().map(({ attempted_at, http_status, reason, duration_ms }) => ({
-      at: attempted_at.toISOString(),
-      http_status,
+    recent: recent.toReversed().map(({ attemptedAt, httpStatus, reason, durationMs }) => ({
+      at: attemptedAt.toISOString(),
+      http_status: httpStatus,
       reason,
-      duration_ms,
+      duration_ms: durationMs,
     })),
     waiting,
     next_due_at: nextDue?.toISOString() ?? null,

@@ -45,10 +45,10 @@ export async function pageOfApiKeys(
     name: "keys",
     form: new RegExp(`^\\d{14} ${KEY_ID}$`),
     faults,
-    positionOf: (row) => positionAt(row.created_at, row.key_id),
+    positionOf: (row) => positionAt(row.createdAt, row.keyId),
     rows: async (position, limit) => {
       const organizationId = await idOf(db, query.organization);
-      const after = placeOf(position, (created_at, key_id) => ({ created_at, key_id }));
+      const after = placeOf(position, (createdAt, keyId) => ({ createdAt, keyId }));
       return listApiKeys(db, { organizationId, includeRevoked, after, limit });
     },
     view: viewApiKey,
@@ -73,15 +73,15 @@ export async function pageOfSubscriptions(
     form: new RegExp(`^[01] \\d{10} \\d{14} ${UUID}$`),
     faults,
     positionOf: (row) => {
-      const isDisabled = Number(order === "failing" && row.auto_disabled_at !== null);
-      const failures = order === "failing" ? row.consecutive_failures : 0;
-      return `${isDisabled} ${String(failures).padStart(10, "0")} ${positionAt(row.created_at, row.id)}`;
+      const isDisabled = Number(order === "failing" && row.autoDisabledAt !== null);
+      const failures = order === "failing" ? row.consecutiveFailures : 0;
+      return `${isDisabled} ${String(failures).padStart(10, "0")} ${positionAt(row.createdAt, row.id)}`;
     },
     rows: async (position, limit) => {
       const organizationId = await idOf(db, query.organization);
       const [isDisabled, failures, ...rest] = position?.split(" ") ?? [];
-      const after = placeOf(rest.length === 0 ? null : rest.join(" "), (created_at, id) => ({
-        ...{ created_at, id },
+      const after = placeOf(rest.length === 0 ? null : rest.join(" "), (createdAt, id) => ({
+        ...{ createdAt, id },
         ...{ isDisabled: isDisabled === "1", failures: Number(failures) },
       }));
       return listSubscriptions(db, { organizationId, active, order, after, limit });

@@ -54,7 +54,7 @@ async function readMarks(
     listChanges(db, { since, withReads: false }, page),
   ]);
   const marks: Mark[] = [
-    ...disabled.map(({ host, auto_disabled_at: at }) => ({
+    ...disabled.map(({ host, at }) => ({
       ...{ at, kind: "disabled" as const },
       label: `${host ?? "a receiver"} was auto-disabled`,
     })),

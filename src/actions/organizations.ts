@@ -8,7 +8,7 @@ import {
   findOrganization,
   insertOrganization,
   type OrganizationName,
-  type OrganizationRow,
+  type Organization,
   updateRateLimit,
 } from "../postgres/organizations.ts";
 import { deleteSubscriptionsOf } from "../postgres/subscriptions.ts";
@@ -23,7 +23,7 @@ export interface OrganizationRequest {
 export async function createOrganization(
   { db, clock, shard }: Pick<Dependencies, "db" | "clock" | "shard">,
   { slug, rateLimitPerMinute = RATE_LIMIT_DEFAULT }: OrganizationRequest,
-): Promise<OrganizationRow> {
+): Promise<Organization> {
   requireNoFaults([...slugFaults(slug), ...rateLimitFaults(rateLimitPerMinute)]);
   const organization = await insertOrganization(
     db,
@@ -44,7 +44,7 @@ export async function getOrganization(
   { db }: Pick<Dependencies, "db">,
   name: string,
   options?: { withClosed: boolean },
-): Promise<OrganizationRow> {
+): Promise<Organization> {
   const organization = await findOrganization(db, organizationName(name), options);
   if (!organization) throw noSuch("organization");
   return organization;
@@ -55,7 +55,7 @@ export async function setRateLimit(
   { db }: Pick<Dependencies, "db">,
   name: string,
   rateLimitPerMinute: number,
-): Promise<OrganizationRow> {
+): Promise<Organization> {
   requireNoFaults(rateLimitFaults(rateLimitPerMinute));
   const { id } = await getOrganization({ db }, name);
   const organization = await updateRateLimit(db, id, rateLimitPerMinute);
@@ -75,7 +75,7 @@ export async function closeOrganization(
     activity,
   }: Pick<Dependencies, "db" | "clock" | "cancelling" | "activity">,
   name: string,
-): Promise<OrganizationRow> {
+): Promise<Organization> {
   const { id } = await getOrganization({ db }, name, { withClosed: true });
   const { organization, deleted, counts, isSomeLeft } = await db.begin(async (tx) => {
     const now = clock();

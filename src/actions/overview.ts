@@ -13,8 +13,8 @@ import { missedAt, processStateAt } from "../domain/process.ts";
 import {
   type ActivityPoint,
   listActivity,
-  type NearLimitRow,
-  type RankedRow,
+  type NearLimit,
+  type RankedSubscription,
   rankOrganizations,
   rankSubscriptions,
   sumActivity,
@@ -79,12 +79,12 @@ export async function readTrends({ db, clock }: Deps) {
 /** Returns the sums and lists that change slowly. They may be cached for some seconds. */
 export function composeTrends(parts: Awaited<ReturnType<typeof readTrends>>[]): Trends {
   const sums = parts.map((part) => part.sums);
-  const first = (rows: RankedRow[]) =>
+  const first = (rows: RankedSubscription[]) =>
     rows
       .sort((a, b) => b.measure - a.measure)
       .slice(0, RANKED_MAX)
       .map(viewRanked);
-  const shareOfLimit = (row: NearLimitRow) => row.busiest_minute / row.rate_limit_per_minute;
+  const shareOfLimit = (row: NearLimit) => row.busiestMinute / row.rateLimitPerMinute;
   return {
     last_24h: {
       published: sumOf(sums, "published"),
@@ -241,8 +241,8 @@ function folderProblem(nodes: { names: string[] }[]): Omit<Problem, "since">[] {
 
 function exportProblem(failing: FailingExport | null): Problem[] {
   if (failing === null) return [];
-  const { partition, failures, failing_since, last_failure } = failing;
+  const { partition, failures, failingSince, lastFailure } = failing;
   const times = failures === 1 ? "once" : `${failures} times`;
-  const detail = `EXPORT_COMMAND failed ${times} for ${partition} (${last_failure}): expired history stays on disk. See the log.`;
-  return [{ code: "export", detail, since: failing_since.toISOString() }];
+  const detail = `EXPORT_COMMAND failed ${times} for ${partition} (${lastFailure}): expired history stays on disk. See the log.`;
+  return [{ code: "export", detail, since: failingSince.toISOString() }];
 }

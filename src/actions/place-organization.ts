@@ -1,9 +1,5 @@
 import { Busy, invalidRequest, PartnerError } from "../domain/errors.ts";
-import {
-  countOrganizations,
-  type OrganizationRow,
-  reserveSlug,
-} from "../postgres/organizations.ts";
+import { countOrganizations, type Organization, reserveSlug } from "../postgres/organizations.ts";
 import { everywhere, isAway } from "./everywhere.ts";
 import { createOrganization, type OrganizationRequest } from "./organizations.ts";
 import { inReach, toTheEnd } from "./reach.ts";
@@ -16,7 +12,7 @@ import { depsOf, type Shards } from "./shards.ts";
 export async function placeOrganization(
   shards: Shards,
   { shard: wanted, ...request }: OrganizationRequest & { shard?: string | undefined },
-): Promise<OrganizationRow & { shard: string }> {
+): Promise<Organization & { shard: string }> {
   const names = shards.all.map(({ name }) => name);
   if (wanted !== undefined && !names.includes(wanted)) {
     throw invalidRequest([{ pointer: "/shard", detail: `must be one of ${names.join(", ")}` }]);

@@ -1,7 +1,7 @@
 import { Busy, noSuch } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { groupBy } from "../lib/group-by.ts";
-import type { OrganizationName, OrganizationRow } from "../postgres/organizations.ts";
+import type { OrganizationName, Organization } from "../postgres/organizations.ts";
 import { findAnywhere, isAbsent, isAway } from "./everywhere.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { Published } from "./publication.ts";
@@ -24,7 +24,7 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
     batched: { findOrganization, publishAll },
   };
 
-  async function findOrganization(name: OrganizationName): Promise<OrganizationRow | null> {
+  async function findOrganization(name: OrganizationName): Promise<Organization | null> {
     try {
       return await findAnywhere(shards, async ({ batched }, shard) => {
         const found = await batched.findOrganization(name);

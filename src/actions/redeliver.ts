@@ -1,6 +1,6 @@
 import { PartnerError, noSuch } from "../domain/errors.ts";
 import { type DeliveryId, timeOrderedId } from "../domain/ids.ts";
-import { type DeliveryRow, findDelivery } from "../postgres/deliveries.ts";
+import { type Delivery, findDelivery } from "../postgres/deliveries.ts";
 import { insertRedeliveries, lockFinished } from "../postgres/redelivery-marks.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -13,14 +13,14 @@ export async function redeliver(
   { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,
   deliveryId: DeliveryId | null,
   to?: string | null,
-): Promise<DeliveryRow> {
+): Promise<Delivery> {
   const delivery = deliveryId === null ? null : await findDelivery(db, deliveryId);
   if (!delivery) throw noSuch("delivery");
 
-  const subscriptionId = to === undefined ? delivery.subscription_id : to;
+  const subscriptionId = to === undefined ? delivery.subscriptionId : to;
   const wanted = subscriptionId === null ? [] : [subscriptionId];
   const [subscription] = await findSubscriptions(db, wanted);
-  const isForeign = subscription?.organization_id !== delivery.organization_id;
+  const isForeign = subscription?.organizationId !== delivery.organizationId;
   if (isForeign && to !== undefined) throw noSuch("subscription");
 
   if (delivery.state !== "dead_lettered" && delivery.state !== "cancelled") {
@@ -29,7 +29,7 @@ export async function redeliver(
       `The delivery is ${delivery.state}: only dead-lettered and cancelled deliveries can be redelivered.`,
     );
   }
-  if (isForeign || subscription.auto_disabled_at !== null) {
+  if (isForeign || subscription.autoDisabledAt !== null) {
     throw new PartnerError(
       "subscription_inactive",
       "The subscription is not active: choose another one.",
@@ -38,7 +38,7 @@ export async function redeliver(
 
   const now = clock();
   const id = timeOrderedId(now);
-  const { finished_at: finishedAt, event_id: eventId } = delivery;
+  const { finishedAt, eventId } = delivery;
   const isMade = await db.begin(async (tx) => {
     if (finishedAt) await lockFinished(tx, [{ id: delivery.id, finishedAt }]);
     const row = { deliveryId: delivery.id, redeliveryId: id, eventId };
@@ -48,19 +48,19 @@ export async function redeliver(
   if (!isMade)
     throw new PartnerError("not_redeliverable", "The event is older than the retention period.");
 
-  nudge([{ subscriptionId: subscription.id, organizationId: subscription.organization_id }]);
+  nudge([{ subscriptionId: subscription.id, organizationId: subscription.organizationId }]);
   return {
     ...delivery,
     id,
-    subscription_id: subscription.id,
+    subscriptionId: subscription.id,
     url: subscription.url,
-    redelivery_of: delivery.id,
-    redelivered_as: null,
+    redeliveryOf: delivery.id,
+    redeliveredAs: null,
     state: "waiting",
     attempts: 0,
-    last_reason: null,
-    created_at: now,
-    due_at: now,
-    finished_at: null,
+    lastReason: null,
+    createdAt: now,
+    dueAt: now,
+    finishedAt: null,
   };
 }

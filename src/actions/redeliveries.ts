@@ -8,7 +8,7 @@ import {
   findJob,
   insertJob,
   isJobBlocked,
-  type JobRow,
+  type Job,
   listJobs,
   listWriters,
   lockJob,
@@ -50,7 +50,7 @@ export async function previewRedelivery(
   request: RedeliveryRequest,
 ): Promise<RedeliveryPreview> {
   const { filter } = await readRequest(deps, request);
-  const found = await countRedeliverable(deps.db, { ...filter, created_at: deps.clock() });
+  const found = await countRedeliverable(deps.db, { ...filter, createdAt: deps.clock() });
   return { ...found, sample: await sampleOf(deps.db, filter) };
 }
 
@@ -62,7 +62,7 @@ export async function createRedelivery(
 ): Promise<RedeliveryView> {
   const { filter, to } = await readRequest(deps, request);
   const now = deps.clock();
-  const { count: total } = await countRedeliverable(deps.db, { ...filter, created_at: now });
+  const { count: total } = await countRedeliverable(deps.db, { ...filter, createdAt: now });
   const job = await deps.db.begin(async (tx) => {
     await lockJobs(tx);
     if ((await countUnfinishedJobs(tx)) >= UNFINISHED_MAX) {
@@ -71,13 +71,9 @@ export async function createRedelivery(
     }
     return insertJob(tx, {
       ...filter,
-      ...{ id: timeOrderedId(now), created_by: createdBy, created_at: now },
-      ...{
-        to_subscription_id: to,
-        rate_per_second: request.rate_per_second ?? RATE.default,
-        total,
-        open_writers: await listWriters(tx),
-      },
+      ...{ id: timeOrderedId(now), createdBy, createdAt: now, toSubscriptionId: to, total },
+      ratePerSecond: request.rate_per_second ?? RATE.default,
+      openWriters: await listWriters(tx),
     });
   });
   return viewRedelivery(job);
@@ -91,7 +87,7 @@ export async function pageOfRedeliveries(
   return readPage(request, {
     name: "redeliveries",
     form: new RegExp(`^${UUID}$`),
-    positionOf: (row: JobRow) => row.id,
+    positionOf: (row: Job) => row.id,
     rows: (after, limit) => listJobs(db, { after, limit }),
     view: viewRedelivery,
   });
@@ -117,7 +113,7 @@ export async function setRedeliveryState(
     await lockJobs(tx);
     const found = await lockJob(tx, id);
     if (!found) return null;
-    if (found.finished_at !== null) {
+    if (found.finishedAt !== null) {
       throw new PartnerError("redelivery_finished", `The redelivery is already ${found.state}.`);
     }
     const isBlocked = requested === "running" && (await isJobBlocked(tx, id));
@@ -147,8 +143,8 @@ async function readRequest(
 async function findTarget(db: Database, filter: RedeliveryFilter, to: string): Promise<string> {
   const id = parseId("wh", to);
   const [subscription] = id === null ? [] : await findSubscriptions(db, [id]);
-  if (subscription?.organization_id !== filter.organization_id) throw noSuch("subscription");
-  if (subscription.auto_disabled_at !== null) {
+  if (subscription?.organizationId !== filter.organizationId) throw noSuch("subscription");
+  if (subscription.autoDisabledAt !== null) {
     const detail = "The subscription is not active: choose another one.";
     throw new PartnerError("subscription_inactive", detail);
   }

@@ -50,10 +50,10 @@ export async function readRedeliveryFilter(
 
   return async () => ({
     ...(await findOwnerOf(deps.db, query.organization, read)),
-    delivery_state: state !== null && isRedeliverable(state) ? state : null,
+    deliveryState: state !== null && isRedeliverable(state) ? state : null,
     reason: read.reason ?? null,
-    event_id: read.eventId ?? null,
-    event_type: read.eventType ?? null,
+    eventId: read.eventId ?? null,
+    eventType: read.eventType ?? null,
     since: read.since ?? null,
     until: read.until ?? null,
   });
@@ -64,10 +64,10 @@ async function findOwnerOf(
   db: Database,
   organization: string | undefined,
   { subscriptionId }: Pick<ReadQuery, "subscriptionId">,
-): Promise<Pick<RedeliveryFilter, "organization_id" | "subscription_id">> {
+): Promise<Pick<RedeliveryFilter, "organizationId" | "subscriptionId">> {
   const named =
     organization === undefined ? null : (await getOrganization({ db }, organization)).id;
   const owner = subscriptionId === null ? named : await findOwner(db, subscriptionId);
   if (owner === null || (named !== null && owner !== named)) throw noSuch("subscription");
-  return { organization_id: owner, subscription_id: subscriptionId };
+  return { organizationId: owner, subscriptionId };
 }

@@ -13,14 +13,14 @@ const SAMPLE_MAX = 10;
 /** Counts the deliveries that match. Reads a bounded number of deliveries. */
 export async function countRedeliverable(
   db: Queryable,
-  filter: RedeliveryFilter & { created_at: Date },
+  filter: RedeliveryFilter & { createdAt: Date },
 ): Promise<{ count: number; estimated: boolean; already_redelivered: number }> {
-  const { organization_id: organizationId, subscription_id: subscriptionId } = filter;
+  const { organizationId, subscriptionId } = filter;
   const owners = { organizationId, subscriptionId, host: null };
   const ids = await listSubscriptionIds(db, { ...owners, limit: OWNERS_MAX + 1 });
   const { count, redelivered, isCut } = await countMatching(db, filter, {
     subscriptionIds: ids.slice(0, OWNERS_MAX),
-    states: statesOf(filter.delivery_state),
+    states: statesOf(filter.deliveryState),
   });
   const estimated = isCut || ids.length > OWNERS_MAX;
   return { count, estimated, already_redelivered: redelivered };
@@ -28,16 +28,11 @@ export async function countRedeliverable(
 
 /** Returns the newest deliveries that match. */
 export async function sampleOf(db: Queryable, filter: RedeliveryFilter): Promise<DeliveryView[]> {
-  const { reason, event_id: eventId, event_type: eventType, since, until } = filter;
-  const search = { reason, eventId, eventType, since, until };
-  const owners = await findOwners(db, {
-    organizationId: filter.organization_id,
-    subscriptionId: filter.subscription_id,
-    host: null,
-  });
+  const { organizationId, subscriptionId, deliveryState, ...search } = filter;
+  const owners = await findOwners(db, { organizationId, subscriptionId, host: null });
   const page = { after: null, limit: SAMPLE_MAX };
   const found = await Promise.all(
-    statesOf(filter.delivery_state).map((state) =>
+    statesOf(deliveryState).map((state) =>
       searchDeliveries(db, { ...search, ...owners, state }, page),
     ),
   );

@@ -4,7 +4,7 @@ import { batchOf, pauseMs, type RedeliverableState, statesOf } from "../domain/r
 import type { Queryable } from "../postgres/database.ts";
 import {
   type JobPlace,
-  type JobRow,
+  type Job,
   lockNextJob,
   recordProgress,
   tryLockJobs,
@@ -38,7 +38,7 @@ export async function takeRedeliveryTurn({
     return job && { job, targets: await continueJob(tx, job, now) };
   });
   if (!turn) return false;
-  const { organization_id: organizationId } = turn.job;
+  const { organizationId } = turn.job;
   nudge([...turn.targets].map((subscriptionId) => ({ subscriptionId, organizationId })));
   return true;
 }
@@ -50,18 +50,18 @@ interface Part {
 }
 
 /** Returns the subscriptions that now have something due. */
-async function continueJob(tx: Queryable, job: JobRow, now: Date): Promise<Set<SubscriptionId>> {
+async function continueJob(tx: Queryable, job: Job, now: Date): Promise<Set<SubscriptionId>> {
   const targets = new Set<SubscriptionId>();
   const { done, skipped, failed } = job;
   const counts = { done, skipped, failed };
   let place: JobPlace = job;
   let part = partAt(job) ?? (await nextPart(tx, job, null));
-  let room = batchOf(job.rate_per_second);
+  let room = batchOf(job.ratePerSecond);
 
   for (let step = 0; part !== null && room > 0 && step < STEPS_MAX; step++) {
-    const passed = await listPassed(tx, job, { ...part, after: place.at_delivery });
+    const passed = await listPassed(tx, job, { ...part, after: place.atDelivery });
     const { taken, last } = take(passed, room);
-    const target = job.to_subscription_id ?? part.subscriptionId;
+    const target = job.toSubscriptionId ?? part.subscriptionId;
     const made = await redeliverAll(tx, taken, { job, target, now });
     if (made.done > 0) targets.add(target);
     counts.done += made.done;
@@ -72,21 +72,21 @@ async function continueJob(tx: Queryable, job: JobRow, now: Date): Promise<Set<S
     const isThrough = passed.length < PASSED_MAX && last === passed.at(-1);
     if (isThrough) part = await nextPart(tx, job, part);
     place = {
-      at_subscription: part?.subscriptionId ?? null,
-      at_state: part?.state ?? null,
-      at_delivery: isThrough ? null : (last?.id ?? place.at_delivery),
+      atSubscription: part?.subscriptionId ?? null,
+      atState: part?.state ?? null,
+      atDelivery: isThrough ? null : (last?.id ?? place.atDelivery),
     };
   }
 
   const written = counts.done - job.done;
-  const writtenAt = written > 0 ? now : job.written_at;
+  const writtenAt = written > 0 ? now : job.writtenAt;
   await recordProgress(tx, job.id, {
     ...place,
     ...counts,
     state: part === null ? "finished" : "running",
-    finished_at: part === null ? (writtenAt ?? now) : null,
-    written_at: writtenAt,
-    next_at: after(now, pauseMs(written, job.rate_per_second)),
+    finishedAt: part === null ? (writtenAt ?? now) : null,
+    writtenAt,
+    nextAt: after(now, pauseMs(written, job.ratePerSecond)),
   });
   return targets;
 }
@@ -110,7 +110,7 @@ function take(
 async function redeliverAll(
   tx: Queryable,
   rows: PassedDelivery[],
-  { job, target, now }: { job: JobRow; target: SubscriptionId; now: Date },
+  { job, target, now }: { job: Job; target: SubscriptionId; now: Date },
 ): Promise<{ done: number; skipped: number; failed: number }> {
   if (rows.length === 0) return { done: 0, skipped: 0, failed: 0 };
   await lockFinished(tx, rows);
@@ -126,7 +126,7 @@ async function redeliverAll(
   const skipped = rows.length - fresh.length;
 
   const [subscription] = await findSubscriptions(tx, [target]);
-  const isActive = subscription?.auto_disabled_at === null;
+  const isActive = subscription?.autoDisabledAt === null;
   const made = isActive
     ? await insertRedeliveries(tx, fresh, { to: target, job: job.id, now })
     : [];
@@ -134,13 +134,13 @@ async function redeliverAll(
 }
 
 /** Returns null at the beginning. */
-function partAt({ at_subscription: subscriptionId, at_state: state }: JobPlace): Part | null {
+function partAt({ atSubscription: subscriptionId, atState: state }: JobPlace): Part | null {
   return subscriptionId !== null && state !== null ? { subscriptionId, state } : null;
 }
 
 /** Returns the next part. Null after the last. */
-async function nextPart(tx: Queryable, job: JobRow, part: Part | null): Promise<Part | null> {
-  const states = statesOf(job.delivery_state);
+async function nextPart(tx: Queryable, job: Job, part: Part | null): Promise<Part | null> {
+  const states = statesOf(job.deliveryState);
   const next = part && states[states.indexOf(part.state) + 1];
   if (part && next) return { ...part, state: next };
 
@@ -151,9 +151,9 @@ async function nextPart(tx: Queryable, job: JobRow, part: Part | null): Promise<
 
 async function nextSubscription(
   tx: Queryable,
-  { organization_id, subscription_id }: JobRow,
+  { organizationId, subscriptionId }: Job,
   last: SubscriptionId | null,
 ): Promise<SubscriptionId | null> {
-  if (subscription_id !== null) return last === null ? subscription_id : null;
-  return findNextSubscription(tx, organization_id, last);
+  if (subscriptionId !== null) return last === null ? subscriptionId : null;
+  return findNextSubscription(tx, organizationId, last);
 }

@@ -10,8 +10,8 @@ import {
   countSubscriptions,
   deleteSubscription as markDeleted,
   insertSubscription,
-  type SealedSubscriptionRow,
-  type SubscriptionRow,
+  type SealedSubscription,
+  type Subscription,
 } from "../postgres/subscriptions.ts";
 import { cancelWaiting } from "../postgres/cancellation.ts";
 import { mintSigningSecret } from "../webhook/sign.ts";
@@ -22,7 +22,7 @@ import type { Refusal } from "./destination.ts";
 import { openOnce } from "./opened-secrets.ts";
 
 /** A subscription and its signing secret. */
-export type NewSubscription = SubscriptionRow & { secret: string };
+export type NewSubscription = Subscription & { secret: string };
 
 /**
  * Subscribes a URL to events. The signing secret in the result is never shown again. `keep` writes in the same transaction,
@@ -53,19 +53,19 @@ export async function createSubscription(
   const secret = mintSigningSecret();
   const subscription = {
     id,
-    organization_id: organizationId,
+    organizationId,
     url,
     events,
-    consecutive_failures: 0,
-    created_at: clock(),
-    auto_disabled_at: null,
+    consecutiveFailures: 0,
+    createdAt: clock(),
+    autoDisabledAt: null,
   };
   await db.begin(async (tx) => {
     await keep?.(tx, { ...subscription, secret });
     if (!(await lockOrganization(tx, organizationId))) throw unauthenticated(); // It was closed just now.
     await requireRoom(tx, organizationId, rules.maxSubscriptions);
-    const sealed_secret = seal(ring, id, secret);
-    await insertSubscription(tx, { ...subscription, host: hostOf(url), sealed_secret });
+    const sealedSecret = seal(ring, id, secret);
+    await insertSubscription(tx, { ...subscription, host: hostOf(url), sealedSecret });
   });
   return { ...subscription, secret };
 }
@@ -96,7 +96,7 @@ async function requireRoom(
 export async function listSubscriptions(
   { db }: Pick<Dependencies, "db">,
   organizationId: OrganizationId,
-): Promise<SubscriptionRow[]> {
+): Promise<Subscription[]> {
   return list(db.of(organizationId), { organizationId, limit: SUBSCRIPTIONS_MAX });
 }
 
@@ -105,11 +105,11 @@ export async function getSubscription(
   { batched }: Pick<Dependencies, "batched">,
   organizationId: OrganizationId | null,
   id: SubscriptionId | null,
-): Promise<SealedSubscriptionRow> {
+): Promise<SealedSubscription> {
   const subscription =
     id === null ? null : await batched.findSubscription({ id, soughtBy: organizationId });
   if (!subscription) throw noSuch("resource");
-  if (organizationId !== null && subscription.organization_id !== organizationId)
+  if (organizationId !== null && subscription.organizationId !== organizationId)
     throw noSuch("resource");
   return subscription;
 }
@@ -139,12 +139,12 @@ export async function deleteSubscription(
 /** Throws unless `secret` is the subscription's. */
 export function requireSecret(
   { ring }: Pick<Dependencies, "ring">,
-  subscription: SealedSubscriptionRow,
+  subscription: SealedSubscription,
   secret: string,
 ): void {
-  const stored = openOnce(ring, subscription.id, subscription.sealed_secret);
+  const stored = openOnce(ring, subscription.id, subscription.sealedSecret);
   if (stored === null) {
-    const why = whySealed(ring, subscription.sealed_secret);
+    const why = whySealed(ring, subscription.sealedSecret);
     throw new Error(`the secret of ${publicId("wh", subscription.id)} ${why}`);
   }
 

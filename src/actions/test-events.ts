@@ -70,7 +70,7 @@ async function requireProof(
   if (id && deps.proofs.holds({ organizationId, subscriptionId: id, secret })) return id;
 
   const subscription = await getSubscription(deps, organizationId, id);
-  if (subscription.auto_disabled_at !== null) throw inactive();
+  if (subscription.autoDisabledAt !== null) throw inactive();
   requireSecret(deps, subscription, secret);
   deps.proofs.add({ organizationId, subscriptionId: subscription.id, secret });
   return subscription.id;

@@ -83,7 +83,7 @@ function adviceOn(keptMs: number | null, retentionMs: number): string {
 }
 
 async function checkDurability(db: Database): Promise<string> {
-  const { fsync, synchronous_commit: commit } = await findServer(db);
+  const { fsync, synchronousCommit: commit } = await findServer(db);
   if (fsync !== "on" || commit === "off") {
     throw new Error(`fsync ${fsync}, synchronous_commit ${commit}: accepted events can be lost`);
   }

@@ -22,18 +22,10 @@ export const SERVICE_SCOPE = "00000000-0000-0000-0000-000000000000";
 
 /** The counts of one process, for one scope and one minute. */
 export class ActivityCounts {
-  readonly counters: Record<Counter, number> = {
-    published: 0,
-    requests: 0,
-    rate_limited: 0,
-    succeeded: 0,
-    failed: 0,
-    duration_ms: 0,
-    delivered: 0,
-    dead_lettered: 0,
-    cancelled: 0,
-    disabled: 0,
-  };
+  readonly counters = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Record<
+    Counter,
+    number
+  >;
   readonly reasons = new Map<string, number>();
   readonly attemptMs = new Map<number, number>();
   readonly endToEndMs = new Map<number, number>();
@@ -44,13 +36,10 @@ export class ActivityCounts {
 
   /** `reason`: null if the attempt succeeded. */
   addAttempt(ms: number, reason: string | null): void {
-    this.counters.duration_ms += ms;
+    this.add("duration_ms", ms);
     count(this.attemptMs, bucketOf(ms));
-    if (reason === null) {
-      this.counters.succeeded++;
-      return;
-    }
-    this.counters.failed++;
+    this.add(reason === null ? "succeeded" : "failed");
+    if (reason === null) return;
     const isRoom = this.reasons.size < REASONS_MAX || this.reasons.has(reason);
     count(this.reasons, isRoom ? reason : OTHER_REASONS);
   }
@@ -62,7 +51,7 @@ export class ActivityCounts {
 
 /** Different reasons in one row. A receiver may return any of 900 statuses. Further ones are counted together. */
 const REASONS_MAX = 50;
-export const OTHER_REASONS = "other";
+const OTHER_REASONS = "other";
 
 function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -63,8 +63,8 @@ export interface ActivitySpan {
 export interface ActivityPoint extends Record<Counter, number> {
   at: Date;
   reasons: Record<string, number>;
-  attempt_ms: Record<string, number>;
-  end_to_end_ms: Record<string, number>;
+  attemptMs: Record<string, number>;
+  endToEndMs: Record<string, number>;
 }
 
 /** Returns the periods of the span that have counts, in order of time. */
@@ -98,8 +98,8 @@ export async function listActivity(
         ) totals
        group by at, what
     )
-    select s.*, coalesce(r.totals, '{}') as reasons, coalesce(a.totals, '{}') as attempt_ms,
-           coalesce(e.totals, '{}') as end_to_end_ms
+    select s.*, coalesce(r.totals, '{}') as reasons, coalesce(a.totals, '{}') as "attemptMs",
+           coalesce(e.totals, '{}') as "endToEndMs"
       from sums s
       left join merged r on r.at = s.at and r.what = 'reasons'
       left join merged a on a.at = s.at and a.what = 'attempt_ms'
@@ -122,16 +122,16 @@ export async function sumActivity(
 }
 
 /** A subscription's recent results, organization and URL. */
-export interface RankedRow {
+export interface RankedSubscription {
   id: SubscriptionId;
-  organization_id: OrganizationId;
+  organizationId: OrganizationId;
   slug: string;
   url: string;
-  auto_disabled_at: Date | null;
-  consecutive_failures: number;
+  autoDisabledAt: Date | null;
+  consecutiveFailures: number;
   succeeded: number;
   failed: number;
-  attempt_ms: Record<string, number>;
+  attemptMs: Record<string, number>;
   /** The number that the ranking sorts by. */
   measure: number;
 }
@@ -144,12 +144,12 @@ export async function rankSubscriptions(
   db: Queryable,
   ranking: Ranking,
   { since, limit }: { since: Date; limit: number },
-): Promise<RankedRow[]> {
+): Promise<RankedSubscription[]> {
   const [measure, fits] =
     ranking === "failing"
       ? [db`sum(failed)`, db`and failed > 0`]
       : [db`sum(duration_ms) / sum(succeeded + failed)`, db`and succeeded + failed > 0`];
-  return db<RankedRow[]>`
+  return db<RankedSubscription[]>`
     with ranked as materialized (
       select scope, ${measure} as measure
         from activity_minutes
@@ -158,8 +158,9 @@ export async function rankSubscriptions(
        order by measure desc, scope
        limit ${2 * limit} -- Some may be deleted.
     )
-    select s.id, s.organization_id, o.slug, s.url, s.auto_disabled_at, s.consecutive_failures,
-           t.succeeded, t.failed, t.attempt_ms, r.measure::float8 as measure
+    select s.id, s.organization_id as "organizationId", o.slug, s.url, s.auto_disabled_at as "autoDisabledAt",
+           s.consecutive_failures as "consecutiveFailures",
+           t.succeeded, t.failed, t.attempt_ms as "attemptMs", r.measure::float8 as measure
       from ranked r
       join subscriptions s on s.id = r.scope and s.deleted_at is null
       join organizations o on o.id = s.organization_id
@@ -182,22 +183,22 @@ export async function rankSubscriptions(
 }
 
 /** An organization's busiest minute, beside its limit. */
-export interface NearLimitRow {
+export interface NearLimit {
   id: OrganizationId;
   slug: string;
-  rate_limit_per_minute: number;
+  rateLimitPerMinute: number;
   /** The requests that passed in it. */
-  busiest_minute: number;
+  busiestMinute: number;
   /** The requests that were refused since then. */
-  rate_limited: number;
+  rateLimited: number;
 }
 
 /** Returns the organizations that came nearest to their rate limit since a moment of the last 48 hours: at least half way. */
 export async function rankOrganizations(
   db: Queryable,
   { since, limit }: { since: Date; limit: number },
-): Promise<NearLimitRow[]> {
-  return db<NearLimitRow[]>`
+): Promise<NearLimit[]> {
+  return db<NearLimit[]>`
     with peaks as materialized (
       select scope, max(passed)::float8 as busiest_minute, sum(refused)::float8 as rate_limited
         from (
@@ -208,7 +209,8 @@ export async function rankOrganizations(
         ) minutes
        group by scope
     )
-    select o.id, o.slug, o.rate_limit_per_minute, p.busiest_minute, p.rate_limited
+    select o.id, o.slug, o.rate_limit_per_minute as "rateLimitPerMinute", p.busiest_minute as "busiestMinute",
+           p.rate_limited as "rateLimited"
       from peaks p
       join organizations o on o.id = p.scope and o.closed_at is null
      where 2 * p.busiest_minute >= o.rate_limit_per_minute or p.rate_limited > 0

@@ -2,27 +2,24 @@ import type { Scope } from "../domain/scope.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-export interface ApiKeyRow {
-  key_id: string;
-  organization_id: OrganizationId;
+/** A key as operators see it, without its hash. */
+export interface ApiKey {
+  keyId: string;
+  organizationId: OrganizationId;
+  organizationSlug: string;
   scopes: Scope[];
   label: string | null;
-  created_at: Date;
-  last_used_at: Date | null;
-  revoked_at: Date | null;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
 }
 
 /** Returns false if the key id exists or the organization is closed. Waits for a closing that has not committed. */
 export async function insertApiKey(
   db: Queryable,
-  key: {
-    keyId: string;
-    organizationId: OrganizationId;
+  key: Pick<ApiKey, "keyId" | "organizationId" | "scopes" | "label" | "createdAt"> & {
     /** Hex. */
     secretHash: string;
-    scopes: Scope[];
-    label: string | null;
-    createdAt: Date;
   },
 ): Promise<boolean> {
   const { count } = await db`
@@ -36,12 +33,7 @@ export async function insertApiKey(
   return count === 1;
 }
 
-/** A key as operators see it. */
-export interface OperatedApiKeyRow extends ApiKeyRow {
-  organization_slug: string;
-}
-
-/** Returns keys, newest first, after `after`. Never returns a hash. */
+/** Returns keys, newest first, after `after`. */
 export async function listApiKeys(
   db: Queryable,
   {
@@ -52,18 +44,19 @@ export async function listApiKeys(
   }: {
     organizationId: OrganizationId | null;
     includeRevoked: boolean;
-    after: { created_at: Date; key_id: string } | null;
+    after: { createdAt: Date; keyId: string } | null;
     limit: number;
   },
-): Promise<OperatedApiKeyRow[]> {
-  return db<OperatedApiKeyRow[]>`
-    select key_id, organization_id, scopes, label, created_at, last_used_at, revoked_at,
-           (select slug from organizations o where o.id = api_keys.organization_id) as organization_slug
+): Promise<ApiKey[]> {
+  return db<ApiKey[]>`
+    select key_id as "keyId", organization_id as "organizationId", scopes, label, created_at as "createdAt",
+           last_used_at as "lastUsedAt", revoked_at as "revokedAt",
+           (select slug from organizations o where o.id = api_keys.organization_id) as "organizationSlug"
       from api_keys
      where true
        ${organizationId === null ? db`` : db`and organization_id = ${organizationId}`}
        ${includeRevoked ? db`` : db`and revoked_at is null`}
-       ${after === null ? db`` : db`and (created_at, key_id) < (${after.created_at}, ${after.key_id})`}
+       ${after === null ? db`` : db`and (created_at, key_id) < (${after.createdAt}, ${after.keyId})`}
      order by created_at desc, key_id desc
      limit ${limit}`;
 }

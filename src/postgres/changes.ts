@@ -6,7 +6,7 @@ export const CHANGE_WAYS = ["api", "console", "command_line"] as const;
 export type ChangeWay = (typeof CHANGE_WAYS)[number];
 
 /** A change or a look-up by an operator. Its id carries the time. */
-export interface ChangeRow {
+export interface Change {
   id: ChangeId;
   /** The token's name. */
   operator: string;
@@ -16,20 +16,23 @@ export interface ChangeRow {
   via: ChangeWay;
   /** The IP address of the request. */
   remote: string;
-  request_id: string;
+  requestId: string;
 }
 
-/** Leaves rows alone that are there already. */
-export async function insertChanges(db: Queryable, rows: ChangeRow[]): Promise<void> {
+export type NewChange = Omit<Change, "id">;
+
+/** Does not change existing rows. */
+export async function insertChanges(db: Queryable, rows: Change[]): Promise<void> {
   await db`
-    insert into operator_changes ${db(rows.map((row) => ({ ...row })))} on conflict (id) do nothing`;
+    insert into operator_changes ${db(rows.map(({ requestId, ...row }) => ({ ...row, request_id: requestId })))}
+    on conflict (id) do nothing`;
 }
 
 export interface ChangeFilter {
   operator?: string | undefined;
   action?: string | undefined;
   subject?: string | undefined;
-  /** False: leaves out what was only read. */
+  /** False: leaves out look-ups. */
   withReads?: boolean;
   since?: Date | null;
   until?: Date | null;
@@ -40,9 +43,9 @@ export async function listChanges(
   db: Queryable,
   { operator, action, subject, withReads = true, since, until }: ChangeFilter,
   { after, limit }: { after: string | null; limit: number },
-): Promise<(ChangeRow & { at: Date })[]> {
-  return db<(ChangeRow & { at: Date })[]>`
-    select *, moment_of(id) as at
+): Promise<(Change & { at: Date })[]> {
+  return db<(Change & { at: Date })[]>`
+    select id, operator, action, subject, via, remote, request_id as "requestId", moment_of(id) as at
       from operator_changes
      where true
        ${operator === undefined ? db`` : db`and operator = ${operator}`}

@@ -6,31 +6,31 @@ import type { Statement } from "./driver/statement.ts";
 type Fragment = Statement<unknown>;
 
 /** A waiting or finished delivery, as operators see it. */
-export interface DeliveryRow {
+export interface Delivery {
   id: DeliveryId;
-  event_id: EventId;
-  event_type: string;
-  subscription_id: SubscriptionId;
-  organization_id: OrganizationId;
+  eventId: EventId;
+  eventType: string;
+  subscriptionId: SubscriptionId;
+  organizationId: OrganizationId;
   state: DeliveryState;
   attempts: number;
-  last_reason: string | null;
-  created_at: Date;
-  due_at: Date | null;
-  finished_at: Date | null;
-  organization_slug: string;
+  lastReason: string | null;
+  createdAt: Date;
+  dueAt: Date | null;
+  finishedAt: Date | null;
+  organizationSlug: string;
   url: string;
   /** The request that published the event. */
-  request_id: string | null;
-  redelivery_of: DeliveryId | null;
+  requestId: string | null;
+  redeliveryOf: DeliveryId | null;
   /** The latest redelivery. */
-  redelivered_as: DeliveryId | null;
+  redeliveredAs: DeliveryId | null;
 }
 
 /** Null if absent. */
-export async function findDelivery(db: Queryable, id: DeliveryId): Promise<DeliveryRow | null> {
+export async function findDelivery(db: Queryable, id: DeliveryId): Promise<Delivery | null> {
   const one = db`${selectWaiting(db)} where id = ${id} union all ${selectFinished(db)} where id = ${id}`;
-  const [row] = await db<DeliveryRow[]>`select found.* from (${withNames(db, one)}) found`;
+  const [row] = await withNames(db, one);
   return row ?? null;
 }
 
@@ -39,17 +39,20 @@ export async function listRedeliveriesOf(
   db: Queryable,
   id: DeliveryId,
   limit: number,
-): Promise<DeliveryRow[]> {
+): Promise<Delivery[]> {
   const ids = db`id in (select redelivery_id from redelivery_marks where delivery_id = ${id} order by redelivery_id limit ${limit})`;
   const made = db`${selectWaiting(db)} where ${ids} union all ${selectFinished(db)} where ${ids}`;
-  return db<DeliveryRow[]>`select found.* from (${withNames(db, made)}) found order by id`;
+  return db<Delivery[]>`${withNames(db, made)} order by d.id`;
 }
 
 /** Adds what these deliveries belong to: event, organization, subscription and redeliveries. */
-export function withNames(db: Queryable, deliveries: Fragment): Fragment {
-  return db`
-    select d.*, e.type as event_type, e.request_id, o.slug as organization_slug, s.url,
-           m.delivery_id as redelivery_of, r.redelivery_id as redelivered_as
+export function withNames(db: Queryable, deliveries: Fragment): Statement<Delivery[]> {
+  return db<Delivery[]>`
+    select d.id, d.event_id as "eventId", e.type as "eventType", d.subscription_id as "subscriptionId",
+           d.organization_id as "organizationId", d.state, d.attempts, d.last_reason as "lastReason",
+           d.created_at as "createdAt", d.due_at as "dueAt", d.finished_at as "finishedAt",
+           o.slug as "organizationSlug", s.url, e.request_id as "requestId",
+           m.delivery_id as "redeliveryOf", r.redelivery_id as "redeliveredAs"
       from (${deliveries}) d
       left join lateral (select type, request_id from events where id = d.event_id limit 1) e on true
       left join organizations o on o.id = d.organization_id

@@ -1,7 +1,7 @@
 import type { DeliveryState } from "../domain/delivery.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
-import { type DeliveryRow, selectFinished, selectWaiting, withNames } from "./deliveries.ts";
+import { type Delivery, selectFinished, selectWaiting, withNames } from "./deliveries.ts";
 import type { Statement } from "./driver/statement.ts";
 
 type Fragment = Statement<unknown>;
@@ -41,7 +41,7 @@ export async function listDeliveries(
   db: Queryable,
   filter: DeliveryFilter,
   page: Page,
-): Promise<DeliveryRow[]> {
+): Promise<Delivery[]> {
   return (await searchDeliveries(db, filter, page)).rows;
 }
 
@@ -53,8 +53,8 @@ export async function searchDeliveries(
   db: Queryable,
   filter: DeliveryFilter,
   page: Page,
-): Promise<{ rows: DeliveryRow[]; reached: DeliveryId | null }> {
-  const found = await db<(DeliveryRow & { reached: DeliveryId | null })[]>`
+): Promise<{ rows: Delivery[]; reached: DeliveryId | null }> {
+  const found = await db<(Delivery & { reached: DeliveryId | null })[]>`
     with ${searchQueue(db, filter, page)}, ${searchHistory(db, filter, page)},
     -- Both parts are complete down to this id.
     reached as (

@@ -1,41 +1,41 @@
 import type { EventId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
-export interface StoredEventRow {
+export interface StoredEvent {
   id: EventId;
-  organization_slug: string;
+  organizationSlug: string;
   type: string;
-  occurred_at: Date;
-  published_at: Date;
+  occurredAt: Date;
+  publishedAt: Date;
   /** Of the request that published it. */
-  request_id: string | null;
+  requestId: string | null;
   /** JSON text. */
   data: string;
 }
 
 /** Null if absent. */
-export async function findEvent(db: Queryable, id: EventId): Promise<StoredEventRow | null> {
-  const [row] = await db<StoredEventRow[]>`
-    select e.id, o.slug as organization_slug, e.type, e.occurred_at,
-           moment_of(e.id) as published_at, e.request_id, e.data
+export async function findEvent(db: Queryable, id: EventId): Promise<StoredEvent | null> {
+  const [row] = await db<StoredEvent[]>`
+    select e.id, o.slug as "organizationSlug", e.type, e.occurred_at as "occurredAt",
+           moment_of(e.id) as "publishedAt", e.request_id as "requestId", e.data
       from events e
       join organizations o on o.id = e.organization_id
      where e.id = ${id}`;
   return row ?? null;
 }
 
-export interface TypeUseRow {
+export interface TypeUse {
   type: string;
   subscriptions: number;
-  last_published_at: Date | null;
+  lastPublishedAt: Date | null;
 }
 
 /** The newest events to search for the service's own types, which no index holds. */
 const NEWEST_MAX = 10_000;
 
 /** Returns the use of these types, in no particular order. Event ids carry the time of publishing. */
-export async function listTypeUses(db: Queryable, types: string[]): Promise<TypeUseRow[]> {
-  return db<TypeUseRow[]>`
+export async function listTypeUses(db: Queryable, types: string[]): Promise<TypeUse[]> {
+  return db<TypeUse[]>`
     with listed as (
       select type, count(*)::int as subscriptions
         from subscriptions s
@@ -46,7 +46,7 @@ export async function listTypeUses(db: Queryable, types: string[]): Promise<Type
     newest as materialized (
       select id, type from events order by id desc limit ${NEWEST_MAX}
     )
-    select t.type, coalesce(l.subscriptions, 0) as subscriptions, moment_of(e.id) as last_published_at
+    select t.type, coalesce(l.subscriptions, 0) as subscriptions, moment_of(e.id) as "lastPublishedAt"
       from unnest(${types}::text[]) as t (type)
       left join listed l on l.type = t.type
       left join lateral (

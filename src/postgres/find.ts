@@ -79,9 +79,9 @@ export async function findAttempt(
   db: Queryable,
   id: AttemptId,
   spanMs: number,
-): Promise<{ delivery_id: DeliveryId; outcome: string } | null> {
-  const [row] = await db<{ delivery_id: DeliveryId; outcome: string }[]>`
-    (select delivery_id, coalesce(reason, 'delivered') as outcome from attempts where id = ${id})
+): Promise<{ deliveryId: DeliveryId; outcome: string } | null> {
+  const [row] = await db<{ deliveryId: DeliveryId; outcome: string }[]>`
+    (select delivery_id as "deliveryId", coalesce(reason, 'delivered') as outcome from attempts where id = ${id})
     union all
     (select f.id, 'delivered'
        from finished_deliveries f

@@ -5,7 +5,7 @@ export interface HistoryExport {
   partition: string;
   /** The name of its schema, quoted where necessary. */
   schema: string;
-  lease_id: string;
+  leaseId: string;
 }
 
 /**
@@ -42,31 +42,31 @@ async function claimNext(
               order by next_at, until, partition
               limit 1)
        and not exists (select from history_exports where lease_id is not null and next_at > ${now})
-    returning partition, quote_ident(current_schema()) as schema, lease_id`;
+    returning partition, quote_ident(current_schema()) as schema, lease_id as "leaseId"`;
   return claimed;
 }
 
 /** Returns false if the lease is lost. */
 export async function renewExport(
   db: Queryable,
-  { partition, lease_id }: HistoryExport,
+  { partition, leaseId }: HistoryExport,
   leasedUntil: Date,
 ): Promise<boolean> {
   const { count } = await db`
     update history_exports set next_at = ${leasedUntil}
-     where partition = ${partition} and lease_id = ${lease_id}`;
+     where partition = ${partition} and lease_id = ${leaseId}`;
   return count === 1;
 }
 
 /** Ends the lease without a result, so that any process may take the partition at once. */
 export async function releaseExport(
   db: Queryable,
-  { partition, lease_id }: HistoryExport,
+  { partition, leaseId }: HistoryExport,
   now: Date,
 ): Promise<void> {
   await db`
     update history_exports set lease_id = null, next_at = ${now}
-     where partition = ${partition} and lease_id = ${lease_id}`;
+     where partition = ${partition} and lease_id = ${leaseId}`;
 }
 
 /** The longest text of a failure that is stored. */
@@ -74,7 +74,7 @@ const FAILURE_LENGTH_MAX = 200;
 
 export async function recordExportFailed(
   db: Queryable,
-  { partition, lease_id }: HistoryExport,
+  { partition, leaseId }: HistoryExport,
   { failure, now, nextAt }: { failure: string; now: Date; nextAt: Date },
 ): Promise<void> {
   await db`
@@ -82,17 +82,17 @@ export async function recordExportFailed(
        set lease_id = null, next_at = ${nextAt}, failures = failures + 1,
            failing_since = coalesce(failing_since, ${now}),
            last_failure = left(${failure}, ${FAILURE_LENGTH_MAX})
-     where partition = ${partition} and lease_id = ${lease_id}`;
+     where partition = ${partition} and lease_id = ${leaseId}`;
 }
 
 /** Drops a partition that was exported. Returns false if the lease is lost, or if the retention has become longer. */
 export async function dropExported(
   db: Queryable,
-  { partition, lease_id }: HistoryExport,
+  { partition, leaseId }: HistoryExport,
   now: Date,
 ): Promise<boolean> {
   const [{ dropped }] = await db<[{ dropped: boolean }]>`
-    select drop_exported_partition(${partition}, ${lease_id}, ${now}) as dropped`;
+    select drop_exported_partition(${partition}, ${leaseId}, ${now}) as dropped`;
   return dropped;
 }
 
@@ -106,14 +106,14 @@ export async function countExports(db: Queryable): Promise<{ waiting: number; fa
 export interface FailingExport {
   partition: string;
   failures: number;
-  failing_since: Date;
-  last_failure: string;
+  failingSince: Date;
+  lastFailure: string;
 }
 
 /** Returns the export that has failed for the longest time. Null if none fails. */
 export async function findFailingExport(db: Queryable): Promise<FailingExport | null> {
   const [row] = await db<FailingExport[]>`
-    select partition, failures, failing_since, last_failure
+    select partition, failures, failing_since as "failingSince", last_failure as "lastFailure"
       from history_exports
      where failing_since is not null
      order by failing_since, partition

@@ -1,14 +1,16 @@
 import type { Queryable } from "./database.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 
-export interface OrganizationRow {
+export interface Organization {
   id: OrganizationId;
   slug: string;
-  rate_limit_per_minute: number;
-  created_at: Date;
+  rateLimitPerMinute: number;
+  createdAt: Date;
 }
 
-const COLUMNS = ["id", "slug", "rate_limit_per_minute", "created_at"];
+function columns(db: Queryable) {
+  return db`id, slug, rate_limit_per_minute as "rateLimitPerMinute", created_at as "createdAt"`;
+}
 
 /**
  * Reserves the slug for `shard` and inserts the organization. Null if the slug is taken, even by a closed organization, or
@@ -16,16 +18,11 @@ const COLUMNS = ["id", "slug", "rate_limit_per_minute", "created_at"];
  */
 export async function insertOrganization(
   db: Queryable,
-  organization: {
-    id: OrganizationId;
-    slug: string;
-    rateLimitPerMinute: number;
-    createdAt: Date;
-  },
+  organization: Organization,
   shard: string,
-): Promise<OrganizationRow | null> {
+): Promise<Organization | null> {
   const { id, slug, rateLimitPerMinute, createdAt } = organization;
-  const [inserted] = await db<OrganizationRow[]>`
+  const [inserted] = await db<Organization[]>`
     with reserved as (
       insert into slugs (slug, shard) values (${slug}, ${shard})
       on conflict (slug) do nothing
@@ -37,7 +34,7 @@ export async function insertOrganization(
     select ${id}::uuid, ${slug}::text, ${rateLimitPerMinute}::int, ${createdAt}::timestamptz
      where exists (select from held where shard = ${shard})
     on conflict (slug) do nothing
-    returning ${db(COLUMNS)}`;
+    returning ${columns(db)}`;
   return inserted ?? null;
 }
 
@@ -69,9 +66,9 @@ export async function findOrganization(
   db: Queryable,
   { id = null, slug = null }: { id?: string | null; slug?: string | null },
   { withClosed = false } = {},
-): Promise<OrganizationRow | null> {
-  const [row] = await db<OrganizationRow[]>`
-    select ${db(COLUMNS)} from organizations
+): Promise<Organization | null> {
+  const [row] = await db<Organization[]>`
+    select ${columns(db)} from organizations
      where (id = ${id} or slug = ${slug}) ${withClosed ? db`` : db`and closed_at is null`}`;
   return row ?? null;
 }
@@ -86,9 +83,9 @@ export async function findOrganizations(
   db: Queryable,
   names: OrganizationName[],
   { withClosed = false } = {},
-): Promise<(OrganizationRow | null)[]> {
-  const rows = await db<OrganizationRow[]>`
-    select ${db(COLUMNS)} from organizations
+): Promise<(Organization | null)[]> {
+  const rows = await db<Organization[]>`
+    select ${columns(db)} from organizations
      where (id = any(${names.flatMap(({ id }) => id ?? [])}::uuid[])
             or slug = any(${names.flatMap(({ slug }) => slug ?? [])}::text[]))
        ${withClosed ? db`` : db`and closed_at is null`}`;
@@ -100,9 +97,9 @@ export async function findOrganizations(
 export async function listOrganizations(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
-): Promise<OrganizationRow[]> {
-  return db<OrganizationRow[]>`
-    select ${db(COLUMNS)} from organizations
+): Promise<Organization[]> {
+  return db<Organization[]>`
+    select ${columns(db)} from organizations
      where slug ~>~ ${after ?? ""} and closed_at is null
      order by slug using ~<~
      limit ${limit}`;
@@ -113,11 +110,11 @@ export async function updateRateLimit(
   db: Queryable,
   id: OrganizationId,
   rateLimitPerMinute: number,
-): Promise<OrganizationRow | null> {
-  const [row] = await db<OrganizationRow[]>`
+): Promise<Organization | null> {
+  const [row] = await db<Organization[]>`
     update organizations set rate_limit_per_minute = ${rateLimitPerMinute}
      where id = ${id} and closed_at is null
-    returning ${db(COLUMNS)}`;
+    returning ${columns(db)}`;
   return row ?? null;
 }
 
@@ -136,9 +133,9 @@ export async function closeOrganization(
   tx: Queryable,
   id: OrganizationId,
   now: Date,
-): Promise<OrganizationRow | null> {
-  const [row] = await tx<OrganizationRow[]>`
+): Promise<Organization | null> {
+  const [row] = await tx<Organization[]>`
     update organizations set closed_at = coalesce(closed_at, ${now}) where id = ${id}
-    returning ${tx(COLUMNS)}`;
+    returning ${columns(tx)}`;
   return row ?? null;
 }

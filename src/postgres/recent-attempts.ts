@@ -2,12 +2,12 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
 
-export interface RecentAttemptRow {
-  attempted_at: Date;
-  http_status: number;
+export interface RecentAttempt {
+  attemptedAt: Date;
+  httpStatus: number;
   /** Null if the attempt succeeded. */
   reason: string | null;
-  duration_ms: number;
+  durationMs: number;
 }
 
 /** Finished deliveries of a subscription to search for the newest successes. */
@@ -22,9 +22,9 @@ export async function listRecentAttempts(
   owner:
     { kind: "organization"; id: OrganizationId } | { kind: "subscription"; id: SubscriptionId },
   limit: number,
-): Promise<RecentAttemptRow[]> {
+): Promise<RecentAttempt[]> {
   if (owner.kind === "subscription") return newestOf(db, db`${owner.id}::uuid`, limit);
-  return db<RecentAttemptRow[]>`
+  return db<RecentAttempt[]>`
     select a.*
       from (
         select id from subscriptions
@@ -33,7 +33,7 @@ export async function listRecentAttempts(
          limit ${SUBSCRIPTIONS_SEARCHED}
       ) s
      cross join lateral (${newestOf(db, db`s.id`, limit)}) a
-     order by a.attempted_at desc
+     order by a."attemptedAt" desc
      limit ${limit}`;
 }
 
@@ -45,8 +45,8 @@ function newestOf(
   db: Queryable,
   id: Statement<unknown>,
   limit: number,
-): Statement<RecentAttemptRow[]> {
-  return db<RecentAttemptRow[]>`
+): Statement<RecentAttempt[]> {
+  return db<RecentAttempt[]>`
     with failed as (
       select id, delivery_id, attempted_at, http_status, reason, duration_ms
         from attempts
@@ -69,7 +69,7 @@ function newestOf(
         join finished_deliveries f on f.id = d.delivery_id
        where f.state = 'delivered'
     )
-    select attempted_at, http_status, reason, duration_ms
+    select attempted_at as "attemptedAt", http_status as "httpStatus", reason, duration_ms as "durationMs"
       from (
         select id, attempted_at, http_status, reason, duration_ms from failed
         union all

@@ -10,44 +10,53 @@ import type { Queryable } from "./database.ts";
 
 /** The deliveries that a job sends again. */
 export interface RedeliveryFilter {
-  organization_id: OrganizationId;
-  subscription_id: SubscriptionId | null;
+  organizationId: OrganizationId;
+  subscriptionId: SubscriptionId | null;
   /** Null: dead-lettered and cancelled. */
-  delivery_state: RedeliverableState | null;
+  deliveryState: RedeliverableState | null;
   reason: string | null;
-  event_id: EventId | null;
-  event_type: string | null;
+  eventId: EventId | null;
+  eventType: string | null;
   since: Date | null;
   until: Date | null;
 }
 
 export interface NewJob extends RedeliveryFilter {
   id: RedeliveryId;
-  created_by: string;
-  created_at: Date;
+  createdBy: string;
+  createdAt: Date;
   /** Null: each to its own subscription. */
-  to_subscription_id: SubscriptionId | null;
-  rate_per_second: number;
+  toSubscriptionId: SubscriptionId | null;
+  ratePerSecond: number;
   /** The number of matching deliveries. A job that finds more raises it. */
   total: number;
   /** The virtual transactions that the job waits for. */
-  open_writers: string[];
+  openWriters: string[];
 }
 
 /** The progress of a job. */
 export interface JobPlace {
-  at_subscription: SubscriptionId | null;
-  at_state: RedeliverableState | null;
-  at_delivery: DeliveryId | null;
+  atSubscription: SubscriptionId | null;
+  atState: RedeliverableState | null;
+  atDelivery: DeliveryId | null;
 }
 
-export interface JobRow extends NewJob, JobPlace {
+export interface Job extends Omit<NewJob, "openWriters">, JobPlace {
   state: RedeliveryState;
   done: number;
   skipped: number;
   failed: number;
-  finished_at: Date | null;
-  written_at: Date | null;
+  finishedAt: Date | null;
+  writtenAt: Date | null;
+}
+
+function columns(db: Queryable) {
+  return db`
+    id, organization_id as "organizationId", subscription_id as "subscriptionId", delivery_state as "deliveryState",
+    reason, event_id as "eventId", event_type as "eventType", since, until, created_by as "createdBy",
+    created_at as "createdAt", to_subscription_id as "toSubscriptionId", rate_per_second as "ratePerSecond", total,
+    at_subscription as "atSubscription", at_state as "atState", at_delivery as "atDelivery", state, done, skipped,
+    failed, finished_at as "finishedAt", written_at as "writtenAt"`;
 }
 
 /** Makes this transaction the only one that works on jobs, until it ends. Returns false if another one is. */
@@ -88,15 +97,22 @@ function isWriter(db: Queryable) {
     and w.mode in ('RowShareLock', 'RowExclusiveLock')`;
 }
 
-export async function insertJob(db: Queryable, job: NewJob): Promise<JobRow> {
-  const [row] = await db<[JobRow]>`
-    insert into redelivery_jobs ${db({ ...job, state: "queued", next_at: job.created_at })} returning *`;
+export async function insertJob(db: Queryable, job: NewJob): Promise<Job> {
+  const [row] = await db<[Job]>`
+    insert into redelivery_jobs (id, organization_id, subscription_id, delivery_state, reason, event_id, event_type,
+                                 since, until, created_by, created_at, to_subscription_id, rate_per_second, total,
+                                 open_writers, state, next_at)
+    values (${job.id}, ${job.organizationId}, ${job.subscriptionId}, ${job.deliveryState}, ${job.reason},
+            ${job.eventId}, ${job.eventType}, ${job.since}, ${job.until}, ${job.createdBy}, ${job.createdAt},
+            ${job.toSubscriptionId}, ${job.ratePerSecond}, ${job.total}, ${job.openWriters}, 'queued', ${job.createdAt})
+    returning ${columns(db)}`;
   return row;
 }
 
 /** Null if absent. */
-export async function findJob(db: Queryable, id: RedeliveryId): Promise<JobRow | null> {
-  const [row] = await db<JobRow[]>`select * from redelivery_jobs where id = ${id}`;
+export async function findJob(db: Queryable, id: RedeliveryId): Promise<Job | null> {
+  const [row] = await db<Job[]>`
+    select ${columns(db)} from redelivery_jobs where id = ${id}`;
   return row ?? null;
 }
 
@@ -104,9 +120,9 @@ export async function findJob(db: Queryable, id: RedeliveryId): Promise<JobRow |
 export async function listJobs(
   db: Queryable,
   { after, limit }: { after: string | null; limit: number },
-): Promise<JobRow[]> {
-  return db<JobRow[]>`
-    select * from redelivery_jobs
+): Promise<Job[]> {
+  return db<Job[]>`
+    select ${columns(db)} from redelivery_jobs
      where true ${after === null ? db`` : db`and id < ${after}`}
      order by id desc
      limit ${limit}`;
@@ -116,9 +132,9 @@ export async function listJobs(
  * Returns the next job to work on, locked, or null. A job waits for the writers that were open at its creation. A queued job
  * also waits for running and for earlier queued jobs that read from or write to the same subscription.
  */
-export async function lockNextJob(tx: Queryable, now: Date): Promise<JobRow | null> {
-  const [row] = await tx<JobRow[]>`
-    select j.*
+export async function lockNextJob(tx: Queryable, now: Date): Promise<Job | null> {
+  const [row] = await tx<Job[]>`
+    select ${columns(tx)}
       from redelivery_jobs j
      where j.finished_at is null and j.state in ('queued', 'running') and j.next_at <= ${now}
        and (j.open_writers = '{}' or not exists (
@@ -162,9 +178,9 @@ export async function hasOpenJobs(db: Queryable): Promise<boolean> {
 }
 
 /** Locks the job's row until the transaction ends. Null if absent. */
-export async function lockJob(tx: Queryable, id: RedeliveryId): Promise<JobRow | null> {
-  const [row] = await tx<JobRow[]>`
-    select * from redelivery_jobs where id = ${id} for no key update`;
+export async function lockJob(tx: Queryable, id: RedeliveryId): Promise<Job | null> {
+  const [row] = await tx<Job[]>`
+    select ${columns(tx)} from redelivery_jobs where id = ${id} for no key update`;
   return row ?? null;
 }
 
@@ -172,16 +188,17 @@ export async function updateJobState(
   db: Queryable,
   id: RedeliveryId,
   { state, finishedAt }: { state: RedeliveryState; finishedAt: Date | null },
-): Promise<JobRow> {
-  const [row] = await db<[JobRow]>`
-    update redelivery_jobs set state = ${state}, finished_at = ${finishedAt} where id = ${id} returning *`;
+): Promise<Job> {
+  const [row] = await db<[Job]>`
+    update redelivery_jobs set state = ${state}, finished_at = ${finishedAt} where id = ${id}
+    returning ${columns(db)}`;
   return row;
 }
 
 /** The changes of one turn. */
 export type JobProgress = JobPlace &
-  Pick<JobRow, "state" | "done" | "skipped" | "failed" | "finished_at" | "written_at"> & {
-    next_at: Date;
+  Pick<Job, "state" | "done" | "skipped" | "failed" | "finishedAt" | "writtenAt"> & {
+    nextAt: Date;
   };
 
 export async function recordProgress(
@@ -194,8 +211,8 @@ export async function recordProgress(
        set state = ${p.state}, done = ${p.done}, skipped = ${p.skipped}, failed = ${p.failed},
            total = case when ${p.state}::text = 'finished' then ${p.done + p.skipped + p.failed}
                         else greatest(total, ${p.done + p.skipped + p.failed}) end,
-           finished_at = ${p.finished_at}, written_at = ${p.written_at}, next_at = ${p.next_at},
-           at_subscription = ${p.at_subscription}, at_state = ${p.at_state}, at_delivery = ${p.at_delivery}
+           finished_at = ${p.finishedAt}, written_at = ${p.writtenAt}, next_at = ${p.nextAt},
+           at_subscription = ${p.atSubscription}, at_state = ${p.atState}, at_delivery = ${p.atDelivery}
      where id = ${id}`;
 }
 

@@ -18,7 +18,7 @@ export const PASSED_MAX = 1_000;
 /** Returns deliveries of one subscription in one state, oldest first, after `after`. */
 export async function listPassed(
   db: Queryable,
-  filter: RedeliveryFilter & { created_at: Date },
+  filter: RedeliveryFilter & { createdAt: Date },
   place: { subscriptionId: SubscriptionId; state: RedeliverableState; after: DeliveryId | null },
 ): Promise<PassedDelivery[]> {
   return db<PassedDelivery[]>`
@@ -42,7 +42,7 @@ export const COUNTED_MAX = 50_000;
  */
 export async function countMatching(
   db: Queryable,
-  filter: RedeliveryFilter & { created_at: Date },
+  filter: RedeliveryFilter & { createdAt: Date },
   { subscriptionIds, states }: { subscriptionIds: SubscriptionId[]; states: RedeliverableState[] },
 ): Promise<{ count: number; redelivered: number; isCut: boolean }> {
   const parts = states.map(
@@ -95,10 +95,10 @@ function inState(db: Queryable, state: RedeliverableState) {
 }
 
 /** Conditions that an index serves. */
-function narrowed(db: Queryable, { reason, event_id, since, until }: RedeliveryFilter) {
+function narrowed(db: Queryable, { reason, eventId, since, until }: RedeliveryFilter) {
   return db`
     ${reason ? db`and last_reason = ${reason}` : db``}
-    ${event_id ? db`and event_id = ${event_id}` : db``}
+    ${eventId ? db`and event_id = ${eventId}` : db``}
     ${since ? db`and id >= first_id_at(${since})` : db``}
     ${until ? db`and id < first_id_at(${until})` : db``}`;
 }
@@ -106,10 +106,10 @@ function narrowed(db: Queryable, { reason, event_id, since, until }: RedeliveryF
 /** Conditions that are checked row by row. A delivery that finished after the job was created may be the job's own. */
 function fitting(
   db: Queryable,
-  { event_type, created_at }: RedeliveryFilter & { created_at: Date },
+  { eventType, createdAt }: RedeliveryFilter & { createdAt: Date },
   state: RedeliverableState,
 ) {
   return db`
-    (state = ${state} and finished_at < ${created_at}
-     ${event_type ? db`and (select e.type from events e where e.id = event_id limit 1) = ${event_type}` : db``})`;
+    (state = ${state} and finished_at < ${createdAt}
+     ${eventType ? db`and (select e.type from events e where e.id = event_id limit 1) = ${eventType}` : db``})`;
 }

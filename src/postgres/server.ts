@@ -1,17 +1,17 @@
 import type { Queryable } from "./database.ts";
 
-export interface ServerRow {
+export interface Server {
   version: string;
   fsync: string;
-  synchronous_commit: string;
+  synchronousCommit: string;
 }
 
-/** Returns what the server reports about itself. */
-export async function findServer(db: Queryable): Promise<ServerRow> {
-  const [row] = await db<[ServerRow]>`
+/** Returns the server's version, and the settings that decide whether a commit lasts. */
+export async function findServer(db: Queryable): Promise<Server> {
+  const [row] = await db<[Server]>`
     select current_setting('server_version') as version,
            current_setting('fsync') as fsync,
-           current_setting('synchronous_commit') as synchronous_commit`;
+           current_setting('synchronous_commit') as "synchronousCommit"`;
   return row;
 }
 

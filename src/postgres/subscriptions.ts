@@ -2,37 +2,35 @@ import type { Queryable } from "./database.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Health } from "../domain/subscription.ts";
 
-export interface SubscriptionRow {
+export interface Subscription {
   id: SubscriptionId;
-  organization_id: OrganizationId;
+  organizationId: OrganizationId;
   url: string;
   events: string[];
-  consecutive_failures: number;
-  created_at: Date;
-  auto_disabled_at: Date | null;
+  consecutiveFailures: number;
+  createdAt: Date;
+  autoDisabledAt: Date | null;
 }
 
-export const COLUMNS = [
-  "id",
-  "organization_id",
-  "url",
-  "events",
-  "consecutive_failures",
-  "created_at",
-  "auto_disabled_at",
-];
+export function subscriptionColumns(db: Queryable) {
+  return db`
+    id, organization_id as "organizationId", url, events, consecutive_failures as "consecutiveFailures",
+    created_at as "createdAt", auto_disabled_at as "autoDisabledAt"`;
+}
 
 export async function insertSubscription(
   db: Queryable,
-  row: Pick<SubscriptionRow, "id" | "organization_id" | "url" | "events" | "created_at"> & {
+  one: Pick<
+    SealedSubscription,
+    "id" | "organizationId" | "url" | "events" | "createdAt" | "sealedSecret"
+  > & {
     host: string;
-    sealed_secret: Buffer;
   },
-): Promise<SubscriptionRow> {
-  const [inserted] = await db<[SubscriptionRow]>`
+): Promise<Subscription> {
+  const [inserted] = await db<[Subscription]>`
     insert into subscriptions (id, organization_id, url, host, events, sealed_secret, created_at)
-    values (${row.id}, ${row.organization_id}, ${row.url}, ${row.host}, ${row.events}, ${row.sealed_secret}, ${row.created_at})
-    returning ${db(COLUMNS)}`;
+    values (${one.id}, ${one.organizationId}, ${one.url}, ${one.host}, ${one.events}, ${one.sealedSecret}, ${one.createdAt})
+    returning ${subscriptionColumns(db)}`;
   return inserted;
 }
 
@@ -80,32 +78,32 @@ export async function listSubscriptionIds(
   return rows.map(({ id }) => id);
 }
 
-export type SealedSubscriptionRow = SubscriptionRow & { sealed_secret: Buffer };
+export type SealedSubscription = Subscription & { sealedSecret: Buffer };
 
 /** Returns those of the given subscriptions that are not deleted, with their sealed secrets, in no particular order. */
 export async function findSubscriptions(
   db: Queryable,
   ids: string[],
-): Promise<SealedSubscriptionRow[]> {
-  return db<SealedSubscriptionRow[]>`
-    select ${db([...COLUMNS, "sealed_secret"])}
+): Promise<SealedSubscription[]> {
+  return db<SealedSubscription[]>`
+    select ${subscriptionColumns(db)}, sealed_secret as "sealedSecret"
       from subscriptions
      where id = any(${ids}::uuid[])
        and sealed_secret is not null -- Not deleted. This condition makes the planner use the index of ids.`;
 }
 
 /** The state and organization of a subscription, even of one that ended. */
-export interface StandingRow {
+export interface Standing {
   url: string;
-  auto_disabled_at: Date | null;
-  deleted_at: Date | null;
-  organization_slug: string;
+  autoDisabledAt: Date | null;
+  deletedAt: Date | null;
+  organizationSlug: string;
 }
 
 /** Null if absent. A deleted subscription is kept as long as its deliveries. */
-export async function findStanding(db: Queryable, id: SubscriptionId): Promise<StandingRow | null> {
-  const [row] = await db<StandingRow[]>`
-    select s.url, s.auto_disabled_at, s.deleted_at, o.slug as organization_slug
+export async function findStanding(db: Queryable, id: SubscriptionId): Promise<Standing | null> {
+  const [row] = await db<Standing[]>`
+    select s.url, s.auto_disabled_at as "autoDisabledAt", s.deleted_at as "deletedAt", o.slug as "organizationSlug"
       from subscriptions s
       join organizations o on o.id = s.organization_id
      where s.id = ${id}`;

@@ -119,7 +119,7 @@ async function requireShard(db: Database, config: Config): Promise<void> {
 
 /** Throws if the shard has left this schema, or is still being moved to it. */
 async function requireInForce(db: Database, config: Config): Promise<void> {
-  const { arriving, moved_to: to } = await findMarks(db);
+  const { arriving, movedTo: to } = await findMarks(db);
   const variable = variableOf(config);
   if (to !== null) throw new Error(`${variable}: shard ${config.shard} has moved to ${to}`);
   if (arriving === null) return;
@@ -174,7 +174,7 @@ export async function updateSchema(
   }
 }
 
-/** Writes what the settings say, and grants rights. A role that does not own the schema leaves it as it is. */
+/** Writes the settings that the schema stores, and grants rights. A role that does not own the schema leaves it as it is. */
 async function keepSchema(
   config: Config,
   url: string,

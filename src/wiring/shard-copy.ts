@@ -27,7 +27,7 @@ export type Past = Map<string, { table: MovedTable; content: Digest }>;
 export async function copyPast(places: Places, say: (message: string) => void): Promise<Past> {
   const { old } = places;
   const past: Past = new Map();
-  const isPast = ({ is_past }: MovedTable) => is_past;
+  const isPast = ({ isPast }: MovedTable) => isPast;
   for (const { name } of (await listTables(old.sql, systemClock())).filter(isPast)) {
     try {
       const copied = await copyOne(places, name);

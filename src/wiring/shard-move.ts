@@ -77,9 +77,7 @@ async function move(
   const [left, entered] = [await findMarks(old), await findMarks(next)];
   if (left.moved !== null) {
     if (left.moved !== entered.arriving) {
-      throw new Error(
-        `shard ${shard} has moved to ${left.moved_to}: name the new place in its URL`,
-      );
+      throw new Error(`shard ${shard} has moved to ${left.movedTo}: name the new place in its URL`);
     }
     if (!(await isTaken(next))) {
       throw new Error("the copy at --to is incomplete: keep the schema at the old place");
@@ -145,7 +143,7 @@ async function requireOwn(
 
 const HOLDS_A_SHARD = "--to leads to a schema that holds a shard: name an empty one";
 
-/** Commits what the work has done at the old place. */
+/** Commits the work at the old place. */
 async function whileWritersWait<Result>(
   { old }: Places,
   work: (since: number) => Promise<Result>,

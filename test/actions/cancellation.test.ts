@@ -2,15 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCancelling } from "../../src/actions/cancellation.ts";
 import { createDatabase } from "../support/database.ts";
-import { anOrganization, aSubscription, createEngine, publish } from "../support/engine.ts";
+import { anEngineWith, publish } from "../support/engine.ts";
 
 const db = await createDatabase();
 
 /** A subscription with one waiting delivery. `another` makes more of them. */
 async function aQueue() {
-  const { deps, clock } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
+  const { deps, clock, organization, id } = await anEngineWith(db);
   const another = () => publish(deps, organization);
   await another();
   const waiting = async () =>

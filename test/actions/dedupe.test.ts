@@ -4,22 +4,21 @@ import { publish, publishAtOnce } from "../../src/actions/publish.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import { isInUse } from "../../src/postgres/database.ts";
 import { createDatabase } from "../support/database.ts";
-import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+import { anEngineWith, anOrganization } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 const HOUR_MS = 3_600_000;
 
 async function aPublisher() {
-  const engine = await createEngine(db);
-  const organization = await anOrganization(engine.deps);
-  await aSubscription(engine.deps, organization);
+  const engine = await anEngineWith(db);
+  const { organization } = engine;
   const event = (dedupeKey?: string, organizationId = organization): NewEvent => ({
     ...{ organizationId, type: "vc.test.ping", data: "{}" },
     ...(dedupeKey === undefined ? {} : { dedupeKey }),
   });
   const send = (...events: NewEvent[]) => publishAtOnce(engine.deps, events);
-  return { ...engine, organization, event, send };
+  return { ...engine, event, send };
 }
 
 async function countOf(organizationId: string) {

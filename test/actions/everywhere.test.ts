@@ -110,7 +110,7 @@ test("a change is tried in the shard that has the thing, and nowhere else", asyn
   assert.deepEqual(asked, ["01"]);
 });
 
-test("a change of what no shard has is refused by the home shard", async (t) => {
+test("a change of a thing that no shard has is refused by the home shard", async (t) => {
   const { shards, asked, read } = twoShards(t);
   assert.equal(await anywhere(shards, isIn("02"), read), "00");
   assert.deepEqual(asked, ["00"]);
@@ -140,7 +140,7 @@ test("a change whose answer is lost is recorded under the same id by the next sh
     };
     Object.assign(own ?? {}, { db });
   }
-  const facts = { operator: "carol", via: "api", remote: "::1", request_id: "r" } as const;
+  const facts = { operator: "carol", via: "api", remote: "::1", requestId: "r" } as const;
   await recordChanges(shards, [{ ...facts, action: "create_key", subject: "vck_1" }]);
   assert.deepEqual([...written.keys()], ["00", "01"]);
   assert.deepEqual(written.get("01"), written.get("00"));

@@ -4,14 +4,12 @@ import { publish } from "../../src/actions/publish.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import type { Published } from "../../src/actions/publication.ts";
 import { createDatabase } from "../support/database.ts";
-import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+import { anEngineWith } from "../support/engine.ts";
 
 const db = await createDatabase();
 
 test("of events published together, only the one whose key is held waits for the transaction that holds it", async () => {
-  const { deps } = await createEngine(db);
-  const organizationId = await anOrganization(deps);
-  await aSubscription(deps, organizationId);
+  const { deps, organization: organizationId } = await anEngineWith(db);
   const event = (dedupeKey: string): NewEvent => ({
     ...{ organizationId, type: "vc.test.ping", data: "{}", dedupeKey },
   });

@@ -56,11 +56,11 @@ test("a lost sealing key delays only the deliveries of its own subscription", as
     { after: null, limit: 10 },
   );
   assert.deepEqual(
-    waiting.map(({ state, attempts, due_at }) => ({ state, attempts, due_at })),
+    waiting.map(({ state, attempts, dueAt }) => ({ state, attempts, dueAt })),
     Array.from({ length: 3 }, () => ({
       state: "waiting",
       attempts: 0,
-      due_at: new Date(clock().getTime() + 60_000),
+      dueAt: new Date(clock().getTime() + 60_000),
     })),
   );
 });

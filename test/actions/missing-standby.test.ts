@@ -46,7 +46,7 @@ async function insist<Result>(request: () => Promise<Result>): Promise<Result> {
 
 test("an answer whose commit was abandoned is not repeated until a standby has it", async (t) => {
   const { owner, deps, subscription, countEvents } = await anEngine(t);
-  const { id, secret, organization_id: organizationId } = subscription;
+  const { id, secret, organizationId } = subscription;
   const key = {
     organizationId,
     route: "sendTestEvent",
@@ -75,7 +75,7 @@ test("an answer whose commit was abandoned is not repeated until a standby has i
 test("an event whose commit was abandoned is no duplicate until a standby has it", async (t) => {
   const { owner, deps, subscription, countEvents } = await anEngine(t);
   const { publishAll } = createPublishing(deps, { max: 200, patienceMs: 500 });
-  const { organization_id: organizationId } = subscription;
+  const { organizationId } = subscription;
   const event = { organizationId, type: "vc.test.ping", data: "{}", dedupeKey: "one" };
 
   await loseStandby(owner);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { requireSecret } from "../../src/actions/subscriptions.ts";
 import { type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
-import type { SealedSubscriptionRow } from "../../src/postgres/subscriptions.ts";
+import type { SealedSubscription } from "../../src/postgres/subscriptions.ts";
 import { mintSigningSecret } from "../../src/webhook/sign.ts";
 import { comparesOf } from "../support/compares.ts";
 
@@ -11,7 +11,7 @@ test("a presented signing secret is compared in constant time", (t) => {
   const ring: KeyRing = [{ id: "2026", key: randomBytes(32) }];
   const id = "01990000-0000-7000-8000-000000000001";
   const secret = mintSigningSecret();
-  const row = { id, sealed_secret: seal(ring, id, secret) } as SealedSubscriptionRow;
+  const row = { id, sealedSecret: seal(ring, id, secret) } as SealedSubscription;
   const compared = comparesOf(t);
 
   requireSecret({ ring }, row, secret);

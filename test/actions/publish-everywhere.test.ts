@@ -13,7 +13,7 @@ const { deps } = await createEngine(await createDatabase({ max: 1 }));
 /** Publishes one event in each of two shards, which fail with these errors. */
 async function publishInTwo(errors: [unknown, unknown]): Promise<unknown> {
   const places = errors.map((error, i): Dependencies => {
-    const row = { id: `${i}`, slug: `s${i}`, rate_limit_per_minute: 1, created_at: new Date(0) };
+    const row = { id: `${i}`, slug: `s${i}`, rateLimitPerMinute: 1, createdAt: new Date(0) };
     const batched: Dependencies["batched"] = {
       ...deps.batched,
       findOrganization: ({ slug }) => Promise.resolve(slug === row.slug ? row : null),

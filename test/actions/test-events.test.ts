@@ -4,15 +4,13 @@ import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { Proofs } from "../../src/actions/proofs.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { createDatabase } from "../support/database.ts";
-import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+import { anEngineWith, anOrganization, aSubscription } from "../support/engine.ts";
 
 const db = await createDatabase();
 
 /** A subscription with one proved secret. */
 async function aProvenSubscription() {
-  const { deps } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id, secret } = await aSubscription(deps, organization);
+  const { deps, organization, id, secret } = await anEngineWith(db);
   await sendTestEvent(deps, organization, { id, secret });
   const disable = () => db`
     update subscriptions set auto_disabled_at = ${deps.clock()}, consecutive_failures = 20 where id = ${id}`;

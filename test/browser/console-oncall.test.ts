@@ -19,7 +19,7 @@ import {
 
 const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
-/** What an operator asks at night, on a console whose subscriptions are disabled by five failures. */
+/** An operator's questions at night, on a console whose subscriptions are disabled by five failures. */
 describe("the console on call", { skip }, async () => {
   const served =
     skip === false ? await aServedConsole({ autoDisableAfter: 5, retryDelaysMs: [] }) : undefined;
@@ -92,7 +92,7 @@ describe("the console on call", { skip }, async () => {
     const { page, deps, deliverDue } = await open(t);
     const subscription = await aSubscription(deps);
     const one = async (outcome: typeof refused) => {
-      await publish(deps, subscription.organization_id);
+      await publish(deps, subscription.organizationId);
       await deliverDue(() => outcome);
     };
     await one(refused);
@@ -134,7 +134,7 @@ describe("the console on call", { skip }, async () => {
   test("a delivery shows all its redeliveries and their results", async (t) => {
     const { page, ask, deps, deliverDue } = await open(t);
     const subscription = await aSubscription(deps);
-    await publish(deps, subscription.organization_id);
+    await publish(deps, subscription.organizationId);
     await deliverDue(() => refused);
     const { body } = await ask({
       url: `deliveries?subscription=${publicId("wh", subscription.id)}`,

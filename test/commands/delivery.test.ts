@@ -113,7 +113,7 @@ test("each filter narrows the list, and so do combinations", async () => {
   const dead = await aDelivery(...sevenTimes);
   const waiting = await aDelivery();
   const elsewhere = await aSubscription(deps);
-  await publish(deps, elsewhere.organization_id);
+  await publish(deps, elsewhere.organizationId);
   const unused = await aSubscription(deps, organizationId);
   await deleteSubscription(deps, organizationId, unused.id);
 
@@ -236,7 +236,7 @@ for (const [what, argv, stderr] of refusals) {
 }
 
 test("a delivery is shown with its organization and the state of its subscription", async () => {
-  const { id: ended, organization_id: foreign } = await aSubscription(deps);
+  const { id: ended, organizationId: foreign } = await aSubscription(deps);
   const [event = ""] = await publish(deps, foreign);
   const [{ id } = { id: "" }] = await list("--event", publicId("evt", event));
   const shown = async () => (await run("delivery", "show", id)).stdout;

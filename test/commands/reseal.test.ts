@@ -17,7 +17,7 @@ const resealUnder = (ring: KeyRing) => createCommandLine({ ...deps, ring });
 
 async function sealedUnder(keyId: string, ids: string[]): Promise<boolean> {
   const rows = await findSubscriptions(deps.db, ids);
-  return rows.length === ids.length && rows.every((row) => keyIdOf(row.sealed_secret) === keyId);
+  return rows.length === ids.length && rows.every((row) => keyIdOf(row.sealedSecret) === keyId);
 }
 
 test("every secret is resealed under the newest key and stays the same", async () => {
@@ -38,7 +38,7 @@ test("every secret is resealed under the newest key and stays the same", async (
   assert.equal(await sealedUnder("new", ids), true);
   const [first] = await findSubscriptions(deps.db, ids.slice(0, 1));
   assert.equal(
-    open([newKey], first?.id ?? "", first?.sealed_secret ?? Buffer.of()),
+    open([newKey], first?.id ?? "", first?.sealedSecret ?? Buffer.of()),
     made[0]?.secret,
   );
 
@@ -115,6 +115,6 @@ test("a secret that is erased or replaced during resealing is left unchanged", a
   const { json } = createCommandLine({ ...deps, db: racing, ring: [newKey, oldKey] });
   const { resealed } = await json<{ resealed: number }>("reseal");
   const [row] = await findSubscriptions(db, [made.id]);
-  assert.deepEqual(row?.sealed_secret, Buffer.of(0));
+  assert.deepEqual(row?.sealedSecret, Buffer.of(0));
   assert.equal(resealed, 2);
 });

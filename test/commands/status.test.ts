@@ -17,10 +17,10 @@ const { run, json } = createCommandLine(deps);
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
 test("status shows the state of the service in 120 columns, and --json is the API's response", async () => {
-  const { organization_id } = await aSubscription(deps, undefined, "https://slow.example/hooks");
-  await publish(deps, organization_id);
+  const { organizationId } = await aSubscription(deps, undefined, "https://slow.example/hooks");
+  await publish(deps, organizationId);
   await attempt(() => refused);
-  countRequest(deps.activity, organization_id, {
+  countRequest(deps.activity, organizationId, {
     passed: true,
     limit: 1,
     remaining: 1,

@@ -25,21 +25,21 @@ test("an empty list of subscriptions is a sentence", async () => {
 
 test("a subscription is shown as the partner sees it, without its secret", async () => {
   const made = await aSubscription(deps);
-  const { slug } = await getOrganization(deps, publicId("org", made.organization_id));
+  const { slug } = await getOrganization(deps, publicId("org", made.organizationId));
   const { stdout } = await run("subscription", "list", "--json");
   assert.equal(stdout.includes(made.secret), false);
   assert.deepEqual(JSON.parse(stdout), {
     items: [
       {
         id: publicId("wh", made.id),
-        organization_id: publicId("org", made.organization_id),
+        organization_id: publicId("org", made.organizationId),
         url: "https://receiver.example/hooks",
         events: ["vc.test.ping"],
         active: true,
         auto_disabled_at: null,
         consecutive_failures: 0,
         created_at: "2026-01-01T00:00:00.000Z",
-        organization: { id: publicId("org", made.organization_id), slug },
+        organization: { id: publicId("org", made.organizationId), slug },
         max_per_second: null,
       },
     ],
@@ -77,7 +77,7 @@ test("the list is filtered by organization and by active or auto-disabled", asyn
 
 test("a deleted subscription is gone and its queued deliveries are cancelled", async () => {
   const made = await aSubscription(deps);
-  await publish(deps, made.organization_id);
+  await publish(deps, made.organizationId);
   const id = publicId("wh", made.id);
   assert.deepEqual(await run("subscription", "delete", id), {
     status: 0,

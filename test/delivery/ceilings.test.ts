@@ -21,9 +21,9 @@ const db = await createDatabase({ max: 8 });
 const { deps, clock, claim, deliverDue } = await createEngine(db);
 
 async function aLimited(maxPerSecond: number, events: number): Promise<string> {
-  const { id, organization_id } = await aSubscription(deps);
+  const { id, organizationId } = await aSubscription(deps);
   await setCeiling(deps, id, maxPerSecond);
-  await publish(deps, organization_id, events);
+  await publish(deps, organizationId, events);
   return id;
 }
 
@@ -94,7 +94,7 @@ test("simultaneous claims share one bucket, which refills with time", async () =
 test("a claim returns the pause for a used-up ceiling, and takes deliveries of other subscriptions", async () => {
   const limited = await aLimited(10, 5);
   const other = await aSubscription(deps);
-  await publish(deps, other.organization_id, 5);
+  await publish(deps, other.organizationId, 5);
   const shares = [limited, other.id].map((subscriptionId) => ({ subscriptionId, share: 4 }));
   const first = await claimDeliveries(deps, { shares, limit: 64 });
   assert.deepEqual(
@@ -111,7 +111,7 @@ test("a claim returns the pause for a used-up ceiling, and takes deliveries of o
 test("a ceiling with more tokens than the subscription has slots does not raise its slots", async () => {
   const id = await aLimited(1_000, 30);
   const other = await aSubscription(deps);
-  await publish(deps, other.organization_id, 30);
+  await publish(deps, other.organizationId, 30);
   const shares = [
     { subscriptionId: id, share: 3 },
     { subscriptionId: other.id, share: 5 },
@@ -123,7 +123,7 @@ test("a ceiling with more tokens than the subscription has slots does not raise 
 });
 
 test("under a ceiling, deliveries are not published with a lease", async () => {
-  const { id, organization_id } = await aSubscription(deps);
+  const { id, organizationId } = await aSubscription(deps);
   let begun = 0;
   const reserve = () => ({
     slots: 64,
@@ -132,14 +132,14 @@ test("under a ceiling, deliveries are not published with a lease", async () => {
       begun += claims.length;
     },
   });
-  const event = { organizationId: organization_id, type: "vc.test.ping", data: "{}" };
+  const event = { organizationId, type: "vc.test.ping", data: "{}" };
   await publishAtOnce({ ...deps, reserve }, [event]);
   assert.equal(begun, 1);
   await setCeiling(deps, id, 5);
   const nudged: unknown[] = [];
   await publishAtOnce({ ...deps, reserve, nudge: (due) => nudged.push(...due) }, [event]);
   assert.equal(begun, 1);
-  assert.deepEqual(nudged, [{ subscriptionId: id, organizationId: organization_id }]);
+  assert.deepEqual(nudged, [{ subscriptionId: id, organizationId }]);
 });
 
 test("retries and redeliveries stay below the ceiling, too", async () => {

@@ -13,24 +13,13 @@ import {
 import { listAttempts } from "../../src/postgres/audit.ts";
 import { lockHeld } from "../../src/postgres/leases.ts";
 import { createDatabase } from "../support/database.ts";
-import {
-  acknowledged,
-  anOrganization,
-  aSubscription,
-  attemptAll,
-  createEngine,
-  publish,
-  refused,
-} from "../support/engine.ts";
+import { acknowledged, anEngineWith, attemptAll, refused } from "../support/engine.ts";
 
 const db = await createDatabase();
 
 /** A delivery that one process claimed and whose lease it outslept. Another process has claimed it since. */
 async function aDeliverySleptOver() {
-  const { deps, clock, claim } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id: subscription } = await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { deps, clock, claim, organization, id: subscription } = await anEngineWith(db, 1);
   const [slept] = await claim();
   clock.advance(30_000);
   const [awake] = await claim();

@@ -5,6 +5,7 @@ import type { InternalFault } from "../../src/domain/outcome.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
+  anEngineWith,
   anOrganization,
   aSubscription,
   createEngine,
@@ -51,10 +52,7 @@ for (const fault of FAULTS) {
 }
 
 test("the exception that stopped an attempt is reported with its delivery", async () => {
-  const { deps, claim } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { deps, claim } = await anEngineWith(db, 1);
   const [claimed] = await claim();
   assert.ok(claimed);
 

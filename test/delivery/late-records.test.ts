@@ -55,7 +55,7 @@ test("an attempt in flight is in the audit, even if it began after the failure t
   await recordAttempts(deps, [failedAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
   assert.deepEqual(
-    attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
+    attempts.map(({ attempt, reason, nextAttemptAt }) => [attempt, reason, nextAttemptAt]),
     [[1, "http_503", null]],
   );
 });
@@ -68,7 +68,7 @@ test("an attempt is in the audit, even if its clock was far ahead of the deletin
   await recordAttempts(deps, [deliveredAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
   assert.deepEqual(
-    attempts.map(({ attempt, http_status }) => [attempt, http_status]),
+    attempts.map(({ attempt, httpStatus }) => [attempt, httpStatus]),
     [[1, 200]],
   );
 });
@@ -81,7 +81,7 @@ test("an attempt that outlived its lease is in the audit unless another process 
   await recordAttempts(deps, [failedAt(slow, clock())]);
   const attempts = await listAttempts(db, slow.id);
   assert.deepEqual(
-    attempts.map(({ attempt, reason, next_attempt_at }) => [attempt, reason, next_attempt_at]),
+    attempts.map(({ attempt, reason, nextAttemptAt }) => [attempt, reason, nextAttemptAt]),
     [[1, "http_503", null]],
   );
 });

@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDatabase } from "../support/database.ts";
-import {
-  acknowledged,
-  anOrganization,
-  aSubscription,
-  attemptAll,
-  createEngine,
-  publish,
-  refused,
-} from "../support/engine.ts";
+import { acknowledged, anEngineWith, attemptAll, refused } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
 
 test("a success that resets a counter locks its subscription first, so that it cannot deadlock with a deletion", async () => {
-  const { deps, clock, claim } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id: subscription } = await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { deps, clock, claim, id: subscription } = await anEngineWith(db, 1);
   await attemptAll(deps, await claim(), () => refused);
   clock.advance(60_000);
   const claims = await claim();

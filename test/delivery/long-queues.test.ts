@@ -4,13 +4,7 @@ import { test } from "node:test";
 import { recordAttempts } from "../../src/actions/attempts.ts";
 import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { createDatabase } from "../support/database.ts";
-import {
-  anOrganization,
-  aSubscription,
-  claimAll,
-  createEngine,
-  publish,
-} from "../support/engine.ts";
+import { anEngineWith, claimAll } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const QUEUE = 12_000;
@@ -18,10 +12,7 @@ const QUEUE = 12_000;
 /** A subscription with a claimed delivery and a long queue behind it. */
 async function aLongQueue() {
   const db = await createDatabase();
-  const { deps, clock } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { deps, clock, id } = await anEngineWith(db, 1);
   const [claim] = await claimAll(deps);
   assert.ok(claim);
   await db`

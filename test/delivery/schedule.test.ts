@@ -12,6 +12,7 @@ import { verify } from "../../src/webhook/verify.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
+  anEngineWith,
   anOrganization,
   aSubscription,
   attemptAll,
@@ -25,7 +26,7 @@ const ALL = { after: null, limit: 200 };
 
 async function health(id: string) {
   const [row] = await findSubscriptions(db, [id]);
-  return row && { failures: row.consecutive_failures, disabledAt: row.auto_disabled_at };
+  return row && { failures: row.consecutiveFailures, disabledAt: row.autoDisabledAt };
 }
 
 async function states(subscriptionId: string): Promise<Record<string, number>> {
@@ -37,10 +38,7 @@ async function states(subscriptionId: string): Promise<Record<string, number>> {
 }
 
 test("a delivery that always fails is attempted seven times, on the six delays to the millisecond, then dead-lettered", async () => {
-  const { deps, clock, deliverDue } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { clock, deliverDue, id } = await anEngineWith(db, 1);
 
   const waits = [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000];
   for (const wait of waits) {
@@ -59,39 +57,31 @@ test("a delivery that always fails is attempted seven times, on the six delays t
     [1, 2, 3, 4, 5, 6, 7],
   );
   assert.deepEqual(
-    failures.map(
-      (f) => f.next_attempt_at && f.next_attempt_at.getTime() - f.attempted_at.getTime(),
-    ),
+    failures.map((f) => f.nextAttemptAt && f.nextAttemptAt.getTime() - f.attemptedAt.getTime()),
     [60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000, null],
   );
   assert.deepEqual(
-    failures.map((f) => f.dead_lettered),
+    failures.map((f) => f.isDeadLettered),
     [...Array<boolean>(6).fill(false), true],
   );
 });
 
 test("the next delay runs from the end of the failed attempt", async () => {
-  const { deps, clock, deliverDue } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { clock, deliverDue, id } = await anEngineWith(db, 1);
   await deliverDue(() => {
     clock.advance(9_000);
     return { kind: "unreachable", reason: "timeout" };
   });
 
   const [failure] = await listFailures(db, id, ALL);
-  assert.equal(failure?.duration_ms, 9_000);
-  assert.equal(failure.http_status, 0);
+  assert.equal(failure?.durationMs, 9_000);
+  assert.equal(failure.httpStatus, 0);
   assert.equal(failure.reason, "timeout");
-  assert.equal(failure.next_attempt_at?.getTime(), clock().getTime() + 60_000);
+  assert.equal(failure.nextAttemptAt?.getTime(), clock().getTime() + 60_000);
 });
 
 test("each retry has the same bytes, a fresh timestamp and its number, and passes a receiver's 5-minute window", async () => {
-  const { deps, clock, deliverDue } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { secret } = await aSubscription(deps, organization);
-  await publish(deps, organization);
+  const { clock, deliverDue, secret } = await anEngineWith(db, 1);
 
   const posts: Post[] = [];
   for (const wait of [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000]) {
@@ -114,9 +104,7 @@ test("each retry has the same bytes, a fresh timestamp and its number, and passe
 });
 
 test("the 20th failure in a row (7 + 7 + 6) disables once, and the rest of the queue is never claimed", async () => {
-  const { deps, clock, deliverDue } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
+  const { deps, clock, deliverDue, organization, id } = await anEngineWith(db);
 
   for (const attempts of [7, 7, 5]) {
     await publish(deps, organization);
@@ -141,9 +129,7 @@ test("the 20th failure in a row (7 + 7 + 6) disables once, and the rest of the q
 });
 
 test("of thirty attempts that fail at once the 20th disables once, and the counter stays at 20", async () => {
-  const { deps, clock, claim, deliverDue } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
+  const { deps, clock, claim, deliverDue, organization, id } = await anEngineWith(db);
   await publish(deps, organization, 30);
 
   const claims = await claim();
@@ -156,15 +142,13 @@ test("of thirty attempts that fail at once the 20th disables once, and the count
 
   const failures = await listFailures(db, id, ALL);
   assert.equal(failures.length, 30);
-  assert.equal(failures.filter((f) => f.next_attempt_at === null).length, 11);
+  assert.equal(failures.filter((f) => f.nextAttemptAt === null).length, 11);
   clock.advance(86_400_000);
   assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
 });
 
 test("a success between failures resets the counter, also inside one batch", async () => {
-  const { deps, claim, deliverDue, clock } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
+  const { deps, claim, deliverDue, clock, organization, id } = await anEngineWith(db);
   await publish(deps, organization, 25);
   const claims = await claim();
   let nth = 0;
@@ -177,9 +161,7 @@ test("a success between failures resets the counter, also inside one batch", asy
 });
 
 test("a success resets failures that were counted after its own claim", async () => {
-  const { deps, claim } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
+  const { deps, claim, organization, id } = await anEngineWith(db);
   await publish(deps, organization, 2);
   const [first, second] = await claim();
   assert.ok(first && second);
@@ -190,9 +172,7 @@ test("a success resets failures that were counted after its own claim", async ()
 });
 
 test("deleting a subscription cancels its queue, and its attempt in flight is recorded without other effects", async () => {
-  const { deps, clock, claim, deliverDue } = await createEngine(db);
-  const organization = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organization);
+  const { deps, clock, claim, deliverDue, organization, id } = await anEngineWith(db);
   await publish(deps, organization, 3);
   const [inFlight] = (await claim()).slice(0, 1);
   assert.ok(inFlight);
@@ -205,7 +185,7 @@ test("deleting a subscription cancels its queue, and its attempt in flight is re
   assert.deepEqual(await states(id), { cancelled: 3 });
   const attempts = await listAttempts(db, inFlight.id);
   assert.equal(attempts.length, 1);
-  assert.equal(attempts[0]?.next_attempt_at, null);
+  assert.equal(attempts[0]?.nextAttemptAt, null);
   clock.advance(86_400_000);
   assert.equal(await deliverDue(() => assert.fail("attempted")), 0);
 });
@@ -252,9 +232,7 @@ test("an event reaches each active subscription of its organization that lists i
 });
 
 test("a rolled-back transaction publishes no event", async () => {
-  const { deps, deliverDue } = await createEngine(db);
-  const organizationId = await anOrganization(deps);
-  await aSubscription(deps, organizationId);
+  const { deps, deliverDue, organization: organizationId } = await anEngineWith(db);
   await assert.rejects(
     db.begin(async (tx) => {
       const event = { organizationId, type: "vc.test.ping", data: "{}" };

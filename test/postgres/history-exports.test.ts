@@ -81,7 +81,7 @@ test("only the lease of its export allows dropping a detached partition", async 
     null,
     "one process at a time, even if another one waits",
   );
-  assert.equal(await dropExported(db, { ...claimed, lease_id: randomUUID() }, now), false);
+  assert.equal(await dropExported(db, { ...claimed, leaseId: randomUUID() }, now), false);
   assert.equal(await isThere(db, claimed.partition), true);
   assert.equal(await dropExported(db, claimed, now), true);
   assert.equal((await claimExport(db, lease()))?.partition, partition);

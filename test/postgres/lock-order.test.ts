@@ -105,17 +105,17 @@ test("cancelled deliveries are locked in one order", async () => {
 });
 
 test("subscriptions are locked in one order", async () => {
-  const organization_id = await anOrganization(deps);
+  const organizationId = await anOrganization(deps);
   const ids = descendingIds();
   for (const id of ids) {
     await insertSubscription(db, {
       id,
-      organization_id,
+      organizationId,
       host: "receiver.example",
       url: "https://receiver.example/hooks",
       events: ["vc.test.ping"],
-      created_at: ERA,
-      sealed_secret: randomBytes(32),
+      createdAt: ERA,
+      sealedSecret: randomBytes(32),
     });
   }
   assert.deepEqual(

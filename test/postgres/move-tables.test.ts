@@ -15,7 +15,7 @@ const EVIL = [
 test("the new place of a shard runs no statement that the old place puts into the bounds of a partition", async () => {
   const partition = { oid: "1", name: "events_of_theirs", parent: "events", columns: [] };
   for (const bound of EVIL) {
-    const creating = createTable(owner, { ...partition, bound, is_past: false });
+    const creating = createTable(owner, { ...partition, bound, isPast: false });
     await assert.rejects(
       creating,
       /^Error: the bounds of events_of_theirs are none of ours$/,

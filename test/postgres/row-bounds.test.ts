@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { publish } from "../../src/actions/publish.ts";
 import { SUBSCRIPTIONS_MAX } from "../../src/domain/subscription.ts";
 import { createDatabase } from "../support/database.ts";
-import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
+import { anEngineWith } from "../support/engine.ts";
 
 const db = await createDatabase();
 
@@ -24,9 +24,7 @@ test("every text and JSON column has a bound", async () => {
 });
 
 test("an event reaches as many subscriptions as an organization can ever have", async () => {
-  const { deps } = await createEngine(db);
-  const organizationId = await anOrganization(deps);
-  const { id } = await aSubscription(deps, organizationId);
+  const { deps, organization: organizationId, id } = await anEngineWith(db);
   await db`
     insert into subscriptions (id, organization_id, url, events, sealed_secret, created_at)
     select gen_random_uuid(), organization_id, url, events, sealed_secret, created_at

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventId, OrganizationId, SubscriptionId } from "../../src/domain/ids.ts";
-import type { DeliveryRow } from "../../src/postgres/deliveries.ts";
+import type { Delivery } from "../../src/postgres/deliveries.ts";
 import { type DeliveryFilter, searchDeliveries } from "../../src/postgres/delivery-search.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { countMatching } from "../../src/postgres/redelivery-scan.ts";
@@ -23,15 +23,15 @@ await ownerOf(db)`analyze waiting_deliveries`;
 
 interface Subscription {
   id: SubscriptionId;
-  organization_id: OrganizationId;
+  organizationId: OrganizationId;
 }
 
 /** Deliveries of as many events, one in each millisecond from `from` on. */
-async function fill({ id, organization_id }: Subscription, count: number, from: number) {
+async function fill({ id, organizationId }: Subscription, count: number, from: number) {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select (ms || substr(gen_random_uuid()::text, 14))::uuid, (ms || substr(gen_random_uuid()::text, 14))::uuid,
-           ${id}, ${organization_id}, at, at
+           ${id}, ${organizationId}, at, at
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-01-01' + (${from}::int + n) * interval '1 ms' as at) as t
      cross join lateral (select left(first_id_at(at)::text, 13) as ms) as i`;
@@ -57,7 +57,7 @@ async function rowsRead(tx: Queryable): Promise<number> {
 
 /** Returns all matching deliveries, and the maximum of rows that one page read. */
 async function allPages(filter: DeliveryFilter, pagesMax = 5) {
-  const found: DeliveryRow[] = [];
+  const found: Delivery[] = [];
   let most = 0;
   let after: string | null = null;
   for (let page = 0; page < pagesMax; page++) {
@@ -107,7 +107,7 @@ for (const [what, filter, count, readMax] of CASES) {
 test("a redelivery is found by its older event", async () => {
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
-    select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organization_id}, '2026-02-01', '2026-02-01'`;
+    select first_id_at('2026-02-01'), ${eventId}, ${small.id}, ${small.organizationId}, '2026-02-01', '2026-02-01'`;
   const { found, most } = await allPages({ eventId });
   assert.equal(found.length, 2);
   assert.ok(most <= 10, `${most} rows were read`);
@@ -118,7 +118,7 @@ const RARE = 40;
 
 /** Finished deliveries, one in each millisecond of February. Every n-th had failed attempts. */
 async function finish(
-  { id, organization_id }: Subscription,
+  { id, organizationId }: Subscription,
   state: "delivered" | "dead_lettered",
   {
     count,
@@ -130,7 +130,7 @@ async function finish(
   await db`
     insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
                                      last_reason, success_id, success_http_status, success_duration_ms)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organization_id}, at, at,
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organizationId}, at, at,
            ${state}, 1, ${reason}, case when ${success}::int is not null then gen_random_uuid() end, ${success}, ${success}
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-02-01' + n * ${everyMs}::int * interval '1 ms' as at) as t
@@ -162,16 +162,16 @@ test("in a long history a search reads a bounded number of rows for each page, a
 });
 
 test("the count of a redelivery reads a bounded number of rows, and reports if there are more", async () => {
-  const { id, organization_id } = await aSubscription(deps);
-  await finish({ id, organization_id }, "dead_lettered", { count: 120_000, reason: "timeout" });
+  const { id, organizationId } = await aSubscription(deps);
+  await finish({ id, organizationId }, "dead_lettered", { count: 120_000, reason: "timeout" });
   await ownerOf(db)`analyze finished_deliveries`;
-  const none = { event_id: null, event_type: null, since: null, until: null, reason: null };
+  const none = { eventId: null, eventType: null, since: null, until: null, reason: null };
   const job = {
-    ...{ ...none, organization_id, subscription_id: id, delivery_state: null },
-    created_at: new Date("2027-01-01"),
+    ...{ ...none, organizationId, subscriptionId: id, deliveryState: null },
+    createdAt: new Date("2027-01-01"),
   };
   const count = async (
-    filter: typeof job | (Omit<typeof job, "event_type"> & { event_type: string }),
+    filter: typeof job | (Omit<typeof job, "eventType"> & { eventType: string }),
   ) =>
     db.begin(async (tx) => {
       const before = await rowsRead(tx);
@@ -179,7 +179,7 @@ test("the count of a redelivery reads a bounded number of rows, and reports if t
       const found = await countMatching(tx, filter, { subscriptionIds: [id], states: [...states] });
       return { ...found, read: (await rowsRead(tx)) - before };
     });
-  const rare = await count({ ...job, event_type: "order.created" });
+  const rare = await count({ ...job, eventType: "order.created" });
   assert.deepEqual([rare.count, rare.isCut], [0, true]);
   assert.ok(rare.read <= 60_000, `${rare.read} rows were read`);
   const all = await count(job);

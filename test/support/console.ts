@@ -54,7 +54,7 @@ type Console = Awaited<ReturnType<typeof aServedConsole>>;
 export async function aBusyPartner({ deps, deliverDue }: Pick<Console, "deps" | "deliverDue">) {
   const hostileUrl = `https://receiver.example/${HOSTILE}`;
   const subscription = await aSubscription(deps, undefined, hostileUrl);
-  const { organization_id: organizationId } = subscription;
+  const { organizationId } = subscription;
   const organization = publicId("org", organizationId);
   await createApiKey(deps, { organization, label: HOSTILE });
   const [failed = ""] = await publish(deps, organizationId);

@@ -124,6 +124,15 @@ export const ANYWHERE: Vetted = {
   addresses: ["192.0.2.1"],
 };
 
+/** An engine, and a new organization with one subscription, to which `waiting` deliveries are due. */
+export async function anEngineWith(db: Database, waiting = 0) {
+  const engine = await createEngine(db);
+  const organization = await anOrganization(engine.deps);
+  const { id, secret } = await aSubscription(engine.deps, organization);
+  await publish(engine.deps, organization, waiting);
+  return { ...engine, organization, id, secret };
+}
+
 /** Publishes `count` events of the organization, each in its own transaction. */
 export async function publish(deps: Dependencies, organizationId: string, count = 1) {
   const ids: string[] = [];

@@ -17,7 +17,7 @@ import type { App } from "../../src/http/app.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { buildPartnerApp, type PartnerAppOptions } from "../../src/http/partner/app.ts";
 import type { Database } from "../../src/postgres/database.ts";
-import type { OrganizationRow } from "../../src/postgres/organizations.ts";
+import type { Organization } from "../../src/postgres/organizations.ts";
 import { createClock, type TestClock } from "./clock.ts";
 
 export const BASE_URL = "https://partners.example.com";
@@ -40,7 +40,7 @@ export interface PartnerApi {
   listen: () => Promise<string>;
   /** Every route that was registered. */
   routes: () => Promise<RouteOptions[]>;
-  anOrganization: (options?: { rateLimitPerMinute?: number }) => Promise<OrganizationRow>;
+  anOrganization: (options?: { rateLimitPerMinute?: number }) => Promise<Organization>;
   aKeyOf: (organization: { id: string }, ...scopes: string[]) => Promise<TestKey>;
   /** A key of a new organization. */
   aKeyWith: (...scopes: string[]) => Promise<TestKey>;

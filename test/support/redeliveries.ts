@@ -23,7 +23,7 @@ export async function createRedeliveries() {
   /** A subscription with this number of dead letters. */
   async function deadLetters(count: number, organizationId?: string): Promise<Subscription> {
     const subscription = await aSubscription(deps, organizationId);
-    await publish(deps, subscription.organization_id, count);
+    await publish(deps, subscription.organizationId, count);
     await deliverDue(() => refused);
     clock.advance(1_000);
     return subscription;
@@ -60,7 +60,7 @@ export async function createRedeliveries() {
 }
 
 export const wh = ({ id }: Pick<Subscription, "id">) => publicId("wh", id);
-export const org = ({ organization_id: id }: Pick<Subscription, "organization_id">) =>
+export const org = ({ organizationId: id }: Pick<Subscription, "organizationId">) =>
   publicId("org", id);
 
 export const countsOf = ({ state, total, done, skipped, failed }: RedeliveryView) => ({

@@ -42,7 +42,7 @@ test("two processes write separate rows, and readers get the sum", async () => {
   assert.deepEqual(more, []);
   assert.deepEqual([point?.succeeded, point?.failed], [1, 2]);
   assert.deepEqual(point?.reasons, { timeout: 2 });
-  assert.deepEqual(Object.values(point.attempt_ms), [3]);
+  assert.deepEqual(Object.values(point.attemptMs), [3]);
   const { succeeded, failed } = await sumActivity(db, { scope: SERVICE_SCOPE, ...always });
   assert.deepEqual([succeeded, failed], [1, 2]);
 });
@@ -179,20 +179,20 @@ test("a day of minutes is dropped only after all of them were merged into hours"
 
 test("a write that hangs or fails holds up no delivery", async (t) => {
   const { deps, deliverDue } = await createEngine(db);
-  const { organization_id, id } = await aSubscription(deps);
+  const { organizationId, id } = await aSubscription(deps);
   const gate = await aGate(t, db);
-  deps.activity.note({ organizationId: organization_id, subscriptionId: id }, anAttempt(null));
+  deps.activity.note({ organizationId, subscriptionId: id }, anAttempt(null));
   await gate.db`select`; // It is connected.
   gate.freeze();
   const hanging = writeActivity(gate.db, deps.activity, randomUUID());
-  await publish(deps, organization_id);
+  await publish(deps, organizationId);
   assert.equal(await deliverDue(() => acknowledged), 1);
   gate.thaw();
   await hanging;
 
   await gate.close();
-  deps.activity.note({ organizationId: organization_id, subscriptionId: id }, anAttempt(null));
+  deps.activity.note({ organizationId, subscriptionId: id }, anAttempt(null));
   await assert.rejects(writeActivity(gate.db, deps.activity, randomUUID()));
-  await publish(deps, organization_id);
+  await publish(deps, organizationId);
   assert.equal(await deliverDue(() => acknowledged), 1);
 });

@@ -26,7 +26,7 @@ const silent = {
 test("an outcome that cannot be recorded counts as a failed write", async (t) => {
   const { deps } = await createParts(db);
   const subscription = await aSubscription(deps);
-  await publish(deps, subscription.organization_id);
+  await publish(deps, subscription.organizationId);
   const gate = await aGate(t, db);
   let stop: () => Promise<void> = () => Promise.resolve();
   const noted = new Promise<boolean>((resolve) => {
@@ -51,7 +51,7 @@ test("an outcome that cannot be recorded counts as a failed write", async (t) =>
 test("after a failed write nothing is claimed until the database commits again", async (t) => {
   const { deps } = await createParts(db);
   const subscription = await aSubscription(deps);
-  await publish(deps, subscription.organization_id);
+  await publish(deps, subscription.organizationId);
 
   const gate = await aGate(t, db);
   await gate.close();

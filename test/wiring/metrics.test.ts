@@ -100,15 +100,15 @@ test("backlog, published events, build and end-to-end latency have metrics", asy
   const { deps: counted, clock: time } = await createEngine(db);
   const { activity } = counted;
   const metrics = createMetrics([{ labels: {}, db, clock: { now: time, skewMs: 0 }, activity }]);
-  const { organization_id, id } = await aSubscription(counted);
-  await publish(counted, organization_id, 2);
-  counted.activity.notePublished(organization_id, [id]);
-  counted.activity.notePublished(organization_id, [id]);
+  const { organizationId, id } = await aSubscription(counted);
+  await publish(counted, organizationId, 2);
+  counted.activity.notePublished(organizationId, [id]);
+  counted.activity.notePublished(organizationId, [id]);
   time.advance(20_000);
   metrics.noteRecorded(await attemptAll(counted, await claimAll(counted), () => acknowledged));
-  await publish(counted, organization_id);
+  await publish(counted, organizationId);
   await db`update waiting_deliveries set due_at = due_at + interval '1 hour'`;
-  await publish(counted, organization_id);
+  await publish(counted, organizationId);
 
   const lines = (await metrics.expose()).body.split("\n");
   for (const line of [

@@ -33,7 +33,7 @@ async function aPublisher(t: TestContext) {
   const nudging = startNudging(db, null);
   t.after(() => nudging.stop());
   const { deps } = await createEngine(db, { nudge: nudging.nudge, reserve: nudging.reserve });
-  const { id, organization_id: organizationId } = await aSubscription(deps);
+  const { id, organizationId } = await aSubscription(deps);
   return { deps, nudging, due: { subscriptionId: id, organizationId } };
 }
 

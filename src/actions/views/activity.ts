@@ -38,8 +38,8 @@ export function viewActivity(
     succeeded,
     failed,
     by_reason: sumByName(points.map(({ reasons }) => reasons)),
-    attempt_ms: latencyIn(points, "attempt_ms"),
-    end_to_end_ms: latencyIn(points, "end_to_end_ms"),
+    attempt_ms: latencyIn(points, "attemptMs"),
+    end_to_end_ms: latencyIn(points, "endToEndMs"),
     ...(withRequests ? { requests: sum("requests"), rate_limited: sum("rate_limited") } : {}),
   };
 }
@@ -52,7 +52,7 @@ function sumByName(counts: readonly Record<string, number>[]): Record<string, nu
   return sums;
 }
 
-type Counts = readonly Pick<ActivityPoint, "succeeded" | "failed" | "attempt_ms">[];
+type Counts = readonly Pick<ActivityPoint, "succeeded" | "failed" | "attemptMs">[];
 
 /** The results of the attempts in these periods. The share is null if there are none. */
 export function viewAttempts(points: Counts): {
@@ -61,7 +61,7 @@ export function viewAttempts(points: Counts): {
 } {
   return {
     success_share: shareOf(sumOf(points, "succeeded"), sumOf(points, "failed")),
-    attempt_ms: latencyIn(points, "attempt_ms"),
+    attempt_ms: latencyIn(points, "attemptMs"),
   };
 }
 

@@ -1,5 +1,5 @@
 import { publicId } from "../../domain/ids.ts";
-import type { OperatedApiKeyRow } from "../../postgres/api-keys.ts";
+import type { ApiKey } from "../../postgres/api-keys.ts";
 import type { IssuedKey } from "../api-keys.ts";
 
 /** A key as operators see it, without its secret and hash. */
@@ -24,17 +24,17 @@ export interface IssuedKeyView {
   created_at: string;
 }
 
-export function viewApiKey(row: OperatedApiKeyRow): ApiKeyView {
-  const organizationId = publicId("org", row.organization_id);
+export function viewApiKey(row: ApiKey): ApiKeyView {
+  const organizationId = publicId("org", row.organizationId);
   return {
-    key_id: row.key_id,
+    key_id: row.keyId,
     organization_id: organizationId,
-    organization: { id: organizationId, slug: row.organization_slug },
+    organization: { id: organizationId, slug: row.organizationSlug },
     scopes: row.scopes,
     label: row.label,
-    created_at: row.created_at.toISOString(),
-    last_used_at: row.last_used_at?.toISOString() ?? null,
-    revoked_at: row.revoked_at?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
   };
 }
 

@@ -1,9 +1,9 @@
 import type { DeliveryState } from "../../domain/delivery.ts";
 import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
-import type { AttemptRow } from "../../postgres/audit.ts";
-import type { DeliveryRow } from "../../postgres/deliveries.ts";
-import type { StandingRow } from "../../postgres/subscriptions.ts";
+import type { AuditedAttempt } from "../../postgres/audit.ts";
+import type { Delivery } from "../../postgres/deliveries.ts";
+import type { Standing } from "../../postgres/subscriptions.ts";
 
 /** A delivery as operators see it. */
 export interface DeliveryView {
@@ -63,53 +63,53 @@ export interface DeliveryDetail extends DeliveryView {
   redeliveries: DeliveryView[];
 }
 
-export function viewDelivery(row: DeliveryRow): DeliveryView {
+export function viewDelivery(row: Delivery): DeliveryView {
   return {
     id: publicId("dlv", row.id),
-    event_id: publicId("evt", row.event_id),
-    event_type: row.event_type,
-    subscription_id: publicId("wh", row.subscription_id),
-    organization_id: publicId("org", row.organization_id),
-    organization: { id: publicId("org", row.organization_id), slug: row.organization_slug },
+    event_id: publicId("evt", row.eventId),
+    event_type: row.eventType,
+    subscription_id: publicId("wh", row.subscriptionId),
+    organization_id: publicId("org", row.organizationId),
+    organization: { id: publicId("org", row.organizationId), slug: row.organizationSlug },
     host: hostOf(row.url),
-    request_id: row.request_id,
-    redelivery_of: row.redelivery_of && publicId("dlv", row.redelivery_of),
-    redelivered_as: row.redelivered_as && publicId("dlv", row.redelivered_as),
+    request_id: row.requestId,
+    redelivery_of: row.redeliveryOf && publicId("dlv", row.redeliveryOf),
+    redelivered_as: row.redeliveredAs && publicId("dlv", row.redeliveredAs),
     state: row.state,
     attempts: row.attempts,
-    reason: row.last_reason,
-    created_at: row.created_at.toISOString(),
-    due_at: row.due_at?.toISOString() ?? null,
-    finished_at: row.finished_at?.toISOString() ?? null,
+    reason: row.lastReason,
+    created_at: row.createdAt.toISOString(),
+    due_at: row.dueAt?.toISOString() ?? null,
+    finished_at: row.finishedAt?.toISOString() ?? null,
   };
 }
 
-export function viewStanding(row: StandingRow): StandingView {
+export function viewStanding(row: Standing): StandingView {
   return {
-    organization_slug: row.organization_slug,
+    organization_slug: row.organizationSlug,
     url: row.url,
-    auto_disabled_at: row.auto_disabled_at?.toISOString() ?? null,
-    deleted_at: row.deleted_at?.toISOString() ?? null,
+    auto_disabled_at: row.autoDisabledAt?.toISOString() ?? null,
+    deleted_at: row.deletedAt?.toISOString() ?? null,
   };
 }
 
-export function viewAttempt(row: AttemptRow): AttemptView {
+export function viewAttempt(row: AuditedAttempt): AttemptView {
   return {
     id: publicId("att", row.id),
-    subscription_id: publicId("wh", row.subscription_id),
-    event_id: publicId("evt", row.event_id),
-    event_type: row.event_type,
+    subscription_id: publicId("wh", row.subscriptionId),
+    event_id: publicId("evt", row.eventId),
+    event_type: row.eventType,
     attempt: row.attempt,
     status: statusOf(row),
-    http_status: row.http_status,
+    http_status: row.httpStatus,
     reason: row.reason,
-    duration_ms: row.duration_ms,
-    attempted_at: row.attempted_at.toISOString(),
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    duration_ms: row.durationMs,
+    attempted_at: row.attemptedAt.toISOString(),
+    next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
   };
 }
 
-function statusOf({ reason, dead_lettered }: AttemptRow): AttemptStatus {
+function statusOf({ reason, isDeadLettered }: AuditedAttempt): AttemptStatus {
   if (reason === null) return "delivered";
-  return dead_lettered ? "dead_lettered" : "failed";
+  return isDeadLettered ? "dead_lettered" : "failed";
 }

@@ -1,5 +1,5 @@
 import { publicId } from "../../domain/ids.ts";
-import type { NearLimitRow } from "../../postgres/activity.ts";
+import type { NearLimit } from "../../postgres/activity.ts";
 
 /** An organization that came near its rate limit in the last hour. */
 export interface NearLimitView {
@@ -9,10 +9,11 @@ export interface NearLimitView {
   rate_limited: number;
 }
 
-export function viewNearLimit(row: NearLimitRow): NearLimitView {
-  const { id, slug, rate_limit_per_minute, busiest_minute, rate_limited } = row;
+export function viewNearLimit(row: NearLimit): NearLimitView {
   return {
-    organization: { id: publicId("org", id), slug },
-    ...{ rate_limit_per_minute, busiest_minute, rate_limited },
+    organization: { id: publicId("org", row.id), slug: row.slug },
+    rate_limit_per_minute: row.rateLimitPerMinute,
+    busiest_minute: row.busiestMinute,
+    rate_limited: row.rateLimited,
   };
 }

@@ -1,5 +1,5 @@
 import { publicId } from "../../domain/ids.ts";
-import type { OrganizationRow } from "../../postgres/organizations.ts";
+import type { Organization } from "../../postgres/organizations.ts";
 
 /** An organization as operators see it. */
 export interface OrganizationView {
@@ -11,11 +11,11 @@ export interface OrganizationView {
   shard?: string;
 }
 
-export function viewOrganization(row: OrganizationRow): OrganizationView {
+export function viewOrganization(row: Organization): OrganizationView {
   return {
     id: publicId("org", row.id),
     slug: row.slug,
-    rate_limit_per_minute: row.rate_limit_per_minute,
-    created_at: row.created_at.toISOString(),
+    rate_limit_per_minute: row.rateLimitPerMinute,
+    created_at: row.createdAt.toISOString(),
   };
 }

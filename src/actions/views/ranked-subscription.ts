@@ -1,7 +1,7 @@
 import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { Latency } from "../../domain/latency-histogram.ts";
-import type { RankedRow } from "../../postgres/activity.ts";
+import type { RankedSubscription } from "../../postgres/activity.ts";
 import { viewAttempts } from "./activity.ts";
 
 /** A subscription that fails often or is slow, with its numbers of the last hour. */
@@ -18,14 +18,14 @@ export interface RankedView {
   attempt_ms: Latency;
 }
 
-export function viewRanked(row: RankedRow): RankedView {
+export function viewRanked(row: RankedSubscription): RankedView {
   return {
     id: publicId("wh", row.id),
-    organization: { id: publicId("org", row.organization_id), slug: row.slug },
+    organization: { id: publicId("org", row.organizationId), slug: row.slug },
     url: row.url,
     host: hostOf(row.url),
-    active: row.auto_disabled_at === null,
-    consecutive_failures: row.consecutive_failures,
+    active: row.autoDisabledAt === null,
+    consecutive_failures: row.consecutiveFailures,
     attempts: row.succeeded + row.failed,
     failed: row.failed,
     ...viewAttempts([row]),

@@ -1,6 +1,6 @@
 import { publicId } from "../../domain/ids.ts";
 import type { RedeliveryState } from "../../domain/redelivery.ts";
-import type { JobRow } from "../../postgres/redelivery-jobs.ts";
+import type { Job } from "../../postgres/redelivery-jobs.ts";
 
 /** A job that sends deliveries again, as operators see it. */
 export interface RedeliveryView {
@@ -26,27 +26,27 @@ export interface RedeliveryView {
   finished_at: string | null;
 }
 
-export function viewRedelivery(row: JobRow): RedeliveryView {
+export function viewRedelivery(row: Job): RedeliveryView {
   return {
     id: publicId("rdl", row.id),
     state: row.state,
     filter: {
-      organization: publicId("org", row.organization_id),
-      subscription: row.subscription_id && publicId("wh", row.subscription_id),
-      state: row.delivery_state,
+      organization: publicId("org", row.organizationId),
+      subscription: row.subscriptionId && publicId("wh", row.subscriptionId),
+      state: row.deliveryState,
       reason: row.reason,
-      event: row.event_id === null ? row.event_type : publicId("evt", row.event_id),
+      event: row.eventId === null ? row.eventType : publicId("evt", row.eventId),
       since: row.since?.toISOString() ?? null,
       until: row.until?.toISOString() ?? null,
     },
-    to: row.to_subscription_id && publicId("wh", row.to_subscription_id),
-    rate_per_second: row.rate_per_second,
+    to: row.toSubscriptionId && publicId("wh", row.toSubscriptionId),
+    rate_per_second: row.ratePerSecond,
     total: row.total,
     done: row.done,
     skipped: row.skipped,
     failed: row.failed,
-    created_by: row.created_by,
-    created_at: row.created_at.toISOString(),
-    finished_at: row.finished_at?.toISOString() ?? null,
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    finished_at: row.finishedAt?.toISOString() ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import { publicId } from "../../domain/ids.ts";
-import type { OperatedSubscriptionRow } from "../../postgres/subscription-list.ts";
-import type { SubscriptionRow } from "../../postgres/subscriptions.ts";
+import type { OperatedSubscription } from "../../postgres/subscription-list.ts";
+import type { Subscription } from "../../postgres/subscriptions.ts";
 
 /** A subscription as partners and operators see it, without its secret. */
 export interface SubscriptionView {
@@ -20,24 +20,24 @@ export interface OperatedSubscriptionView extends SubscriptionView {
   max_per_second: number | null;
 }
 
-export function viewOperatedSubscription(row: OperatedSubscriptionRow): OperatedSubscriptionView {
+export function viewOperatedSubscription(row: OperatedSubscription): OperatedSubscriptionView {
   const view = viewSubscription(row);
   return {
     ...view,
-    organization: { id: view.organization_id, slug: row.organization_slug },
-    max_per_second: row.max_per_second,
+    organization: { id: view.organization_id, slug: row.organizationSlug },
+    max_per_second: row.maxPerSecond,
   };
 }
 
-export function viewSubscription(row: SubscriptionRow): SubscriptionView {
+export function viewSubscription(row: Subscription): SubscriptionView {
   return {
     id: publicId("wh", row.id),
-    organization_id: publicId("org", row.organization_id),
+    organization_id: publicId("org", row.organizationId),
     url: row.url,
     events: row.events,
-    active: row.auto_disabled_at === null,
-    auto_disabled_at: row.auto_disabled_at?.toISOString() ?? null,
-    consecutive_failures: row.consecutive_failures,
-    created_at: row.created_at.toISOString(),
+    active: row.autoDisabledAt === null,
+    auto_disabled_at: row.autoDisabledAt?.toISOString() ?? null,
+    consecutive_failures: row.consecutiveFailures,
+    created_at: row.createdAt.toISOString(),
   };
 }

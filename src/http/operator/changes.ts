@@ -1,14 +1,14 @@
 import type { FastifyRequest } from "fastify";
-import { type Change, recordChanges } from "../../actions/changes.ts";
+import { recordChanges } from "../../actions/changes.ts";
 import type { Shards } from "../../actions/shards.ts";
-import type { ChangeWay } from "../../postgres/changes.ts";
+import type { ChangeWay, NewChange } from "../../postgres/changes.ts";
 import type { App } from "../app.ts";
 import { operatorOf } from "./admission.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The changes that the request has made so far. Null: none. */
-    changes: Change[] | null;
+    changes: NewChange[] | null;
     /** The address that the request came from, also after its client has gone. */
     remote: string;
   }
@@ -31,7 +31,14 @@ export function recordChangesOf(app: App, shards: Shards): void {
     } catch (err) {
       // The change is done, and an error would deny it. This log line is the record.
       request.log.error(
-        { err, changes, request_id: request.id },
+        {
+          err,
+          changes: changes.map(({ requestId, ...change }) => ({
+            ...change,
+            request_id: requestId,
+          })),
+          request_id: request.id,
+        },
         "recording a change in the audit failed",
       );
     }
@@ -48,10 +55,10 @@ export async function recordAccess(
   await recordChanges(shards, [changeOf(request, "read_payload", subject)]);
 }
 
-export function changeOf(request: FastifyRequest, action: string, subject: string): Change {
+export function changeOf(request: FastifyRequest, action: string, subject: string): NewChange {
   const { id, remote } = request;
   const operator = operatorOf(request);
-  return { operator, action, subject, via: wayOf(request), remote, request_id: id };
+  return { operator, action, subject, via: wayOf(request), remote, requestId: id };
 }
 
 function wayOf({ session, headers }: FastifyRequest): ChangeWay {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../database.ts";
 
-/** Whether a schema is in force. Apart from `moved_to`, the marks are ids of a move. */
+/** Whether a schema is in force. Apart from `movedTo`, the marks are ids of a move. */
 export interface Marks {
   /** A move copies the shard from here, or did and failed. */
   moving: string | null;
@@ -10,16 +10,17 @@ export interface Marks {
   /** The shard has left. */
   moved: string | null;
   /** Where it has gone, without credentials. */
-  moved_to: string | null;
+  movedTo: string | null;
 }
 
 /** Returns the marks. A schema without our tables has none. */
 export async function findMarks(db: Queryable): Promise<Marks> {
-  const none = { moving: null, arriving: null, moved: null, moved_to: null };
+  const none = { moving: null, arriving: null, moved: null, movedTo: null };
   const [table] = await db`select to_regclass('settings') as name`;
   if (table?.["name"] === null) return none;
   const rows = await db<{ name: keyof Marks; value: string }[]>`
-    select name, value from settings where name in ('moving', 'arriving', 'moved', 'moved_to')`;
+    select case name when 'moved_to' then 'movedTo' else name end as name, value
+      from settings where name in ('moving', 'arriving', 'moved', 'moved_to')`;
   return { ...none, ...Object.fromEntries(rows.map(({ name, value }) => [name, value])) };
 }
 

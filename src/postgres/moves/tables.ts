@@ -13,7 +13,7 @@ export interface MovedTable {
   /** `FOR VALUES …`. Null if it is no partition. */
   bound: string | null;
   /** True if the time of its rows is over, so that they change seldom. */
-  is_past: boolean;
+  isPast: boolean;
 }
 
 /** The tables that belong to the place, not to the shard. */
@@ -34,7 +34,7 @@ export async function listTables(db: Queryable, now: Date): Promise<MovedTable[]
         from referring join pg_constraint f on f.confrelid = referring.oid and f.contype = 'f')
     select c.oid::text as oid, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
            coalesce(parent.relname, original.relname) as parent,
-           coalesce(h.until < ${past}, original.relname is not null) as is_past,
+           coalesce(h.until < ${past}, original.relname is not null) as "isPast",
            (select array_agg(attname::text order by attnum) from pg_attribute
              where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns
       from pg_class c
@@ -79,7 +79,7 @@ function condition(name: string): string {
   return name === "settings" ? ` where name not in (${MARKS.map(escapeLiteral).join(", ")})` : "";
 }
 
-/** What PostgreSQL writes for our partitions. The old place chooses the text, and the new one runs it. */
+/** The bounds that PostgreSQL writes for our partitions. The old place chooses the text, and the new one runs it. */
 const BOUND = /^(?:DEFAULT|FOR VALUES FROM \('[\w .:+-]+'\) TO \('[\w .:+-]+'\))$/;
 
 /** Creates a partition, or a table that was one. */
@@ -105,7 +105,7 @@ export async function emptyTables(db: Queryable, tables: MovedTable[]): Promise<
   if (tables.length > 0) await db`truncate only ${db(tables.map(({ name }) => name))}`;
 }
 
-/** Gathers what the planner needs to know. */
+/** Gathers statistics for the planner. */
 export async function analyze(db: Queryable): Promise<void> {
   const tables = await db<{ name: string }[]>`
     select c.relname as name from pg_class c

@@ -139,7 +139,7 @@ test("a payload is not shown if its reading cannot be recorded", async (t) => {
 });
 
 test("a change that is written again under its id is recorded once", async (t) => {
-  const facts = { operator: "dave", via: "api", remote: "::1", request_id: "r" } as const;
+  const facts = { operator: "dave", via: "api", remote: "::1", requestId: "r" } as const;
   const row = { id: timeOrderedId(clock()), action: "create_key", subject: "vck_1", ...facts };
   for (let i = 0; i < 2; i++) await insertChanges(deps.db, [row]);
   const page = await changesOf(startOperatorApi(t, deps), "operator=dave");
@@ -150,7 +150,7 @@ test("changes are found by operator, action, subject and time, page by page", as
   const api = startOperatorApi(t, deps);
   clock.advance(1_000);
   const since = clock().toISOString();
-  const facts = { operator: "carol", via: "api", remote: "::1", request_id: "r" } as const;
+  const facts = { operator: "carol", via: "api", remote: "::1", requestId: "r" } as const;
   for (let i = 0; i < 5; i++) {
     const action = i % 2 ? "revoke_key" : "create_key";
     await recordChanges(Shards.only(deps), [{ ...facts, action, subject: `vck_${i}` }]);

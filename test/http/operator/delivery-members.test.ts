@@ -19,15 +19,15 @@ const itemsOf = (body: unknown) => (body as Page<DeliveryView>).items;
 test("a delivery names its organization, its receiver's host and the request that published it", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const subscription = await aSubscription(deps, undefined, "https://HOOKS.example.com.:8443/a?b");
-  const { id, secret, organization_id } = subscription;
+  const { id, secret, organizationId } = subscription;
   const requestId = "request-of-the-test-call";
-  await sendTestEvent(deps, organization_id, { id, secret, requestId });
-  await publish(deps, organization_id);
+  await sendTestEvent(deps, organizationId, { id, secret, requestId });
+  await publish(deps, organizationId);
 
   const { body } = await ask({ url: `deliveries?subscription=${publicId("wh", id)}` });
   const [plain, called] = itemsOf(body);
   assert.deepEqual(plain?.organization, {
-    id: publicId("org", organization_id),
+    id: publicId("org", organizationId),
     slug: plain?.organization.slug,
   });
   assert.match(plain.organization.slug, /^org-\d+$/);
@@ -53,7 +53,7 @@ test("deliveries are found by the receiver's host, even after the subscription i
     await aSubscription(deps, undefined, "https://one.example.net/hooks"),
     await aSubscription(deps, undefined, "https://other.example.net/hooks"),
   ];
-  for (const { organization_id } of [one, other]) await publish(deps, organization_id);
+  for (const { organizationId } of [one, other]) await publish(deps, organizationId);
   await deleteSubscription(deps, null, one.id);
   const found = async (query: string) =>
     itemsOf((await ask({ url: `deliveries?${query}` })).body).map((item) => item.host);
@@ -61,7 +61,7 @@ test("deliveries are found by the receiver's host, even after the subscription i
   assert.deepEqual(await found("host=one.example.net"), ["one.example.net"]);
   assert.deepEqual(await found("host=ONE.example.net."), ["one.example.net"]);
   assert.deepEqual(await found("host=example.net"), []);
-  const organization = publicId("org", other.organization_id);
+  const organization = publicId("org", other.organizationId);
   assert.deepEqual(await found(`host=one.example.net&organization=${organization}`), []);
   assert.deepEqual(await found(`host=other.example.net&organization=${organization}`), [
     "other.example.net",
@@ -72,8 +72,8 @@ test("deliveries are found by the receiver's host, even after the subscription i
 test("a redelivery is shown on both deliveries, the latest one on the first", async (t) => {
   const { ask } = startOperatorApi(t, deps);
   const subscription = await aSubscription(deps);
-  const other = await aSubscription(deps, subscription.organization_id);
-  const [event = ""] = await publish(deps, subscription.organization_id);
+  const other = await aSubscription(deps, subscription.organizationId);
+  const [event = ""] = await publish(deps, subscription.organizationId);
   await deleteSubscription(deps, null, subscription.id);
   const { body } = await ask({ url: `deliveries?event=${publicId("evt", event)}&state=cancelled` });
   const id = itemsOf(body)[0]?.id ?? "";

@@ -115,7 +115,7 @@ test("without attempts the health figures are null", async (t) => {
 
 test("at most the last 100 attempts are shown, oldest first", async (t) => {
   const busy = await aSubscription(deps);
-  await publish(deps, busy.organization_id, 130);
+  await publish(deps, busy.organizationId, 130);
   await attempt([]);
   const { ask } = startOperatorApi(t, deps);
   const { body } = await ask({ url: `subscriptions/${publicId("wh", busy.id)}` });

@@ -22,10 +22,10 @@ async function churn({ id }: { id: string }): Promise<void> {
 
 const crowded = await deadLetters(7);
 await churn(crowded);
-await publish(deps, crowded.organization_id, 2);
+await publish(deps, crowded.organizationId, 2);
 await deliverDue(() => acknowledged);
 await deadLetters(3);
-const waiting = await publish(deps, crowded.organization_id, 1);
+const waiting = await publish(deps, crowded.organizationId, 1);
 await ownerOf(deps.db)`analyze`;
 
 const SEARCHES: [what: string, filter: string, found: number][] = [

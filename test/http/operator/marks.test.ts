@@ -33,12 +33,12 @@ test("the week's starts, stops, releases, disablings and changes are marked, wit
   await reporting.stop();
 
   const old = await aSubscription(deps, undefined, "https://old.example/hooks");
-  for (let i = 0; i < 51; i++) await aSubscription(deps, old.organization_id);
+  for (let i = 0; i < 51; i++) await aSubscription(deps, old.organizationId);
   await db`update subscriptions set auto_disabled_at = ${clock()} where id = ${old.id}`;
   await deleteSubscription(deps, null, old.id);
-  const organization = publicId("org", old.organization_id);
+  const organization = publicId("org", old.organizationId);
   await ask({ method: "POST", url: "keys", body: { organization } });
-  const [event = ""] = await publish(deps, old.organization_id);
+  const [event = ""] = await publish(deps, old.organizationId);
   await ask({ url: `events/${publicId("evt", event)}` });
 
   const marks = async (query = "") =>

@@ -96,9 +96,9 @@ test("responses match the document and contain nothing else", async (t) => {
   const { compile } = validator(closed(document) as Document);
 
   const subscription = await aSubscription(deps);
-  const organization = publicId("org", subscription.organization_id);
+  const organization = publicId("org", subscription.organizationId);
   const { keyId } = await createApiKey(deps, { organization });
-  await publish(deps, subscription.organization_id);
+  await publish(deps, subscription.organizationId);
   for (let i = 0; i < 7; i++) {
     await deliverDue(() => refused);
     clock.advance(86_400_000);

@@ -18,8 +18,8 @@ const problemsOf = async ({ ask }: ReturnType<typeof startOperatorApi>) => {
 
 test("a delivery that is overdue for a minute is a problem", async (t) => {
   const { deps, clock } = await aCountedEngine(db);
-  const { organization_id } = await aSubscription(deps);
-  await publish(deps, organization_id);
+  const { organizationId } = await aSubscription(deps);
+  await publish(deps, organizationId);
   const due = clock().getTime();
   clock.advance(75_000);
   await recordProcess(db, { ...identity, startedAt: clock() }, REPORT, clock());

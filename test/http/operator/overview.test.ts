@@ -115,11 +115,11 @@ test("failures, dead letters, cancelled deliveries and disabled subscriptions of
   const { deps, attempt, clock } = await aCountedEngine(db, {
     rules: { retryDelaysMs: [0], autoDisableAfter: 3, maxSubscriptions: 10, leaseMs: 30_000 },
   });
-  const { organization_id, id } = await aSubscription(deps);
-  await publish(deps, organization_id);
+  const { organizationId, id } = await aSubscription(deps);
+  await publish(deps, organizationId);
   await attempt(() => refused);
   await attempt(() => refused);
-  await publish(deps, organization_id);
+  await publish(deps, organizationId);
   await attempt(() => refused);
   const { ask } = startOperatorApi(t, deps);
   const { last_24h } = (await ask({ url: "overview" })).body as Overview;
@@ -131,7 +131,7 @@ test("failures, dead letters, cancelled deliveries and disabled subscriptions of
     disabled: 1,
   });
   clock.advance(86_400_000);
-  const query = `organization=${publicId("org", organization_id)}&step=1d&since=${clock().toISOString()}`;
+  const query = `organization=${publicId("org", organizationId)}&step=1d&since=${clock().toISOString()}`;
   assert.equal((await ask({ url: `activity?${query}` })).status, 200);
   assert.equal((await ask({ url: `subscriptions/${publicId("wh", id)}` })).status, 200);
 });

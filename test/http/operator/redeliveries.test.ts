@@ -100,7 +100,7 @@ test("deliveries that were already redelivered by a job or by hand are skipped",
 test("delivered events are redelivered only if the filter names that state", async (t) => {
   const { begin, get } = client(t);
   const subscription = await aSubscription(deps);
-  await publish(deps, subscription.organization_id, 3);
+  await publish(deps, subscription.organizationId, 3);
   await deliverDue(() => acknowledged);
   clock.advance(1_000);
   const filter = { subscription: wh(subscription) };
@@ -118,7 +118,7 @@ test("filters limit a job, and it ignores deliveries that finish after its creat
   const subscription = await deadLetters(2);
   const since = clock().toISOString();
   const until = new Date(clock().getTime() + 1).toISOString();
-  await publish(deps, subscription.organization_id, 3);
+  await publish(deps, subscription.organizationId, 3);
   await deliverDue(() => ({ kind: "unreachable", reason: "timeout" }) as const);
   clock.advance(1_000);
 
@@ -136,7 +136,7 @@ test("filters limit a job, and it ignores deliveries that finish after its creat
     totals.push((await begin({ filter: { ...filter, ...narrowed } })).total);
   assert.deepEqual(totals, [3, 3, 2, 3, 0, 2]);
 
-  await publish(deps, subscription.organization_id, 1);
+  await publish(deps, subscription.organizationId, 1);
   await deliverDue(() => refused);
   await runAll();
   assert.equal(await deliverDue(() => acknowledged), 5);
@@ -149,9 +149,9 @@ test("filters limit a job, and it ignores deliveries that finish after its creat
 test("a deleted subscription's queue goes to another one of the organization", async (t) => {
   const { begin, get } = client(t);
   const gone = await aSubscription(deps);
-  await publish(deps, gone.organization_id, 4);
+  await publish(deps, gone.organizationId, 4);
   await deleteSubscription(deps, null, gone.id);
-  const other = await aSubscription(deps, gone.organization_id);
+  const other = await aSubscription(deps, gone.organizationId);
   clock.advance(1_000);
   const filter = { subscription: wh(gone), state: "cancelled" };
 
@@ -195,8 +195,8 @@ test("a bad request is refused with all faults at once", async (t) => {
 
 test("a misspelt filter, which would send too much, is refused", async (t) => {
   const { post } = client(t);
-  const { organization_id } = await aSubscription(deps);
-  const filter = { organization: publicId("org", organization_id), subscripton: "wh_x" };
+  const { organizationId } = await aSubscription(deps);
+  const filter = { organization: publicId("org", organizationId), subscripton: "wh_x" };
   assert.equal((await post({ filter })).status, 422);
 });
 

@@ -146,7 +146,7 @@ test("a job waits for a simultaneous redelivery by hand, and the delivery is sen
 test("a job waits for an outcome that was being recorded when it was created", async (t) => {
   const { begin, get } = client(t);
   const subscription = await aSubscription(deps);
-  await publish(deps, subscription.organization_id, 2);
+  await publish(deps, subscription.organizationId, 2);
   const [first, second] = (await claimAll(deps)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   assert.ok(first && second);
   await attemptAll(deps, [second], () => refused);

@@ -18,7 +18,7 @@ import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
 
-const slugOf = async ({ organization_id: id }: { organization_id: string }) =>
+const slugOf = async ({ organizationId: id }: { organizationId: string }) =>
   (await getOrganization(deps, publicId("org", id))).slug;
 
 test("subscriptions of all organizations are listed and deleted, without their secrets", async (t) => {
@@ -30,14 +30,14 @@ test("subscriptions of all organizations are listed and deleted, without their s
   const [shown] = (list.body as Page<OperatedSubscriptionView>).items;
   assert.deepEqual(shown, {
     id,
-    organization_id: publicId("org", made.organization_id),
+    organization_id: publicId("org", made.organizationId),
     url: made.url,
     events: ["vc.test.ping"],
     active: true,
     auto_disabled_at: null,
     consecutive_failures: 0,
-    created_at: made.created_at.toISOString(),
-    organization: { id: publicId("org", made.organization_id), slug: await slugOf(made) },
+    created_at: made.createdAt.toISOString(),
+    organization: { id: publicId("org", made.organizationId), slug: await slugOf(made) },
     max_per_second: null,
   });
 
@@ -89,7 +89,7 @@ test("an operator sets, changes and removes a ceiling on a subscription's attemp
     ask({ method: "PATCH", url, body: { max_per_second } });
   const shown = async () => {
     const { body } = await ask({
-      url: `subscriptions?organization=${publicId("org", made.organization_id)}`,
+      url: `subscriptions?organization=${publicId("org", made.organizationId)}`,
     });
     return (body as Page<OperatedSubscriptionView>).items[0];
   };
@@ -123,7 +123,7 @@ test("an operator sets, changes and removes a ceiling on a subscription's attemp
 test("operators read the failures audit of any subscription page by page, as its partner does", async (t) => {
   const { deps, deliverDue } = await createEngine(await createDatabase());
   const { ask } = startOperatorApi(t, deps);
-  const { id, organization_id: organization } = await aSubscription(deps);
+  const { id, organizationId: organization } = await aSubscription(deps);
   await publish(deps, organization, 3);
   await deliverDue(() => refused);
 
