@@ -6,7 +6,7 @@ import { goModule } from "./go-module.js";
 
 const MIGRATIONS = "src/postgres/migrations";
 
-/** What a release is made of: its commit, the version of its schema, and what it runs on. */
+/** The parts of a release: its commit, the version of its schema, and what it runs on. */
 export async function releaseNote(root) {
   const { name, version, engines } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const migrations = (await readdir(join(root, MIGRATIONS)))
@@ -24,7 +24,7 @@ export async function releaseNote(root) {
   };
 }
 
-/** Throws if the working tree has changes, because the commit would not be what is in the archive. */
+/** Throws if the working tree has changes, because the archive would differ from the commit. */
 async function commitOf(root) {
   const git = async (...args) =>
     (await promisify(execFile)("git", args, { cwd: root })).stdout.trim();

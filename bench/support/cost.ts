@@ -12,7 +12,7 @@ export interface Cost {
 
 const TICK_MS = 10;
 
-/** Reads what the service and its database have spent since it was opened. */
+/** Reads the use of the service and its database since it was opened. */
 export class Meter {
   readonly #db: Database;
   readonly #pid: number;

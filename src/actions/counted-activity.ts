@@ -84,7 +84,7 @@ export function countNotices(activity: ActivityLog, notices: readonly PublishedN
   }
 }
 
-/** Counts recorded attempts, exactly as the audit shows them, and what they published. */
+/** Counts recorded attempts, exactly as the audit shows them, and the notices that they published. */
 export function countRecorded(
   activity: ActivityLog,
   { recorded, cancelled, disabled, notices }: Consequences,

@@ -18,8 +18,8 @@ export const NODE_UNSEEN_MS = 5 * 60_000;
 type Announcing = Pick<Dependencies, "db" | "clock" | "eventTypes">;
 
 /**
- * Records that this node knows its types, and retires types that no node knows any more. Nodes with different folders leave
- * each other's types alone.
+ * Records that this node knows its types, and retires types that no node knows any more. Nodes with different folders do
+ * not retire each other's types.
  */
 export async function announceEventTypes(
   { db, clock, eventTypes }: Announcing,

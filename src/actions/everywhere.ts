@@ -44,7 +44,7 @@ export async function findAnywhere<Result>(shards: Shards, read: Ask<Result>): P
 
 /**
  * Reads the same of every shard, in parallel. `away` names the shards that did not answer. Throws if none answers, or none has
- * what was asked for.
+ * the thing.
  */
 export async function everywhere<Result>(
   shards: Shards,

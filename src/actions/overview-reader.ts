@@ -45,7 +45,7 @@ export class OverviewReader {
     return begun.value;
   }
 
-  /** Returns what the overview says while the database is unavailable. It holds no stored data. */
+  /** Returns the overview for the time in which the database is unavailable. It has no stored data. */
   async readOutage(): Promise<Overview> {
     const checks = await this.#shards.settings.ownProblems();
     if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);

@@ -16,7 +16,7 @@ const PROBE_MS = 1_000;
 
 /**
  * Reads a shard. Throws if its database answers no probe during the read. Later calls then throw at once, until a probe
- * succeeds. So a frozen shard does not delay what the others answer.
+ * succeeds. So a frozen shard does not delay the answers of the others.
  */
 export async function inReach<Result>(shard: Shard, read: Ask<Result>): Promise<Result> {
   const deps = depsOf(shard);

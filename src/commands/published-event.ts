@@ -32,7 +32,7 @@ export function publishCommand(event: Command, context: CommandContext): void {
       const { organization, type, dedupeKey: dedupe_key, occurredAt: occurred_at } = options;
       const data = requireJson(await textOf(given));
       const rest = JSON.stringify({ organization, type, dedupe_key, occurred_at });
-      // Sends the data unchanged. JSON.parse would silently lose what the server reports.
+      // Sends the data unchanged. JSON.parse would silently drop faults that the server reports.
       const body = `${rest.slice(0, -1)},"data":${data}}`;
       const published = await context.withOperatorApi(
         (api) => api.postJson<PublishedView>("/events", body),

@@ -25,7 +25,7 @@ export function sentence(job: RedeliveryView): string {
   return `Redelivery ${job.id} is ${job.state}: ${job.done} of ${job.total} sent, ${job.skipped} skipped, ${job.failed} failed.\n`;
 }
 
-/** What a job sends again, and to whom. */
+/** The deliveries that a job sends again, and their receiver. */
 export function filterWords({ filter, to }: Pick<RedeliveryView, "filter" | "to">): string {
   const { organization, ...others } = filter;
   const asked = filter.subscription === null ? { organization, ...others } : others;

@@ -29,7 +29,10 @@ const STYLES = {
 const CHANGES: Record<string, { state: RequestedState; description: string }> = {
   pause: { state: "paused", description: "pause a redelivery" },
   resume: { state: "running", description: "continue a paused redelivery" },
-  cancel: { state: "cancelled", description: "cancel a redelivery; what is sent is not recalled" },
+  cancel: {
+    state: "cancelled",
+    description: "cancel a redelivery; sent deliveries are not recalled",
+  },
 };
 
 export function redeliveryCommands(program: Command, context: CommandContext): void {

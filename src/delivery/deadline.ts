@@ -17,7 +17,7 @@ export class Deadline {
     }, ms);
   }
 
-  /** Sets what the deadline calls from now on. Calls it at once if the time is over. */
+  /** Sets the function that the deadline calls. Calls it at once if the time is over. */
   guard(cancel: (why: AttemptFailed) => void): void {
     this.#cancel = cancel;
     if (this.#passed !== undefined) cancel(this.#passed);

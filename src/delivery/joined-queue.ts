@@ -51,7 +51,7 @@ function* mergeByWait(queues: readonly Due[]): Iterable<OrganizationId> {
   }
 }
 
-/** Returns what is wanted of one queue, and as many slots as its turns among all get. */
+/** Returns the wishes of one queue, and the number of slots for its turns among all. */
 export function partOf(queue: Pick<Due, "knows">, { shares, limit }: Wanted): Wanted {
   const own: Wanted = { shares: [], limit: 0 };
   let left = limit;

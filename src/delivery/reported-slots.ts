@@ -4,7 +4,7 @@ import type { Dispatcher, Holders } from "./dispatcher.ts";
 /** The parts of a dispatcher that show its slots. */
 export type Slotted = Pick<Dispatcher, "inFlight" | "concurrency" | "holders" | "slowed">;
 
-/** Returns what a process reports: the organizations with the most slots, and the subscriptions with the lowest limits. */
+/** Returns the report of a process: the organizations with the most slots, and the subscriptions with the lowest limits. */
 export function countSlots(dispatcher: Slotted | null) {
   const holders: Holders["organizations"] = dispatcher?.holders.organizations ?? [];
   return {

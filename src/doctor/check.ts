@@ -1,4 +1,4 @@
-/** A check of `doctor`. Returns what it found. Throws if something has to be repaired. */
+/** A check of `doctor`. Returns its finding. Throws if something must be repaired. */
 export type Check = [what: string, check: () => Promise<string | Doubt>];
 
 /** Something that works but is unfit for production. */

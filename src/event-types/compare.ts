@@ -40,7 +40,7 @@ type Compare = (
   closed?: Closed,
 ) => Iterable<string>;
 
-/** What the older version permits of members that it does not name: the keyword and its schema. Null: everything. */
+/** The rule of the older version for members that it does not name: the keyword and its schema. Null: all are permitted. */
 type Closed = { keyword: string; schema: unknown } | null;
 
 /** How each keyword is compared. Any other must stay as it is. */

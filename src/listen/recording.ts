@@ -96,7 +96,7 @@ export async function readRecording(file: string): Promise<Recorded> {
   return recorded;
 }
 
-/** Root reads only files of its own, because it may sign what they hold. */
+/** Root reads only files of its own, because it may sign their content. */
 async function readText(file: string): Promise<string> {
   const isRoot = process.geteuid?.() === 0;
   const handle = await open(file, O_RDONLY | (isRoot ? SAFELY : 0));

@@ -9,7 +9,7 @@ export interface Reporter {
   gone(arrival: Arrival, waitedMs: number): void;
   /** A connection brought no request. `code` is null if it was closed without an error. */
   noRequest(code: string | null): void;
-  /** A secret was read while the receiver runs; `secrets` verify now. Null: what was read is none. */
+  /** A secret was read while the receiver runs; `secrets` verify now. Null: the text was no secret. */
   learned(secrets: number | null): void;
   /** Later deliveries are not recorded. The cause is FULL, or the code of an error. */
   recordingEnded(cause: string): void;

@@ -62,7 +62,7 @@ export async function claimDue(
        cross join lateral (
          select q.id
            from waiting_deliveries q
-          -- Bounded and ordered by both columns. Otherwise the planner may use the index on due_at alone.
+          -- Bounded and ordered by both columns. Otherwise the planner may use only the index on due_at.
           where (q.subscription_id, q.due_at) >= (w.subscription_id, '-infinity'::timestamptz)
             and (q.subscription_id, q.due_at) <= (w.subscription_id, ${now}::timestamptz)
             and (q.leased_until is null or q.leased_until <= ${now})

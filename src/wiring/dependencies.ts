@@ -18,7 +18,7 @@ import { openRing } from "./sealing-keys.ts";
 /** A lease lasts this many attempts, which leaves time for look-up, queueing and recording. */
 const LEASE_ATTEMPTS = 3;
 
-/** Measures the clock and opens the key ring. Returns what the dispatcher and the actions share. */
+/** Measures the clock and opens the key ring. Returns the parts that the dispatcher and the actions share. */
 export async function openFoundations(
   config: Config,
   db: Database,

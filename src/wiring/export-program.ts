@@ -18,8 +18,8 @@ export interface Ran {
 }
 
 /**
- * Runs the program with `argument` as its last one. It fails after `limitMs`, and is abandoned when `signal` aborts; what it has
- * started ends with it. Never throws.
+ * Runs the program with `argument` as its last one. It fails after `limitMs`, and is abandoned when `signal` aborts. Its child
+ * processes end with it. Never throws.
  */
 export async function runExport(
   { program, args, env }: ExportCommand,
@@ -29,7 +29,7 @@ export async function runExport(
   if (signal.aborted) return { exported: { kind: "abandoned" }, output: "" };
   let child: ChildProcess;
   try {
-    // A group of its own, so that a signal reaches what a script has started.
+    // A group of its own, so that a signal reaches the children of a script.
     child = spawn(program, [...args, argument], {
       env,
       detached: true,
@@ -86,7 +86,7 @@ async function end(child: ChildProcess, ended: AbortSignal): Promise<void> {
   if (!ended.aborted) kill(child, "SIGKILL");
 }
 
-/** Sends the signal to the program and to what it has started. */
+/** Sends the signal to the program and its child processes. */
 function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {

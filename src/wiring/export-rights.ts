@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
 
 /**
- * Throws if root would run the program for the built-in PostgreSQL. The account of the server chooses what the program
- * gets, and so could misuse the rights of root.
+ * Throws if root would run the program for the built-in PostgreSQL. The account of the server chooses the program's
+ * input, and so could misuse the rights of root.
  */
 export function requireSafeExport({
   exportCommand,

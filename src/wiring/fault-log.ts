@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { InternalFault } from "../domain/outcome.ts";
 
-/** The public ids of what an internal fault prevents. */
+/** The public ids of the deliveries, subscriptions and organizations that an internal fault affects. */
 export type Affected = Record<string, string>;
 
 /** `error`: the exception, if the fault is one. Its stack is logged. */

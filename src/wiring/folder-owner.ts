@@ -4,7 +4,7 @@ import { type Account, accountOf, become, makePath } from "../embedded-postgres/
 
 const LINKS_MAX = 40;
 
-/** A user other than root who can change what a path leads to. */
+/** A user other than root who can change the target of a path. */
 export interface FolderOwner {
   owner: Account;
   /** Says which part of the path belongs to whom. */

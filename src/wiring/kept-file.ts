@@ -38,7 +38,7 @@ export async function readKept(path: string): Promise<string | null> {
 
 /**
  * Returns true if every user may read or write a secret file. Its group may, because volumes of containers are made so. Not for a
- * link, if we are root: what it leads to is no secret file, and nobody must be advised to change its mode.
+ * link, if we are root: its target is no secret file, and nobody must be advised to change its mode.
  */
 export async function isOpenToAll(path: string): Promise<boolean> {
   try {

@@ -12,7 +12,7 @@ import { within } from "./within.ts";
 
 export interface OpenTracing {
   tracer: Tracer;
-  /** Exports what is left, within a short time. */
+  /** Exports the remaining spans, within a short time. */
   close: () => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 
-/** A connection in memory. The receiver sends what the test pushes. */
+/** A connection in memory. The test pushes the receiver's bytes. */
 export function memorySocket(): TLSSocket {
   const duplex = new Duplex({
     read: () => undefined,

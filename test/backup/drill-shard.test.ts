@@ -41,7 +41,7 @@ async function aCopier({ folder, data }: Backups): Promise<string> {
   return place;
 }
 
-test("the drill checks each shard of a server alone, also one that is not the home shard", async (t) => {
+test("the drill checks each shard of a server by itself, also one that is not the home shard", async (t) => {
   if (!(await requireProgram(t, join(BIN, "postgres"), ["--version"]))) return;
   const rig = await withBackups(t);
   await twoShards(rig);

@@ -14,7 +14,7 @@ import { attachFrom, visit } from "../support/embedded-child.ts";
 import { keepersIn, lives } from "../support/processes.ts";
 import { requireProgram } from "../support/required.ts";
 
-// What a process may see of a server and of its users, and must not conclude from it.
+// The signs of a server and of its users that a process may see, and must not misread.
 const scratch = await mkdtemp(join(tmpdir(), "reach-"));
 const dataDir = join(scratch, "data");
 const home = homeFolder(dataDir);

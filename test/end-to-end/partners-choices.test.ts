@@ -12,7 +12,7 @@ const LONG = { ATTEMPT_TIMEOUT: "5m" };
 const GOOD: Records = { A: ["127.0.0.2"] };
 const TOO_MANY = Array.from({ length: 300 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
 
-/** What may happen to a partner's name after it was subscribed. */
+/** The changes of a partner's name after it was subscribed. */
 const NAMES: [what: string, answer: Records | Failure, reason: string][] = [
   ["gone", "NXDOMAIN", "dns_error"],
   ["failing", "SERVFAIL", "dns_error"],

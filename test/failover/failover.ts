@@ -7,7 +7,7 @@ import { areNamespacesPossible } from "./network.ts";
 /** The time in which a request must succeed after there is a new primary. */
 const RECOVERY_MS = 3_000;
 
-/** What a run does to the cluster, and under what load. */
+/** The faults of a run, and its load. */
 export interface Size {
   plan: Omit<Plan, "seed">;
   faults: readonly Fault[];

@@ -25,7 +25,7 @@ export interface Listener {
   document: string;
   /** Values for placeholders, by name. */
   names: Record<string, string>;
-  /** Creates again what a request may have deleted. */
+  /** Creates the things again that a request may have deleted. */
   restore: () => Promise<void>;
 }
 

@@ -18,7 +18,7 @@ const JSON_HEAD = [HOST, "Content-Type: application/json"];
 const HALF_BODY = rawRequest("POST /open HTTP/1.1", [...JSON_HEAD, "Content-Length: 9"], "{");
 const CHUNK = rawRequest("POST /open HTTP/1.1", [...JSON_HEAD, "Transfer-Encoding: chunked"], "1");
 
-/** What a connection has sent when the service stops, and the statuses of its answers. */
+/** The input of a connection when the service stops, and the statuses of its answers. */
 const UNFINISHED: Record<string, { sent: string[]; statuses: number[] }> = {
   "half a head": { sent: ["GET /healthz HTTP/1.1\r\nHo"], statuses: [503] },
   "half a head behind an answer": { sent: [HEALTH, "GET /hea"], statuses: [200, 503] },

@@ -16,7 +16,7 @@ export interface Harm {
   slot: Slot | null;
   from: number;
   until: number;
-  /** What was done to a cluster. */
+  /** The fault of a cluster. */
   fault?: string;
   /** The shards that the database's fault reached. Default: all. */
   shards?: readonly string[];

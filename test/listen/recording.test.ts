@@ -80,7 +80,7 @@ test("a recording that everybody could read becomes private, and a partial line 
   assert.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-/** Lays out what is no file of our own under the name of a recording. `target` is a file that must stay as it is. */
+/** Puts something that is not our file under the name of a recording. `target` is a file that must stay as it is. */
 const TRAPS = {
   "a link": [symlink, /ELOOP/],
   "another name of a file": [link, /is not a file of its own/],

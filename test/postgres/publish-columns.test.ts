@@ -14,7 +14,7 @@ const owner = ownerOf(db);
 const WRITTEN = { events: "id", dedupe_keys: "event_id", waiting_deliveries: "event_id" };
 const TIMES = ["at", "created_at", "due_at"];
 
-/** Every column of every row that belongs to the event. Ids and times of publishing are shown by what they share. */
+/** Every column of every row that belongs to the event. Ids and times of publishing are shown by the parts that they share. */
 async function columnsOf(eventId: string) {
   const found: Record<string, object[]> = {};
   for (const [table, column] of Object.entries(WRITTEN)) {

@@ -122,7 +122,7 @@ function* schemas(
     yield* schemas(before["items"], after["items"], `${where}[]`, by);
 }
 
-/** What is compared by its parts, and what breaks nothing. Any change of another keyword breaks one side or the other. */
+/** Keywords that are compared by their parts, and keywords that break nothing. A change of any other breaks one side or the other. */
 const COMPARED = new Set(
   ["type", "enum", "items", "properties", "required"].concat(["title", "deprecated"]),
 );

@@ -35,7 +35,7 @@ test(`our event types keep all members of ${newest}`, () => {
   assert.match(JSON.stringify(lost), /message/);
 });
 
-test("each release has a date in the changelog, and what it promised is kept", () => {
+test("each release has a date in the changelog, and its promises are kept", () => {
   const { releases } = JSON.parse(readFileSync(join(ROOT, "releases.json"), "utf8")) as {
     releases: { version: string; commit: string }[];
   };

@@ -20,7 +20,7 @@ export interface Told {
 }
 
 /*
- * The contract: what each act does to a state in memory. Written from the specification. Shares no
+ * The contract: the effect of each act on a state in memory. Written from the specification. Shares no
  * code with the service.
  */
 

@@ -9,7 +9,7 @@ import { type Receiver, type ReceiverOptions, startReceiver } from "./receiver.t
 const GUARDED = parseCidr("127.0.0.2/32");
 assert.ok(GUARDED);
 
-/** What an operator would write as `EGRESS_ALLOW=127.0.0.2/32`. */
+/** An operator writes this as `EGRESS_ALLOW=127.0.0.2/32`. */
 export const ONLY_GUARDED: AddressPolicy = { allow: [GUARDED], deny: [] };
 
 const CANARIES = ["127.0.0.1", "::1"];

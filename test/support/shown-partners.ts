@@ -37,7 +37,7 @@ const refused = (httpStatus: number): Outcome => ({ kind: "refused", httpStatus 
 const timeout: Outcome = { kind: "unreachable", reason: "timeout" };
 const closed: Outcome = { kind: "unreachable", reason: "connection_refused" };
 
-/** What the receivers in trouble answer in a minute of the hour. Null: as the healthy ones do. */
+/** The answer of the receivers in trouble in a minute of the hour. Null: that of the healthy ones. */
 const TROUBLED: Record<string, (minute: number) => Answered | null> = {
   [DISABLED]: (minute) => (minute < 38 ? null : [refused(503), 31]),
   [SLOW]: () => [acknowledged, 900 + 2_600 * Math.random()],

@@ -103,7 +103,7 @@ interface Simulated {
   organizations: string[];
 }
 
-/** Publishes the events of six seconds and attempts what is due, with all attempts beside each other. */
+/** Publishes the events of six seconds and attempts all due deliveries at once. */
 async function passSlice(simulated: Simulated, slice: number): Promise<void> {
   const { deps, clock, organizations } = simulated;
   const events = Array.from({ length: EVENTS_A_SLICE }, () => anEvent(organizations));

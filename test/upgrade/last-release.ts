@@ -22,7 +22,7 @@ export interface Release {
 }
 
 /**
- * The last release. If its schema is ours, the stand-in too, because then the release alone would not show how older code
+ * The last release. If its schema is ours, the stand-in too, because then the release by itself would not show how older code
  * works with a newer schema. Empty if this clone lacks a commit.
  */
 export async function findReleases(): Promise<Release[]> {

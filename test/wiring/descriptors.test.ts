@@ -28,7 +28,7 @@ test("1,400 descriptors are enough for every attempt of the default", () => {
   assert.deepEqual(shareDescriptors(1_400, all), { partners: 569, operators: 81, receivers: 650 });
 });
 
-/** A pool of ten, a probe and a listener, and what an export needs. */
+/** A pool of ten, a probe and a listener, and the descriptors of an export. */
 const OF_SHARD = 16;
 
 for (const count of [1, 8, 64]) {

@@ -1,7 +1,7 @@
 const KEY = "partner-api-docs-appearance";
 const CHOICES = ["system", "light", "dark"];
 
-/** Applies what the reader chose last. Called before the page is painted. */
+/** Applies the reader's last choice. Called before the page is painted. */
 export function applyAppearance() {
   const chosen = localStorage.getItem(KEY) ?? "system";
   document.documentElement.dataset.appearance = chosen;

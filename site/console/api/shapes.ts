@@ -1,6 +1,6 @@
 /** The answers of the operator API, as far as the console shows them. */
 
-/** What the shards that answered hold. */
+/** The items of the shards that answered. */
 export interface Part<T> {
   items: T[];
   unavailable_shards?: string[];

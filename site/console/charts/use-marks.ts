@@ -9,7 +9,7 @@ import { SPANS, type SpanName } from "./spans.ts";
 const REFRESH_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** What changed the service within a span, and the shards whose changes are missing. */
+/** The changes of the service within a span, and the shards whose changes are missing. */
 export function useMarks(span: SpanName): { marks: Mark[]; away: string[] } {
   const hour = Math.floor(useNow().getTime() / HOUR_MS) * HOUR_MS;
   const since = new Date(hour - SPANS[span].ms).toISOString();

@@ -3,7 +3,7 @@ const FINE = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 export const count = (value: number): string => WHOLE.format(value);
 
-/** Beyond what is counted exactly the service estimates. */
+/** The service counts exactly up to a number, and estimates larger ones. */
 export const countOf = (value: number, estimated: boolean): string =>
   estimated ? `≈ ${WHOLE.format(value)}` : WHOLE.format(value);
 

@@ -32,7 +32,7 @@ function summaryOf(text: string): string {
 const WRITES =
   /\b(insert) into (\w+)|(?<!\b(?:for|key|do) )\b(update) (\w+)|\b(delete) from (\w+)/g;
 
-/** Returns the writes of a statement, such as `INSERT events INSERT waiting_deliveries`, or else what it reads. */
+/** Returns the writes of a statement, such as `INSERT events INSERT waiting_deliveries`, or else the table that it reads. */
 export function summarize(text: string): string {
   const plain = text.toLowerCase().replace(/"/g, "").replace(/\s+/g, " ").trim();
   const writes = [...plain.matchAll(WRITES)].map((match) => {
