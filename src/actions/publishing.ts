@@ -11,8 +11,11 @@ import { type Published, NO_SLOTS } from "./publication.ts";
 const KEY_WAIT_MS = 100;
 /** The same for an event that has already waited so long, together with others. */
 const KEY_WAIT_APART_MS = 10;
-/** The most batches in the database at a time. Each uses one connection. */
+/** The most statements of batches in the database at a time. Each uses one connection. */
 const BATCHES_AT_ONCE = 2;
+/** How much batches that share a statement may weigh together, in characters of data. An event counts for some in itself. */
+const SHARED_MAX = 524_288;
+const EVENT_WEIGHT = 1_024;
 /** The most runs of a batch that ends in deadlocks. */
 const TRIES_MAX = 3;
 
@@ -22,8 +25,8 @@ export interface Publishing {
 }
 
 /**
- * The ways to the one statement that publishes. Single events share it. Events with a dedupe key and batches go separately,
- * because they may have to wait for open transactions of other publishers. After a long wait the events of a statement go on
+ * The ways to the one statement that publishes. Single events share it, and so do small batches. Events with a dedupe key go
+ * separately, because they may have to wait for open transactions of other publishers. After a long wait the events of a statement go on
  * one by one, because only some of their keys are held. Events that still have to wait do so in a queue of their own, with
  * no slot reserved.
  */
@@ -40,11 +43,7 @@ export function createPublishing(
   const publishApart = batch((events: NewEvent[]) => write(events, KEY_WAIT_APART_MS), alone);
   const holderOfAll = ([event]: NewEvent[]) => event?.organizationId ?? "";
   const batches = Array.from({ length: BATCHES_AT_ONCE }, () =>
-    batch(
-      async ([events = []]: NewEvent[][]) => [await write(events, KEY_WAIT_MS)],
-      alone,
-      holderOfAll,
-    ),
+    batch(writeTogether, { ...options, max: SHARED_MAX, enough: Infinity }, holderOfAll, weightOf),
   );
   const waitForKeys = batch(
     async ([events = []]: NewEvent[][]) => [await untilNoDeadlock(events)],
@@ -78,6 +77,12 @@ export function createPublishing(
     }
   }
 
+  async function writeTogether(all: NewEvent[][]): Promise<Published[][]> {
+    const published = await write(all.flat(), KEY_WAIT_MS);
+    let from = 0;
+    return all.map(({ length }) => published.slice(from, (from += length)));
+  }
+
   function write(events: NewEvent[], keyWaitMs: number | null): Promise<Published[]> {
     const db = parts.db.within(options.patienceMs);
     return noteWrite(publishAtOnce({ ...parts, db }, events, keyWaitMs));
@@ -95,6 +100,12 @@ export function createPublishing(
       }
     }
   }
+}
+
+/** A batch with keys fills a statement, because it may have to wait. */
+function weightOf(events: NewEvent[]): number {
+  if (events.some(({ dedupeKey }) => dedupeKey !== undefined)) return SHARED_MAX;
+  return events.reduce((weight, { data }) => weight + EVENT_WEIGHT + data.length, 0);
 }
 
 /** Makes a span of each call, if its request is traced. */

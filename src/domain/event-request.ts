@@ -83,11 +83,10 @@ export function readEvent(
   const dedupeKey = readDedupeKey(given, blame);
   if (faults.length > before || organization === null || type === null || data === null)
     return null;
-  return {
-    ...{ organization, type, data },
-    ...(occurredAt && { occurredAt }),
-    ...(dedupeKey !== undefined && { dedupeKey }),
-  };
+  const event: EventRequest = { organization, type, data };
+  if (occurredAt) event.occurredAt = occurredAt;
+  if (dedupeKey !== undefined) event.dedupeKey = dedupeKey;
+  return event;
 }
 
 type Blame = (member: string, detail: string) => void;

@@ -2,7 +2,7 @@ import { FairQueue } from "./fair-queue.ts";
 import { currentSpans, inSpans, type Span } from "./tracing.ts";
 
 export interface BatchOptions {
-  /** The most calls in one batch. */
+  /** The most calls in one batch, or the most that they may weigh together. */
   max: number;
   /** A batch of this many calls starts at once. Default: `max`. */
   enough?: number;
@@ -32,6 +32,8 @@ const SHARE_AFTER_HALT = 1 / 10;
  * If more calls wait than a batch holds, those with different `holderOf` take turns. So a newcomer's call goes with the next batch,
  * however many calls of another holder came before it.
  *
+ * An item that weighs more than `max` has a batch of its own.
+ *
  * `run` returns one result for each item, in their order. If it throws, every call of that batch throws. If it takes longer
  * than `patienceMs`, its calls, the waiting ones and all new ones until it ends throw at once, so that no backlog grows. The
  * next batches get less patience until one succeeds.
@@ -47,6 +49,7 @@ export function batch<Item, Result>(
     refuse = (why) => new Error(`refused: ${why}`),
   }: BatchOptions,
   holderOf?: (item: Item) => string,
+  weightOf?: (item: Item) => number,
 ): (item: Item) => Promise<Result> {
   interface Call {
     item: Item;
@@ -97,13 +100,17 @@ export function batch<Item, Result>(
   }
 
   function takeCalls(): Call[] {
-    if (holderOf === undefined || waiting.length <= max) return waiting.splice(0, max);
+    const fits = !weightOf && (!holderOf || waiting.length <= max);
+    if (fits) return waiting.splice(0, max);
     const inTurn = new FairQueue<string, Call>();
-    for (const call of waiting.splice(0)) inTurn.add(holderOf(call.item), call);
+    for (const call of waiting.splice(0)) inTurn.add(holderOf?.(call.item) ?? "", call);
     const calls: Call[] = [];
+    let room = max;
     for (let call = inTurn.take(); call; call = inTurn.take()) {
-      if (calls.length < max) calls.push(call);
+      const weight = weightOf?.(call.item) ?? 1;
+      if (weight <= room || calls.length === 0) calls.push(call);
       else waiting.push(call);
+      room -= weight;
     }
     return calls;
   }

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../domain/event.ts";
 import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
-import { arrayText, type Columns, type Value } from "./array-text.ts";
+import { arrayText, type Value } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
 
@@ -59,23 +59,17 @@ export async function insertEvents(
   { now, leases, keys }: { now: Date; leases: EarlyLeases | null; keys: KeyTaking },
 ): Promise<(WrittenDelivery | Duplicate)[]> {
   const { slots, except, leaseId, leasedUntil } = leases ?? NO_LEASES;
-  const { events, first, duplicates } = given.some(({ event }) => event.dedupeKey !== undefined)
-    ? unlessTaken(db, given, now, keys)
-    : { events: db`new as (${selectGiven(db, given)})`, first: db``, duplicates: db`` };
-  const trace = isTraced(given) ? db`, traceparent` : db``;
+  const has = (name: Name) => given.some((one) => COLUMNS[name].of(one) !== null);
+  const table = selectGiven(db, given, [...REQUIRED, ...OPTIONAL.filter(has)]);
+  const { events, first, duplicates } = has("dedupe_key")
+    ? unlessTaken(db, table, now, keys)
+    : { events: db`new as (${table})`, first: db``, duplicates: db`` };
+  const { recipients, received } = has("subscription_id") ? namedOrListed(db) : listed(db);
+  const occurredAt = has("occurred_at") ? db`coalesce(occurred_at, ${now})` : db`${now}`;
+  const origin = db(["data", ...ORIGIN.filter(has)]);
   return db<(WrittenDelivery | Duplicate)[]>`
     with ${events},
-    recipient as (
-      select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
-        from new n
-        join subscriptions s on s.id = n.subscription_id and s.organization_id = n.organization_id
-       where s.deleted_at is null and s.auto_disabled_at is null
-      union all
-      select n.id, s.id, s.organization_id, s.url, s.sealed_secret
-        from new n
-        join subscriptions s on s.organization_id = n.organization_id and n.type = any(s.events)
-       where n.subscription_id is null and s.deleted_at is null and s.auto_disabled_at is null
-    ),
+    recipient as (${recipients}),
     delivery as (
       select encode(overlay(uuid_send(gen_random_uuid()) placing substring(uuid_send(event_id) for 8) from 1), 'hex')::uuid as id,
              r.*
@@ -89,10 +83,10 @@ export async function insertEvents(
        limit ${slots}
     ),
     event as (
-      insert into events (id, organization_id, type, occurred_at, data, request_id ${trace})
-      select id, organization_id, type, occurred_at, data, request_id ${trace}
+      insert into events (id, organization_id, type, occurred_at, ${origin})
+      select id, organization_id, type, ${occurredAt}::timestamptz, ${origin}
         from new
-       where subscription_id is null or id in (select event_id from recipient)
+      ${received}
     ),
     waiting as (
       insert into waiting_deliveries
@@ -113,41 +107,58 @@ export async function insertEvents(
 }
 
 type Fragment = Statement<unknown>;
+type Name = keyof typeof COLUMNS;
 
-/** Without traces the statement has no column for them, and costs nothing more. */
-function isTraced(given: IdentifiedEvent[]): boolean {
-  return given.some(({ event }) => event.traceparent !== undefined);
-}
-
-/** Returns the events as a table, with the columns `more`. */
-function selectGiven(
-  db: Queryable,
-  given: IdentifiedEvent[],
-  more = { value: db``, name: db`` },
-): Fragment {
-  const column = (name: keyof typeof COLUMNS) => arrayText(given.map<Value>(COLUMNS[name]));
-  const trace = isTraced(given)
-    ? { value: db`, ${column("traceparent")}::text::text[]`, name: db`, traceparent` }
-    : { value: db``, name: db`` };
-  return db`
-    select *
-      from unnest(${column("id")}::text::uuid[], ${column("organization_id")}::text::uuid[], ${column("type")}::text::text[],
-                  ${column("occurred_at")}::text::timestamptz[], ${column("data")}::text::text[],
-                  ${column("subscription_id")}::text::uuid[], ${column("request_id")}::text::text[] ${trace.value} ${more.value})
-           as n (id, organization_id, type, occurred_at, data, subscription_id, request_id ${trace.name} ${more.name})`;
+/** Returns the events as a table with these columns. */
+function selectGiven(db: Queryable, given: IdentifiedEvent[], names: Name[]): Fragment {
+  const arrays = names.map((name) => {
+    const { type, of } = COLUMNS[name];
+    return db`${arrayText(given.map<Value>(of))}::text::${db.unsafe(type)}[]`;
+  });
+  const list = arrays.reduce((before, next) => db`${before}, ${next}`);
+  return db`select * from unnest(${list}) as n (${db(names)})`;
 }
 
 const COLUMNS = {
-  id: ({ id }) => id,
-  organization_id: ({ event }) => event.organizationId,
-  type: ({ event }) => event.type,
-  occurred_at: ({ occurredAt }) => occurredAt,
-  data: ({ event }) => event.data,
-  subscription_id: ({ event }) => event.subscriptionId ?? null,
-  dedupe_key: ({ event }) => event.dedupeKey ?? null,
-  request_id: ({ event }) => event.requestId ?? null,
-  traceparent: ({ event }) => event.traceparent ?? null,
-} satisfies Columns<IdentifiedEvent>;
+  id: { type: "uuid", of: ({ id }) => id },
+  organization_id: { type: "uuid", of: ({ event }) => event.organizationId },
+  type: { type: "text", of: ({ event }) => event.type },
+  data: { type: "text", of: ({ event }) => event.data },
+  occurred_at: { type: "timestamptz", of: ({ event }) => event.occurredAt ?? null },
+  subscription_id: { type: "uuid", of: ({ event }) => event.subscriptionId ?? null },
+  dedupe_key: { type: "text", of: ({ event }) => event.dedupeKey ?? null },
+  request_id: { type: "text", of: ({ event }) => event.requestId ?? null },
+  traceparent: { type: "text", of: ({ event }) => event.traceparent ?? null },
+} satisfies Record<string, { type: string; of: (one: IdentifiedEvent) => Value }>;
+
+const REQUIRED = ["id", "organization_id", "type", "data"] as const;
+/** Columns of the events' table that say who published. */
+const ORIGIN = ["request_id", "traceparent"] as const;
+/** A statement has such a column only if one of its events has a value, because a column of nulls costs time, too. */
+const OPTIONAL = ["occurred_at", "subscription_id", "dedupe_key", ...ORIGIN] as const;
+
+/** Every active subscription of the organization that lists the type. */
+function listed(db: Queryable): { recipients: Fragment; received: Fragment } {
+  const recipients = db`
+      select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
+        from new n
+        join subscriptions s on s.organization_id = n.organization_id and n.type = any(s.events)
+       where s.deleted_at is null and s.auto_disabled_at is null`;
+  return { recipients, received: db`` };
+}
+
+/** The same, or the one subscription that an event names. */
+function namedOrListed(db: Queryable): { recipients: Fragment; received: Fragment } {
+  const recipients = db`
+      select n.id as event_id, s.id as subscription_id, s.organization_id, s.url, s.sealed_secret
+        from new n
+        join subscriptions s on s.id = n.subscription_id and s.organization_id = n.organization_id
+       where s.deleted_at is null and s.auto_disabled_at is null
+      union all
+      ${listed(db).recipients} and n.subscription_id is null`;
+  const received = db`where subscription_id is null or id in (select event_id from recipient)`;
+  return { recipients, received };
+}
 
 /**
  * The same, without events whose dedupe key is taken by an earlier event or by another of these.
@@ -157,24 +168,23 @@ const COLUMNS = {
  */
 function unlessTaken(
   db: Queryable,
-  given: IdentifiedEvent[],
+  table: Fragment,
   now: Date,
   { expired, waitMs }: KeyTaking,
 ): { events: Fragment; first: Fragment; duplicates: Fragment } {
-  const value = db`, ${arrayText(given.map(COLUMNS.dedupe_key))}::text::text[]`;
   const wait = waitMs === null ? db`` : db`, set_config('lock_timeout', ${String(waitMs)}, true)`;
   const events = db`
-    given as (${selectGiven(db, given, { value, name: db`, dedupe_key` })}),
+    given as (${table}),
     key as (
       insert into dedupe_keys as k (organization_id, key, event_id, at)
       select organization_id, dedupe_key, id, ${now}
         from (
-          select distinct on (organization_id, dedupe_key) organization_id, dedupe_key, id ${wait}
+          select organization_id, dedupe_key, min(id::text)::uuid as id ${wait}
             from given
            where dedupe_key is not null
-           order by organization_id, dedupe_key, id
+           group by organization_id, dedupe_key
+           order by organization_id, dedupe_key
         ) wanted
-       order by organization_id, dedupe_key
           on conflict (organization_id, key) do update
          set event_id = case when k.at <= ${expired} then excluded.event_id else k.event_id end,
              at = case when k.at <= ${expired} then excluded.at else k.at end

@@ -118,19 +118,3 @@ test("a publisher that waits for a key gives up its slots at the limit, and has 
   assert.deepEqual(await countOf(organization), { events: 1, deliveries: 1 });
   assert.equal((await publishAtOnce(deps, [event("other")], 20))[0]?.isDuplicate, false);
 });
-
-test("batches lock their keys in one order", async () => {
-  const { event, send } = await aPublisher();
-  const names = Array.from({ length: 200 }, (_, i) => `key-${i}`);
-  for (let round = 0; round < 5; round++) {
-    const keys = names.map((name) => `${round}-${name}`);
-    const [up, down] = await Promise.all([
-      send(...keys.map((key) => event(key))),
-      send(...keys.toReversed().map((key) => event(key))),
-    ]);
-    assert.deepEqual(
-      down.toReversed().map((one) => one.eventId),
-      up.map((one) => one.eventId),
-    );
-  }
-});

@@ -37,3 +37,39 @@ test("of events published together, only the one whose key is held waits for the
     subscriptionIds: [],
   });
 });
+
+test("batches without a key share statements, and wait for no key of another batch", async () => {
+  let statements = 0;
+  const { deps } = await createEngine(db, {
+    noteWrite: (write) => {
+      statements++;
+      return write;
+    },
+  });
+  const organizationId = await anOrganization(deps);
+  await aSubscription(deps, organizationId);
+  const event = (n: number, dedupeKey?: string): NewEvent => ({
+    ...{ organizationId, type: "vc.test.ping", data: `{"n":${n}}` },
+    ...(dedupeKey === undefined ? {} : { dedupeKey }),
+  });
+  let held: Promise<Published[]> | undefined;
+  await db.begin(async (tx) => {
+    await publish(deps, tx, [event(0, "k")]);
+    held = deps.batched.publishAll([event(1, "k"), event(2)]);
+    const others = await Promise.all(
+      [10, 20, 30, 40, 50, 60].map((n) => deps.batched.publishAll([event(n), event(n + 1)])),
+    );
+    assert.ok(statements <= 4, `two for the key and two for the others, not ${statements}`);
+    const ids = others.flat().map(({ eventId }) => eventId);
+    const stored = await db<{ data: string }[]>`
+      select data from unnest(${ids}::uuid[]) with ordinality as given (id, place) join events using (id) order by place`;
+    assert.deepEqual(
+      stored.map(({ data }) => data),
+      [10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60, 61].map((n) => `{"n":${n}}`),
+    );
+  });
+  assert.deepEqual(
+    (await held)?.map(({ isDuplicate }) => isDuplicate),
+    [true, false],
+  );
+});

@@ -91,6 +91,21 @@ test("if more calls wait than a batch holds, their holders take turns", async ()
   assert.deepEqual(batches, ["a1 a2 a3", "a4 b1 c1", "a5 b2"]);
 });
 
+test("the calls of a batch weigh at most its maximum, and a heavier one has a batch of its own", async () => {
+  const batches: number[][] = [];
+  const same = batch(
+    (items: number[]) => {
+      batches.push(items);
+      return Promise.resolve(items);
+    },
+    { max: 5, enough: Infinity },
+    undefined,
+    (item) => item,
+  );
+  assert.deepEqual(await Promise.all([2, 3, 1, 9, 1, 1].map(same)), [2, 3, 1, 9, 1, 1]);
+  assert.deepEqual(batches, [[2, 3], [1], [9], [1, 1]]);
+});
+
 test("one batch runs at a time, and calls that arrive meanwhile share the next", async () => {
   let inFlight = 0;
   let most = 0;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { test } from "node:test";
+import { publish } from "../../src/actions/publish.ts";
 import { admitKeys, insertWindows } from "../../src/postgres/admission.ts";
 import { insertApiKey } from "../../src/postgres/api-keys.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
@@ -38,7 +39,7 @@ async function notLockedAtTheMiddle(
   const ordered = ids.toSorted();
   const { working, free } = await db.begin(async (holder) => {
     await holder`
-      select from ${holder(table)} where ${holder(key)} = ${ordered[MIDDLE] ?? null} for update`;
+      select from ${holder(table)} where ${holder(key)}::text = ${ordered[MIDDLE] ?? null} for update`;
     const working = db.begin(async (tx) => {
       await tx`set local enable_sort = off`;
       await tx`set local enable_indexscan = off`;
@@ -48,7 +49,7 @@ async function notLockedAtTheMiddle(
     const free = await holder<{ id: string }[]>`
       select ${holder(key)} as id
         from ${holder(table)}
-       where ${holder(key)} = any(${ids}::uuid[])
+       where ${holder(key)}::text = any(${ids}::text[])
          for update skip locked`;
     return { working, free };
   });
@@ -152,6 +153,21 @@ test("rate windows are locked in one order", async () => {
   assert.deepEqual(
     await notLockedAtTheMiddle({ table: "rate_windows", key: "organization_id", ids }, (tx) =>
       admitKeys(tx, presented, { now: ERA, expired: ERA }),
+    ),
+    NOT_LOCKED_YET,
+  );
+});
+
+test("dedupe keys are taken in one order", async () => {
+  const organizationId = await anOrganization(deps);
+  const ids = descendingIds();
+  const events = ids.map((dedupeKey) => ({
+    ...{ organizationId, type: "vc.test.ping", data: "{}", dedupeKey },
+  }));
+  await publish(deps, db, events);
+  assert.deepEqual(
+    await notLockedAtTheMiddle({ table: "dedupe_keys", key: "key", ids }, (tx) =>
+      publish(deps, tx, events),
     ),
     NOT_LOCKED_YET,
   );
