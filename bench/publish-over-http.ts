@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { randomId } from "../src/domain/ids.ts";
 import { loadEventTypes } from "../src/event-types/load.ts";
 import { insertPlainly } from "./publish.ts";
 import { type Baseline, bareRoute } from "./support/baselines.ts";
@@ -17,7 +18,7 @@ const ADMIN_TOKEN = "bench-token-of-more-than-thirty-two-letters";
 const EVENT_TYPES = fileURLToPath(new URL("../../examples/event-types", import.meta.url));
 const BATCH = 100;
 const PER_SECOND = 1_000;
-/** Concurrent inserting connections. The service writes two batches at a time. */
+/** Concurrent inserting connections, two for each core. The service writes on two. */
 const INSERTING = 4;
 const ROUNDS = 5;
 
@@ -53,6 +54,7 @@ async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }
   const { organizationId } = one.partner;
   const ms = rig.size(700, 100);
   const rows = { events: BATCH, deliveries: 0, keys: 0, data: JSON.stringify(ORDER.data) };
+  const requestId = randomId();
   const insert: Baseline = {
     setting: `bare INSERT over ${INSERTING} connections`,
     measure: async () => {
@@ -60,7 +62,7 @@ async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }
       let batches = 0;
       const keepInserting = async () => {
         while (performance.now() < until) {
-          await insertPlainly(db, organizationId, rows);
+          await insertPlainly(db, organizationId, { ...rows, requestId });
           batches++;
         }
       };

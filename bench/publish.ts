@@ -96,7 +96,7 @@ function keyed(organizationId: string): NewEvent {
 export async function insertPlainly(
   db: Database,
   organizationId: string,
-  { events, deliveries, keys, data = DATA }: Inserted,
+  { events, deliveries, keys, data = DATA, requestId }: Inserted,
 ): Promise<void> {
   const now = new Date();
   const ids = Array.from({ length: events }, () => timeOrderedId(now));
@@ -104,12 +104,15 @@ export async function insertPlainly(
   const deliveryIds = Array.from({ length: deliveries }, () => timeOrderedId(now));
   const keyTexts = Array.from({ length: keys }, () => randomUUID());
   const subscriptionIds = deliveryIds.map(() => randomUUID());
+  const request = requestId
+    ? { name: db`, request_id`, values: db`, ${ofEach(requestId)}::text::text[]` }
+    : { name: db``, values: db`` };
   await db`
     with event as (
-      insert into events (id, organization_id, type, occurred_at, data)
+      insert into events (id, organization_id, type, occurred_at, data ${request.name})
       select *
         from unnest(${arrayText(ids)}::text::uuid[], ${ofEach(organizationId)}::text::uuid[], ${ofEach(TYPE)}::text::text[],
-                    ${ofEach(now)}::text::timestamptz[], ${ofEach(data)}::text::text[])
+                    ${ofEach(now)}::text::timestamptz[], ${ofEach(data)}::text::text[] ${request.values})
     ),
     key as (
       insert into dedupe_keys (organization_id, key, event_id, at)
@@ -122,12 +125,13 @@ export async function insertPlainly(
            as d (id, subscription_id)`;
 }
 
-/** The numbers of rows, and the data of each event. */
+/** The numbers of rows, and the data of each event and the request that publishes it. */
 interface Inserted {
   events: number;
   deliveries: number;
   keys: number;
   data?: string;
+  requestId?: string;
 }
 
 /** Returns an organization with `count` subscriptions. */

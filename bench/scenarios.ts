@@ -10,6 +10,7 @@ import { fanOut } from "./fan-out.ts";
 import { fairness } from "./fairness.ts";
 import { growth } from "./growth.ts";
 import { history } from "./history.ts";
+import { idempotency } from "./idempotency.ts";
 import { identity } from "./identity.ts";
 import { idleLatency } from "./idle-latency.ts";
 import { keys } from "./keys.ts";
@@ -32,6 +33,7 @@ export const SCENARIOS: Scenario[] = [
   drainHundred,
   drainThousands,
   accept,
+  idempotency,
   identity,
   keys,
   latency,

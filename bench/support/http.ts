@@ -17,6 +17,7 @@ export async function compareRates(
   rig: Rig,
   target: { url: string; requests: string[] },
   baseline: Baseline,
+  turns?: number,
 ) {
   const load = rig.child<Load>("load");
   let ok = 0;
@@ -30,7 +31,7 @@ export async function compareRates(
 
   await keepBusy({ warmUpMs: rig.size(2_000, 200), ms: 0 });
   const time = { warmUpMs: rig.size(200, 50), ms: rig.size(700, 100) };
-  const compared = await inTurn(baseline, () => keepBusy(time));
+  const compared = await inTurn(baseline, () => keepBusy(time), turns);
   await load.end();
   return { ok, ...compared };
 }

@@ -20,9 +20,10 @@ export interface Compared {
 export async function inTurn(
   baseline: Baseline,
   measureService: () => Promise<number>,
+  turns = ROUNDS,
 ): Promise<Compared> {
   const rounds: Omit<Compared, "measured">[] = [];
-  while (rounds.length < ROUNDS) {
+  while (rounds.length < turns) {
     const bare = await baseline.measure();
     const service = await measureService();
     rounds.push({ ratio: service / bare, service, baseline: bare });
@@ -33,5 +34,5 @@ export async function inTurn(
   const ratios = rounds.map(({ ratio }) => ratio);
   const range = `from ${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`;
   const rates = `${inThousands(middle.service)}/s; ${baseline.setting} ${inThousands(middle.baseline)}/s`;
-  return { ...middle, measured: `${rates}; of ${ROUNDS} turns ${range}` };
+  return { ...middle, measured: `${rates}; of ${turns} turns ${range}` };
 }
