@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { faultsOfRun, runLedger } from "./ledger.ts";
 import { SHORT, SHORT_SHARDS } from "./plan.ts";
+import { WAYS } from "./publications.ts";
 import { openShardServers } from "./shard-servers.ts";
 import { summarize } from "./summary.ts";
 
@@ -13,6 +14,7 @@ test("no accepted event is lost, and each key has one event, while publishers, s
   assert.equal(run.called.accepted.length, plan.events);
   assert.ok(run.publications.answers.size >= (plan.published ?? Infinity));
   assert.ok(run.publications.duplicates > 0, "answers were lost, and their keys repeated");
+  assert.deepEqual([...run.publications.byWay.keys()].sort(), [...WAYS].sort());
 });
 
 test("while one of two servers is killed, no event of four shards is lost, and the other server's organizations notice nothing", async (t) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeSync } from "node:fs";
 
-/** The ways to publish. Each uses the database differently. */
-export const WAYS = ["http", "sql", "typescript"] as const;
+/** The ways to publish. */
+export const WAYS = ["http", "command", "sql", "typescript"] as const;
 export type Way = (typeof WAYS)[number];
 
 /** A line of the publishers' journal: the events before a request, or the answer to it. */

@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import { openSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { publish } from "../../../src/actions/publish.ts";
 import { parseId } from "../../../src/domain/ids.ts";
 import { groupBy } from "../../../src/lib/group-by.ts";
 import { connect, type Queryable } from "../../../src/postgres/database.ts";
-import { ADMIN_TOKEN } from "../../support/program.ts";
+import { ADMIN_TOKEN, run } from "../../support/program.ts";
 import {
   onlyOrganizationOf,
   organizationOf,
   readPublications,
   type Way,
-  WAYS,
   write,
 } from "../publications.ts";
 import { PUBLISHED_TYPE, type PublisherOptions, WHERE } from "../publishers.ts";
@@ -31,6 +31,12 @@ const AFTER_FAILURE_MS = 100;
 /** The shares of calls whose answers are lost, and of transactions that are rolled back. */
 const LOST = 0.1;
 const ROLLED_BACK = 0.1;
+/** Each twentieth call is a command of its own, because a program takes long to start. It has one key. */
+const COMMANDS_EVERY = 20;
+const COMMAND = 1;
+/** The share of commands that are killed, and the time within which they are. */
+const COMMANDS_KILLED = 0.2;
+const COMMAND_MS = 1_000;
 /** Each tenth call has a rival: another publisher with the same keys at the same time. */
 const RIVALS_EVERY = 10;
 /** The numbers of events in a batch. */
@@ -38,14 +44,21 @@ const BATCHES = [1, 1, 1, 2, 5];
 
 /** An answer that no outage explains. */
 class Refused extends Error {}
+/** The exit status of a command line that the program refuses. */
+const INVALID = 2;
 
 type Answers = Record<string, { event: string; isDuplicate: boolean }>;
+
+const BY_WAY: Record<Way, (keys: string[]) => Promise<Answers>> = {
+  ...{ http: byHttp, command: byCommand, sql: bySql, typescript: byTypescript },
+};
 
 const options = JSON.parse(process.argv[2] ?? "") as PublisherOptions;
 const { answers: before } = readPublications(options.journalFile);
 const journal = openSync(options.journalFile, "a");
 const random = randomFrom(options.seed + before.size);
-const ways: readonly Way[] = options.databaseUrl === null ? ["http"] : WAYS;
+const ways: readonly Way[] =
+  options.databaseUrl === null ? ["http"] : ["http", "sql", "typescript"];
 const db = connect(options.databaseUrl ?? "", { max: WORKERS, name: "publishers" });
 const began = performance.now();
 
@@ -80,15 +93,16 @@ async function work(left: Iterable<[number, string[]]>): Promise<void> {
     if (keys.every((key) => before.has(key))) continue;
     await sleep((call / calls.length) * options.overMs - (performance.now() - began));
     const rivals = call % RIVALS_EVERY === 0 ? 2 : 1;
-    await Promise.all(Array.from({ length: rivals }, () => publishUntilAnswered(keys)));
+    await Promise.all(Array.from({ length: rivals }, () => publishUntilAnswered(call, keys)));
   }
 }
 
-async function publishUntilAnswered(keys: string[]): Promise<void> {
+async function publishUntilAnswered(call: number, keys: string[]): Promise<void> {
+  const isCommand = options.databaseUrl !== null && call % COMMANDS_EVERY === COMMAND;
   await untilItWorks(async () => {
-    const way = pick(random, ways);
+    const way = isCommand ? "command" : pick(random, ways);
     write(journal, { begins: keys, way, at: Date.now() });
-    const told = await { http: byHttp, sql: bySql, typescript: byTypescript }[way](keys);
+    const told = await BY_WAY[way](keys);
     if (random() < LOST) throw new Error("the answer is lost");
     note(way, told);
   });
@@ -112,9 +126,14 @@ async function untilItWorks(work: () => PromiseLike<unknown>): Promise<void> {
   }
 }
 
-async function byHttp(keys: string[]): Promise<Answers> {
+async function urlOfService(): Promise<string> {
   process.send?.(WHERE);
   const [operatorUrl] = (await once(process, "message")) as [string];
+  return operatorUrl;
+}
+
+async function byHttp(keys: string[]): Promise<Answers> {
+  const operatorUrl = await urlOfService();
   const events = keys.map((dedupe_key) => ({
     ...{ organization: organizationOf(dedupe_key), type: PUBLISHED_TYPE },
     ...{ data: { dedupe_key }, dedupe_key },
@@ -147,6 +166,22 @@ function bare(told: Told | undefined): string {
   const id = parseId("evt", told?.event_id ?? "");
   if (id === null) throw new Refused(`not an event's id: ${JSON.stringify(told)}`);
   return id;
+}
+
+async function byCommand([key = ""]: string[]): Promise<Answers> {
+  const env = { PARTNER_API_URL: await urlOfService(), PARTNER_API_TOKEN: ADMIN_TOKEN };
+  const event = ["--organization", organizationOf(key), "--type", PUBLISHED_TYPE, "--data", "{}"];
+  const child = run(["event", "publish", ...event, "--dedupe-key", key, "--json"], env);
+  const closed = once(child, "close");
+  if (random() < COMMANDS_KILLED) {
+    setTimeout(() => child.kill("SIGKILL"), random() * COMMAND_MS);
+  }
+  const [written, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [status] = (await closed) as [number | null];
+  if (status === INVALID) throw new Refused(complaint);
+  if (status !== 0) throw new Error(complaint);
+  const told = JSON.parse(written) as Told;
+  return { [key]: { event: bare(told), isDuplicate: told.duplicate } };
 }
 
 /** Each in a transaction with a row of the platform's own. The keys are in order. */
