@@ -4,7 +4,7 @@ import { publish } from "../../src/actions/publish.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import type { Published } from "../../src/actions/publication.ts";
 import { createDatabase } from "../support/database.ts";
-import { anEngineWith } from "../support/engine.ts";
+import { anEngineWith, anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 
 const db = await createDatabase();
 
