@@ -53,7 +53,7 @@ export function problemsOf(checks: readonly Check[]): Omit<Problem, "since">[] {
     }));
 }
 
-/** Returns each code once, with the earliest time. */
+/** Returns each code once, with the earliest time. Problems that stop everything come first, then the oldest. */
 export function mergeProblems(problems: readonly Problem[]): Problem[] {
   const byCode = new Map<string, Problem>();
   for (const one of problems) {
@@ -61,5 +61,8 @@ export function mergeProblems(problems: readonly Problem[]): Problem[] {
     if (known === undefined) byCode.set(one.code, one);
     else if (one.since < known.since) byCode.set(one.code, { ...known, since: one.since });
   }
-  return [...byCode.values()].sort((a, b) => (a.since < b.since ? -1 : 1));
+  const isMinor = ({ code }: Problem) => Number(!FATAL.has(code));
+  return [...byCode.values()].sort(
+    (a, b) => isMinor(a) - isMinor(b) || (a.since < b.since ? -1 : 1),
+  );
 }
