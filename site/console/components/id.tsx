@@ -40,6 +40,7 @@ export function HostLink({ host }: { host: string }) {
 
 /** Ids in order of time begin alike, so the end tells them apart. */
 export function shorten(id: string): string {
-  const [prefix = "", uuid = ""] = id.split("_");
+  const [prefix = "", uuid] = id.split("_");
+  if (uuid === undefined) return id; // A key's id.
   return `${prefix}_…${uuid.slice(-8)}`;
 }
