@@ -131,6 +131,18 @@ describe("the console of a busy system", { skip }, async () => {
     await page.getByRole("row").filter({ hasText: "cancelled" }).first().waitFor();
   });
 
+  test("the list of redeliveries follows a job that is under way", async (t) => {
+    const { page, ask, job, organization } = await open(t, DESKTOP);
+    await signIn(page, "#/redeliveries");
+    const row = page.getByRole("row").filter({ hasText: job.slice(-8) });
+    await row.getByText(`org_…${organization.slice(-8)}`).waitFor();
+    const states = row.locator(".badge");
+    await states.getByText(/^(queued|running)$/).waitFor();
+    await ask({ method: "PATCH", url: `redeliveries/${job}`, body: { state: "paused" } });
+    await states.getByText("paused").waitFor();
+    await ask({ method: "PATCH", url: `redeliveries/${job}`, body: { state: "running" } });
+  });
+
   test("an organization is closed after confirmation", async (t) => {
     const { page, ask, closing } = await open(t, DESKTOP);
     await signIn(page, `#/organizations/${closing}`);

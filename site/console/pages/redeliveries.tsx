@@ -1,5 +1,6 @@
+import { useEffect } from "preact/hooks";
 import type { Redelivery } from "../api/shapes.ts";
-import { usePages } from "../api/use-pages.ts";
+import { type Pages, usePages } from "../api/use-pages.ts";
 import { StateBadge } from "../components/badge.tsx";
 import { Button } from "../components/button.tsx";
 import { IdLink } from "../components/id.tsx";
@@ -11,8 +12,23 @@ import { Empty } from "../components/states.tsx";
 import type { Column } from "../components/table.tsx";
 import { Ago } from "../components/time.tsx";
 
+const FIRST_PAGE = 50;
+const REFRESH_MS = 3_000;
+
 const COLUMNS: Column<Redelivery>[] = [
   { title: "Job", line: 1, show: ({ id }) => <IdLink id={id} short /> },
+  {
+    title: "Deliveries",
+    wide: true,
+    show: ({ filter: { organization, subscription, state } }) => (
+      <>
+        {state ?? "dead_lettered, cancelled"}
+        <div class="under">
+          <IdLink id={subscription ?? organization ?? ""} short />
+        </div>
+      </>
+    ),
+  },
   { title: "State", line: 1, end: true, show: ({ state }) => <StateBadge state={state} /> },
   {
     title: "Done",
@@ -27,8 +43,22 @@ const COLUMNS: Column<Redelivery>[] = [
   { title: "Finished", line: 3, end: true, show: ({ finished_at }) => <Ago at={finished_at} /> },
 ];
 
+/** Reads the first page again while one of its jobs is under way. */
+function useProgress({ items, reload }: Pages<Redelivery>): void {
+  const isUnderWay =
+    items !== null &&
+    items.length <= FIRST_PAGE &&
+    items.some(({ state }) => state === "queued" || state === "running");
+  useEffect(() => {
+    if (!isUnderWay) return;
+    const timer = setInterval(reload, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isUnderWay, reload]);
+}
+
 export function RedeliveriesPage({ query }: { query: Record<string, string> }) {
-  const pages = usePages<Redelivery>("redeliveries", query);
+  const pages = usePages<Redelivery>("redeliveries", { limit: String(FIRST_PAGE), ...query });
+  useProgress(pages);
   return (
     <>
       <PageHead
