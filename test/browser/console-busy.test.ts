@@ -143,6 +143,21 @@ describe("the console of a busy system", { skip }, async () => {
     await ask({ method: "PATCH", url: `redeliveries/${job}`, body: { state: "running" } });
   });
 
+  test("filters offer the names that begin with their text", async (t) => {
+    const { page } = await open(t, DESKTOP);
+    await signIn(page, "#/deliveries");
+    for (const [label, text, offered] of [
+      ["Organization", "busy-7", "busy-7"],
+      ["Event", "vc.", "vc.test.ping"],
+      ["Receiver's host", "receiver-3.busy-7", "receiver-3.busy-7.example"],
+    ] as const) {
+      const field = page.getByRole("combobox", { name: label }).or(page.getByLabel(label));
+      await field.first().fill(text);
+      await page.locator(`datalist option[value="${offered}"]`).waitFor({ state: "attached" });
+    }
+    assert.deepEqual(await axeFindings(page), []);
+  });
+
   test("an organization is closed after confirmation", async (t) => {
     const { page, ask, closing } = await open(t, DESKTOP);
     await signIn(page, `#/organizations/${closing}`);

@@ -13,6 +13,8 @@ interface InputProps {
   min?: number;
   max?: number;
   autocomplete?: string;
+  /** Values to choose from. Others may be written, too. */
+  options?: readonly string[];
   onInput?: (event: InputEventOf<HTMLInputElement>) => void;
 }
 
@@ -21,19 +23,28 @@ export function Field({
   hint,
   type = "text",
   autocomplete = "off",
+  options = [],
   ...input
 }: { label: string; hint?: ComponentChildren } & InputProps) {
   const id = useId();
+  const list = options.length > 0 ? { list: `${id}-options` } : {};
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
-        {...({ ...input, type } as JSX.IntrinsicElements["input"])}
+        {...({ ...input, ...list, type } as JSX.IntrinsicElements["input"])}
         id={id}
         autocomplete={autocomplete}
         spellcheck={false}
         aria-describedby={hint ? `${id}-hint` : undefined}
       />
+      {options.length > 0 && (
+        <datalist id={`${id}-options`}>
+          {options.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      )}
       {hint && (
         <span class="hint" id={`${id}-hint`}>
           {hint}

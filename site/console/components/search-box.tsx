@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { call, pathOf } from "../api/call.ts";
+import { find } from "../api/find.ts";
 import type { Finds, Found } from "../api/shapes.ts";
 import { go } from "../place.ts";
 import { addressOfFound, KINDS } from "./found.ts";
@@ -129,8 +129,4 @@ export function SearchBox() {
       )}
     </div>
   );
-}
-
-function find(text: string, signal?: AbortSignal): Promise<Finds> {
-  return call("GET", pathOf("find", { q: text }), undefined, signal);
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Choice, Field, valuesOf } from "../../components/field.tsx";
+import { FoundField } from "../../components/found-field.tsx";
 import { utc } from "../../components/time-words.ts";
 import { addressOf, go } from "../../place.ts";
 import { fromLocalField, SPANS, toLocalField } from "./span.ts";
@@ -12,12 +13,13 @@ const SPAN_OPTIONS = {
   [CUSTOM]: "from … until …",
 };
 
+/** The texts, each with the kind of what is offered while one writes. */
 const TEXTS = [
-  ["organization", "Organization", "slug or org_…"],
-  ["subscription", "Subscription", "wh_…"],
-  ["event", "Event", "evt_… or type"],
-  ["host", "Receiver's host", "hooks.example.com"],
-  ["reason", "Last failure", "http_503"],
+  ["organization", "Organization", "slug or org_…", "organization"],
+  ["subscription", "Subscription", "wh_…", null],
+  ["event", "Event", "evt_… or type", "event_type"],
+  ["host", "Receiver's host", "hooks.example.com", "host"],
+  ["reason", "Last failure", "http_503", null],
 ] as const;
 
 export function Filters({ query }: { query: Record<string, string> }) {
@@ -63,15 +65,11 @@ export function Filters({ query }: { query: Record<string, string> }) {
           if (event.currentTarget.value !== CUSTOM) searchNow(event);
         }}
       />
-      {TEXTS.map(([name, label, placeholder]) => (
-        <Field
-          key={name}
-          label={label}
-          name={name}
-          placeholder={placeholder}
-          defaultValue={query[name] ?? ""}
-        />
-      ))}
+      {TEXTS.map(([name, label, placeholder, kind]) => {
+        const field = { label, name, placeholder, defaultValue: query[name] ?? "" };
+        if (kind === null) return <Field key={name} {...field} />;
+        return <FoundField key={name} kind={kind} {...field} />;
+      })}
       {span === CUSTOM && (
         <>
           <LocalTime name="from" label="From" at={query.since} />
