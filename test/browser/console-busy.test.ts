@@ -158,6 +158,25 @@ describe("the console of a busy system", { skip }, async () => {
     assert.deepEqual(await axeFindings(page), []);
   });
 
+  test("a tab that nobody sees reads nothing, and reads at once when it is seen", async (t) => {
+    const { page, subscription } = await open(t, DESKTOP);
+    await page.clock.install();
+    await signIn(page, `#/subscriptions/${subscription}`);
+    await page.getByText("Failures audit").waitFor();
+    await page.waitForLoadState("networkidle");
+    const show = (hidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"))`);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await show(true);
+    await page.clock.runFor(30_000);
+    assert.deepEqual(asked, []);
+    const again = page.waitForRequest(/subscriptions\/wh_/);
+    await show(false);
+    await again;
+  });
+
   test("an organization is closed after confirmation", async (t) => {
     const { page, ask, closing } = await open(t, DESKTOP);
     await signIn(page, `#/organizations/${closing}`);

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { call } from "./call.ts";
 import { Problem } from "./problem.ts";
+import { whenVisible } from "./when-visible.ts";
 
 const RETRY_MS = 5_000;
 
@@ -19,7 +20,10 @@ interface Known<T> {
   at: Date | null;
 }
 
-/** Reads a path of the operator API, again every `refreshMs`, and again soon while the service is away. */
+/**
+ * Reads a path of the operator API, again every `refreshMs`, and again soon while the service is away. A tab that nobody sees
+ * reads nothing.
+ */
 export function useQuery<T>(path: string | null, refreshMs?: number): Query<T> {
   const [known, setKnown] = useState<Known<T>>({ path, data: null, error: null, at: null });
   const [turn, setTurn] = useState(0);
@@ -29,8 +33,12 @@ export function useQuery<T>(path: string | null, refreshMs?: number): Query<T> {
     if (path === null) return;
     const stop = new AbortController();
     let timer: number | undefined;
+    let forget: () => void = () => undefined;
     const again = (ms: number | undefined) => {
-      if (ms !== undefined) timer = window.setTimeout(ask, ms);
+      if (ms === undefined) return;
+      timer = window.setTimeout(() => {
+        forget = whenVisible(ask);
+      }, ms);
     };
     const ask = () => {
       call<T>("GET", path, undefined, stop.signal).then(
@@ -45,9 +53,10 @@ export function useQuery<T>(path: string | null, refreshMs?: number): Query<T> {
         },
       );
     };
-    ask();
+    forget = whenVisible(ask);
     return () => {
       stop.abort();
+      forget();
       window.clearTimeout(timer);
     };
   }, [path, turn, refreshMs]);
