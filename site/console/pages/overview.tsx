@@ -39,7 +39,10 @@ export function OverviewPage() {
       {data && !isKnown(data) && (
         <Panel title="Figures">
           <Empty icon="clock" title="No figures while the database is unavailable">
-            <p>This page continues as soon as the database is available again.</p>
+            <p>
+              Processes and subscriptions are not known meanwhile, either. This page continues as
+              soon as the database is available again.
+            </p>
           </Empty>
         </Panel>
       )}
