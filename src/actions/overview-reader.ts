@@ -1,4 +1,4 @@
-import { type Problem, ProblemLog } from "../domain/overview.ts";
+import { type Problem, ProblemLog, problemsOf } from "../domain/overview.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere, isAway } from "./everywhere.ts";
 import {
@@ -49,8 +49,8 @@ export class OverviewReader {
   async readOutage(): Promise<Overview> {
     const checks = await this.#shards.settings.ownProblems();
     if (checks.some(({ code }) => code === "database")) return unknownOverview(checks);
-    const found = { code: "database", detail: "database: does not answer" };
-    return unknownOverview([...checks, ...this.#dated([found])]);
+    const found = problemsOf([{ name: "database", ok: false, detail: "it does not answer" }]);
+    return unknownOverview([...checks, ...this.#dated(found)]);
   }
 
   /** If the database is unavailable, the overview says so. That is no error. */

@@ -43,13 +43,16 @@ export class ProblemLog {
   }
 }
 
+/** What a failed check means, for those whose name says too little. */
+const MEANINGS = new Map([["database", "The database is unavailable"]]);
+
 /** Returns a problem for each failed check. */
 export function problemsOf(checks: readonly Check[]): Omit<Problem, "since">[] {
   return checks
     .filter(({ ok }) => !ok)
     .map(({ name, detail }) => ({
       code: name,
-      detail: `${name}${detail === undefined ? "" : `: ${detail}`}`,
+      detail: `${MEANINGS.get(name) ?? name}${detail === undefined ? "" : `: ${detail}`}`,
     }));
 }
 

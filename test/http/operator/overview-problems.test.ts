@@ -123,7 +123,11 @@ test("without the database the overview shows only this problem", async (t) => {
   assert.deepEqual((await ask({ url: "overview" })).body, {
     status: "down",
     problems: [
-      { code: "database", detail: "database: does not answer", since: clock().toISOString() },
+      {
+        code: "database",
+        detail: "The database is unavailable: it does not answer",
+        since: clock().toISOString(),
+      },
     ],
     now: {
       deliveries_per_second: null,
