@@ -210,7 +210,10 @@ describe("the console without its database", { skip }, async () => {
       await page.getByRole("alert").first().waitFor();
       await look(page, place);
     }
+    await visit(page, "#/organizations");
+    await page.getByRole("alert").getByText("The console keeps trying.").waitFor();
     await gate.open();
+    await page.getByText("No organization yet").waitFor();
     await visit(page, "#/overview");
     await page.getByText("Create an organization", { exact: true }).waitFor();
   });

@@ -1,9 +1,12 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { call, pathOf } from "./call.ts";
 import { Problem } from "./problem.ts";
+import { whenVisible } from "./when-visible.ts";
 import type { Page } from "./shapes.ts";
 
-/** A list of the API, read page by page. */
+const RETRY_MS = 5_000;
+
+/** A list of the API, read page by page. After a temporary error it is read again. */
 export interface Pages<T> {
   items: T[] | null;
   /** The shards that did not answer, so that their items are missing. */
@@ -31,6 +34,11 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
 
   useEffect(() => {
     const stop = new AbortController();
+    let timer: number | undefined;
+    let forget: () => void = () => undefined;
+    const again = () => {
+      forget = whenVisible(() => setTurn((before) => before + 1));
+    };
     setIsReading(true);
     call<Page<T>>("GET", asked, undefined, stop.signal)
       .then(({ items, next_cursor: cursor, unavailable_shards: away = [] }) =>
@@ -41,11 +49,16 @@ export function usePages<T>(path: string, query: Record<string, string | undefin
         setRead((last) =>
           last.path === asked ? { ...last, error } : { ...NOTHING, path: asked, error },
         );
+        if (error.isTemporary) timer = window.setTimeout(again, RETRY_MS);
       })
       .finally(() => {
         if (!stop.signal.aborted) setIsReading(false);
       });
-    return () => stop.abort();
+    return () => {
+      stop.abort();
+      forget();
+      window.clearTimeout(timer);
+    };
   }, [asked, turn]);
 
   const { cursor } = read;
