@@ -11,7 +11,7 @@ import { CopiedId, OrganizationLink } from "../components/id.tsx";
 import { List } from "../components/list.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { Panel } from "../components/panel.tsx";
-import { Empty, Failure } from "../components/states.tsx";
+import { Empty, Failure, Loading } from "../components/states.tsx";
 import { Moment } from "../components/time.tsx";
 import { useReport } from "../components/toasts.tsx";
 import { addressOf } from "../place.ts";
@@ -25,7 +25,7 @@ const PARENT = { label: "Deliveries", href: "#/deliveries" };
 export function EventPage({ id }: { id: string }) {
   const pages = usePages<Delivery>("deliveries", { event: id });
   const path = `events/${encodeURIComponent(id)}`;
-  const { data: event, error } = useQuery<EventDetail>(`${path}?data=false`);
+  const { data: event, error, reload } = useQuery<EventDetail>(`${path}?data=false`);
   const [seen, setSeen] = useState<EventDetail | null>(null);
   const mayChange = useMayChange();
   const read = async () => setSeen(await call<EventDetail>("GET", path));
@@ -41,24 +41,25 @@ export function EventPage({ id }: { id: string }) {
             <Button act={pages.reload} icon="refresh">
               Refresh
             </Button>
-            {mayChange && <ErasePayload id={id} onErased={seen ? read : pages.reload} />}
+            {mayChange && event && <ErasePayload id={id} onErased={seen ? read : pages.reload} />}
           </>
         }
       />
-      {error && <Failure error={error} />}
-      <Panel title="Event">
-        <Facts
-          of={{
-            Type: event && (
-              <a href={addressOf("deliveries", { event: event.type })}>{event.type}</a>
-            ),
-            Organization: event && <OrganizationLink slug={event.organization} />,
-            Published: event?.published_at && <Moment at={event.published_at} />,
-            Occurred: event && <Moment at={event.occurred_at} />,
-            Request: event?.request_id && <CopiedId id={event.request_id} />,
-          }}
-        />
-      </Panel>
+      {error && <Failure error={error} retry={reload} />}
+      {event === null && !error && <Loading />}
+      {event && (
+        <Panel title="Event">
+          <Facts
+            of={{
+              Type: <a href={addressOf("deliveries", { event: event.type })}>{event.type}</a>,
+              Organization: <OrganizationLink slug={event.organization} />,
+              Published: event.published_at && <Moment at={event.published_at} />,
+              Occurred: <Moment at={event.occurred_at} />,
+              Request: event.request_id && <CopiedId id={event.request_id} />,
+            }}
+          />
+        </Panel>
+      )}
       <Panel title="Deliveries" note="including redeliveries">
         <List
           name="Deliveries"
