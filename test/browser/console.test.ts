@@ -228,8 +228,9 @@ describe("the console in a browser", { skip }, async () => {
       await row.getByRole("cell", { name: text, exact: true }).waitFor();
     }
     await page.keyboard.press("/");
-    await page.keyboard.type(`vck_${keyId}`);
-    await page.getByRole("option").first().waitFor();
+    await page.keyboard.type("vc");
+    await page.getByRole("option").first().waitFor(); // The event type vc.test.ping.
+    await page.keyboard.insertText(`k_${keyId}`);
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/console#/organizations/*`);
     await page.getByRole("heading", { name: "Keys" }).waitFor();

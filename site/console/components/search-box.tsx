@@ -12,7 +12,8 @@ const PAUSE_MS = 120;
 /** Takes any id, slug, event type or host. The key `/` leads here. */
 export function SearchBox() {
   const [text, setText] = useState("");
-  const [finds, setFinds] = useState<Finds | null>(null);
+  /** What was found, and for which text. */
+  const [finds, setFinds] = useState<(Finds & { asked: string }) | null>(null);
   const { items: found = null, unavailable_shards: away = [] } = finds ?? {};
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
@@ -39,7 +40,7 @@ export function SearchBox() {
     const timer = setTimeout(() => {
       find(asked, stop.signal).then(
         (answer) => {
-          setFinds(answer);
+          setFinds({ ...answer, asked });
           setChosen(0);
         },
         () => undefined, // The next key asks again.
@@ -67,9 +68,10 @@ export function SearchBox() {
     else if (event.key === "ArrowUp") setChosen(Math.max(0, chosen - 1));
     else if (event.key === "Escape") close();
     else if (event.key === "Enter") {
-      if (found !== null) open(found[chosen]);
-      // Pasted and confirmed before the list was there.
-      else if (text.trim() !== "") void find(text.trim()).then(({ items: [first] }) => open(first));
+      const asked = text.trim();
+      if (finds?.asked === asked) open(found?.[chosen]);
+      // Pasted and confirmed before its list was there.
+      else if (asked !== "") void find(asked).then(({ items: [first] }) => open(first));
     } else return;
     event.preventDefault();
   };
