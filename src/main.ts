@@ -9,7 +9,7 @@ import { createSender } from "./delivery/sender.ts";
 import { Pace } from "./delivery/pace.ts";
 import { Slots } from "./delivery/slots.ts";
 import { createEventTypes } from "./domain/event-types.ts";
-import { randomId } from "./domain/ids.ts";
+import { type ProcessId, randomId } from "./domain/ids.ts";
 import { buildOperatorApp } from "./http/operator/app.ts";
 import { buildPartnerApp } from "./http/partner/app.ts";
 import { adminTokenPath, openAdminTokens } from "./wiring/admin-tokens.ts";
@@ -73,7 +73,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     config.role === "dispatcher" ? createEventTypes() : await openEventTypes(config);
   const connections = planConnections(config, log);
   const tokens = await openAdminTokens(config);
-  const processId = randomId();
+  const processId: ProcessId = randomId();
   const named = { id: processId, version: VERSION };
   const { tracer, close: closeTracing } = await openTracing(config.tracing, log, named);
   opened.add(closeTracing);

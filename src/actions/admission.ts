@@ -1,3 +1,4 @@
+import type { OrganizationId } from "../domain/ids.ts";
 import { hashesMatch, hashSecret, NO_HASH, parseAuthorization } from "../domain/api-key.ts";
 import { unauthenticated } from "../domain/errors.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
@@ -96,8 +97,8 @@ function tokensOf(presented: Presented[]) {
   return [...tokens.values()];
 }
 
-function windowsOf(rows: PresentedKey[]): Map<string, { openedAt: Date; used: number }> {
-  const windows = new Map<string, { openedAt: Date; used: number }>();
+function windowsOf(rows: PresentedKey[]): Map<OrganizationId, { openedAt: Date; used: number }> {
+  const windows = new Map<OrganizationId, { openedAt: Date; used: number }>();
   for (const { organizationId, openedAt, usedBefore } of rows) {
     if (openedAt === null || usedBefore === null) continue;
     windows.set(organizationId, { openedAt: new Date(openedAt), used: usedBefore });

@@ -2,13 +2,13 @@ import { formatToken, hashSecret, mintToken, parseKeyId } from "../domain/api-ke
 import { requireNoFaults, noSuch } from "../domain/errors.ts";
 import { labelFaults } from "../domain/key-label.ts";
 import { grantScopes, type Scope } from "../domain/scope.ts";
-import type { OrganizationId } from "../domain/ids.ts";
+import type { KeyId, OrganizationId } from "../domain/ids.ts";
 import { insertApiKey, revokeApiKey as revoke } from "../postgres/api-keys.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { getOrganization } from "./organizations.ts";
 
 export interface IssuedKey {
-  keyId: string;
+  keyId: KeyId;
   /** The whole token. It is never shown again. */
   token: string;
   organizationId: OrganizationId;
@@ -53,7 +53,7 @@ export async function createApiKey(
 export async function revokeApiKey(
   { db, clock }: Pick<Dependencies, "db" | "clock">,
   name: string,
-): Promise<string> {
+): Promise<KeyId> {
   const keyId = parseKeyId(name);
   const exists = keyId !== null && (await revoke(db, keyId, clock()));
   if (!exists) throw noSuch("key");

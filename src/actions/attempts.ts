@@ -2,7 +2,7 @@ import type { Attempt, Claim } from "../domain/attempt.ts";
 import { after, SKEW_MAX_MS } from "../domain/clock.ts";
 import { auditOf, type DeliveryState, INTERNAL_FAULT_DELAY_MS } from "../domain/delivery.ts";
 import { groupBy } from "../lib/group-by.ts";
-import type { AttemptId } from "../domain/ids.ts";
+import type { AttemptId, SubscriptionId } from "../domain/ids.ts";
 import type { Notice } from "../domain/notices.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {
@@ -20,8 +20,7 @@ import { publishNotices, type PublishedNotice } from "./notices.ts";
 
 /** The consequences of recorded attempts. */
 export interface Consequences {
-  /** The ids of subscriptions. */
-  disabled: string[];
+  disabled: SubscriptionId[];
   deadLettered: Attempt[];
   /** The notices about that. */
   notices: PublishedNotice[];

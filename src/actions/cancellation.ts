@@ -31,10 +31,10 @@ export function createCancelling(
   { db, clock }: { db: Database; clock: Clock },
   { max = SUBSCRIPTIONS_MAX, onCancelFailed, onCancelled }: CancellingOptions = {},
 ): Cancelling {
-  const inFlight = new Map<string, Promise<void>>();
+  const inFlight = new Map<SubscriptionId, Promise<void>>();
   let isStopping = false;
   const cancelAll = batch(
-    async (ids: string[]) => {
+    async (ids: SubscriptionId[]) => {
       try {
         for (let isSomeLeft = true; isSomeLeft && !isStopping;) {
           const cancelled = await cancelWaiting(db, ids, clock());

@@ -1,7 +1,7 @@
 import { refillMs } from "../domain/ceiling.ts";
 import { after } from "../domain/clock.ts";
 import { encodeEnvelope } from "../domain/event.ts";
-import { type SubscriptionId, randomId } from "../domain/ids.ts";
+import { type LeaseId, type SubscriptionId, randomId } from "../domain/ids.ts";
 import type { Share } from "../domain/slot-share.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import { claimDue, type ClaimedDelivery, type FoundCeiling } from "../postgres/claims.ts";
@@ -20,7 +20,7 @@ export interface Wanted {
 export interface Taken {
   claims: Claim[];
   /** The subscription of each delivery, also of those that were cancelled instead of leased. */
-  subscriptionIds: string[];
+  subscriptionIds: SubscriptionId[];
   /** The subscriptions that have used up their ceilings, and for how long not to claim for them. */
   throttled: Throttled[];
 }
@@ -37,7 +37,7 @@ export async function claimDeliveries(
 ): Promise<Taken> {
   const now = clock();
   const leasedUntil = after(now, rules.leaseMs);
-  const leaseId = randomId();
+  const leaseId: LeaseId = randomId();
   const { claimed, ceilings } = await claimDue(db, wanted, { now, leasedUntil, leaseId });
 
   // Not awaited: the claim must neither wait for a cancellation nor fail with it.

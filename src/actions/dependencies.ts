@@ -3,7 +3,7 @@ import type { EventTypes } from "../domain/event-types.ts";
 import type { KeyRing } from "../domain/sealed-secret.ts";
 import type { Problem } from "../domain/overview.ts";
 import type { Rules } from "../domain/subscription.ts";
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { KeyId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Presented, PresentedKey } from "../postgres/admission.ts";
 import type { Database } from "../postgres/database.ts";
 import type { ActivityLog } from "./activity-log.ts";
@@ -96,7 +96,7 @@ export interface Dependencies extends Parts {
     findOrganization: (name: OrganizationName) => Promise<Organization | null>;
   };
   /** The last use of each key, if it is not yet written. */
-  keysUsed: Map<string, Date>;
+  keysUsed: Map<KeyId, Date>;
   limited: Limited;
   proofs: Proofs;
 }

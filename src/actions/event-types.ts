@@ -1,3 +1,4 @@
+import type { NodeId } from "../domain/ids.ts";
 import { after } from "../domain/clock.ts";
 import {
   deleteNodes,
@@ -23,7 +24,7 @@ type Announcing = Pick<Dependencies, "db" | "clock" | "eventTypes">;
  */
 export async function announceEventTypes(
   { db, clock, eventTypes }: Announcing,
-  nodeId: string,
+  nodeId: NodeId,
 ): Promise<void> {
   const now = clock();
   await db.begin(async (tx) => {
@@ -38,7 +39,7 @@ export async function announceEventTypes(
 /** Records that this node has ended. Its types stay known until another node announces its own. */
 export async function withdrawNode(
   { db, clock }: Pick<Announcing, "db" | "clock">,
-  nodeId: string,
+  nodeId: NodeId,
 ): Promise<void> {
   await recordNodeEnded(db, nodeId, clock());
 }

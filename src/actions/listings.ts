@@ -1,6 +1,6 @@
 import { KEY_ID } from "../domain/api-key.ts";
 import type { Fault } from "../domain/errors.ts";
-import { UUID } from "../domain/ids.ts";
+import { type OrganizationId, UUID } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { SUBSCRIPTION_ORDERS } from "../domain/subscription.ts";
@@ -127,7 +127,7 @@ function refuseEmpty(organization: string | undefined, faults: Fault[]): void {
 }
 
 /** Returns null if no organization is named. Finds closed ones, too, because their history stays. */
-async function idOf(db: Dependencies["db"], organization?: string): Promise<string | null> {
+async function idOf(db: Dependencies["db"], organization?: string): Promise<OrganizationId | null> {
   if (organization === undefined) return null;
   return (await getOrganization({ db }, organization, { withClosed: true })).id;
 }

@@ -1,5 +1,5 @@
 import { PartnerError, noSuch } from "../domain/errors.ts";
-import { type DeliveryId, timeOrderedId } from "../domain/ids.ts";
+import { type DeliveryId, type SubscriptionId, timeOrderedId } from "../domain/ids.ts";
 import { type Delivery, findDelivery } from "../postgres/deliveries.ts";
 import { insertRedeliveries, lockFinished } from "../postgres/redelivery-marks.ts";
 import { findSubscriptions } from "../postgres/subscriptions.ts";
@@ -12,7 +12,7 @@ import type { Dependencies } from "./dependencies.ts";
 export async function redeliver(
   { db, clock, nudge }: Pick<Dependencies, "db" | "clock" | "nudge">,
   deliveryId: DeliveryId | null,
-  to?: string | null,
+  to?: SubscriptionId | null,
 ): Promise<Delivery> {
   const delivery = deliveryId === null ? null : await findDelivery(db, deliveryId);
   if (!delivery) throw noSuch("delivery");

@@ -1,5 +1,11 @@
 import { type Fault, PartnerError, requireNoFaults, noSuch } from "../domain/errors.ts";
-import { parseId, type RedeliveryId, timeOrderedId, UUID } from "../domain/ids.ts";
+import {
+  type SubscriptionId,
+  parseId,
+  type RedeliveryId,
+  timeOrderedId,
+  UUID,
+} from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
 import { RATE, type RequestedState, UNFINISHED_MAX } from "../domain/redelivery.ts";
 import type { Database } from "../postgres/database.ts";
@@ -128,7 +134,7 @@ export async function setRedeliveryState(
 async function readRequest(
   deps: Deps,
   { filter: query, to, rate_per_second: rate = RATE.default }: RedeliveryRequest,
-): Promise<{ filter: RedeliveryFilter; to: string | null }> {
+): Promise<{ filter: RedeliveryFilter; to: SubscriptionId | null }> {
   const faults: Fault[] = [];
   if (!Number.isInteger(rate) || rate < 1 || rate > RATE.max) {
     const detail = `must be an integer from 1 to ${RATE.max}`;
@@ -140,7 +146,11 @@ async function readRequest(
   return { filter, to: to === undefined ? null : await findTarget(deps.db, filter, to) };
 }
 
-async function findTarget(db: Database, filter: RedeliveryFilter, to: string): Promise<string> {
+async function findTarget(
+  db: Database,
+  filter: RedeliveryFilter,
+  to: string,
+): Promise<SubscriptionId> {
   const id = parseId("wh", to);
   const [subscription] = id === null ? [] : await findSubscriptions(db, [id]);
   if (subscription?.organizationId !== filter.organizationId) throw noSuch("subscription");

@@ -1,8 +1,9 @@
 import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import type { KeyId } from "./ids.ts";
 
 /** The two halves of `vck_<key_id>.<secret>`. The key id may be logged, the secret never. */
 export interface Token {
-  keyId: string;
+  keyId: KeyId;
   secret: string;
 }
 
@@ -25,7 +26,7 @@ const KEY_NAME = new RegExp(`^(?:vck_)?(?<keyId>${KEY_ID})$`);
 /** Stands in for the hash of an unknown key, so that both cases do the same work. No secret hashes to it. */
 export const NO_HASH = "0".repeat(64);
 
-export function shardOf(keyId: string): string {
+export function shardOf(keyId: KeyId): string {
   return keyId.slice(0, SHARD_LENGTH);
 }
 
@@ -49,7 +50,7 @@ export function parseAuthorization(header: string | undefined): Token | null {
 }
 
 /** The key id that an operator typed, with or without `vck_`. Null for anything else, even a whole token. */
-export function parseKeyId(name: string): string | null {
+export function parseKeyId(name: string): KeyId | null {
   return KEY_NAME.exec(name)?.groups?.["keyId"] ?? null;
 }
 

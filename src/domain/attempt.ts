@@ -1,10 +1,17 @@
-import type { AttemptId, DeliveryId, EventId, OrganizationId, SubscriptionId } from "./ids.ts";
+import type {
+  AttemptId,
+  DeliveryId,
+  EventId,
+  LeaseId,
+  OrganizationId,
+  SubscriptionId,
+} from "./ids.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** A delivery that this process may attempt until the lease ends. */
 export interface Claim {
   id: DeliveryId;
-  leaseId: string;
+  leaseId: LeaseId;
   leasedUntil: Date;
   eventId: EventId;
   type: string;

@@ -9,18 +9,28 @@ type IdPrefix = (typeof PREFIXES)[number];
 
 declare const kind: unique symbol;
 
-/** A bare UUID of one kind. The compiler refuses an id of another kind and accepts a plain string. */
-type Id<Prefix extends IdPrefix> = string & { readonly [kind]?: Prefix };
+/**
+ * An id of one kind, a bare UUID unless said. The compiler refuses an id of another kind. It accepts a plain string, because
+ * rows and the functions below are the only sources of ids, and a required mark would be a cast at each of them.
+ */
+type Id<Kind extends IdPrefix | "lease" | "key" | "node"> = string & { readonly [kind]?: Kind };
 
 export type OrganizationId = Id<"org">;
 export type SubscriptionId = Id<"wh">;
 export type EventId = Id<"evt">;
 export type DeliveryId = Id<"dlv">;
 export type AttemptId = Id<"att">;
+/** The id of a running process. */
+export type ProcessId = Id<"prc">;
 /** The id of a change by an operator. */
 export type ChangeId = Id<"chg">;
 /** The id of a redelivery job. */
 export type RedeliveryId = Id<"rdl">;
+export type LeaseId = Id<"lease">;
+/** The public half of a token. No UUID. */
+export type KeyId = Id<"key">;
+/** The id under which a process announces event types. */
+export type NodeId = Id<"node">;
 
 const FORMS = new Map<IdPrefix, RegExp>(
   PREFIXES.map((prefix) => [prefix, new RegExp(`^${prefix}_(${UUID})$`)]),

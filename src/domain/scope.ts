@@ -1,5 +1,5 @@
 import { PartnerError, type Fault } from "./errors.ts";
-import type { OrganizationId } from "./ids.ts";
+import type { KeyId, OrganizationId } from "./ids.ts";
 
 export const SCOPES = ["identity:read", "webhooks:manage"] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -23,7 +23,7 @@ export const RESERVED_SCOPES = [
 export interface Caller {
   organizationId: OrganizationId;
   slug: string;
-  keyId: string;
+  keyId: KeyId;
   scopes: readonly Scope[];
   rateLimitPerMinute: number;
 }

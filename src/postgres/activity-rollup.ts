@@ -1,3 +1,4 @@
+import type { ProcessId } from "../domain/ids.ts";
 import { COUNTERS } from "../domain/activity.ts";
 import type { Queryable } from "./database.ts";
 
@@ -18,7 +19,7 @@ export async function hasMinutesBefore(db: Queryable, horizon: Date): Promise<bo
  */
 export async function rollUpMinutes(
   db: Queryable,
-  { horizon, from, partId }: { horizon: Date; from: string; partId: string },
+  { horizon, from, partId }: { horizon: Date; from: string; partId: ProcessId },
 ): Promise<string | null> {
   const sums = COUNTERS.map((name) => `sum(${name}) as ${name}`).join(", ");
   const [answer] = await db<[{ taken: number; last: string | null }]>`

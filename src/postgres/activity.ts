@@ -4,7 +4,7 @@ import {
   type Counter,
   COUNTERS,
 } from "../domain/activity.ts";
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, ProcessId, SubscriptionId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
@@ -23,7 +23,7 @@ export const ROWS_MAX = 1_000;
 export async function upsertMinutes(
   db: Queryable,
   rows: readonly ActivityRow[],
-  processId: string,
+  processId: ProcessId,
 ): Promise<void> {
   const sorted = rows.toSorted((a, b) => (a.scope < b.scope ? -1 : 1));
   const counter = (name: Counter) => arrayText(sorted.map(({ counts }) => counts.counters[name]));

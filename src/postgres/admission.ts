@@ -1,11 +1,11 @@
 import type { Scope } from "../domain/scope.ts";
-import type { OrganizationId } from "../domain/ids.ts";
+import type { KeyId, OrganizationId } from "../domain/ids.ts";
 import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
 /** A token as a request presents it. */
 export interface Presented {
-  keyId: string;
+  keyId: KeyId;
   /** Hex. */
   secretHash: string;
 }

@@ -1,10 +1,10 @@
 import type { Scope } from "../domain/scope.ts";
-import type { OrganizationId } from "../domain/ids.ts";
+import type { KeyId, OrganizationId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /** A key as operators see it, without its hash. */
 export interface ApiKey {
-  keyId: string;
+  keyId: KeyId;
   organizationId: OrganizationId;
   organizationSlug: string;
   scopes: Scope[];
@@ -44,7 +44,7 @@ export async function listApiKeys(
   }: {
     organizationId: OrganizationId | null;
     includeRevoked: boolean;
-    after: { createdAt: Date; keyId: string } | null;
+    after: { createdAt: Date; keyId: KeyId } | null;
     limit: number;
   },
 ): Promise<ApiKey[]> {
@@ -62,7 +62,7 @@ export async function listApiKeys(
 }
 
 /** Revokes a key for good. Revoking again changes nothing. Returns false if there is no such key. */
-export async function revokeApiKey(db: Queryable, keyId: string, now: Date): Promise<boolean> {
+export async function revokeApiKey(db: Queryable, keyId: KeyId, now: Date): Promise<boolean> {
   const { count } = await db`
     update api_keys set revoked_at = coalesce(revoked_at, ${now}) where key_id = ${keyId}`;
   return count === 1;
@@ -87,7 +87,7 @@ export async function revokeKeysOf(
 /** Updates rows in one order, so that two processes cannot deadlock. */
 export async function updateLastUsed(
   db: Queryable,
-  used: (readonly [keyId: string, at: Date])[],
+  used: (readonly [keyId: KeyId, at: Date])[],
 ): Promise<void> {
   const rows = used.toSorted(([a], [b]) => (a < b ? -1 : 1));
   await db`

@@ -1,5 +1,11 @@
 import type { Ceiling } from "../domain/ceiling.ts";
-import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type {
+  DeliveryId,
+  EventId,
+  LeaseId,
+  OrganizationId,
+  SubscriptionId,
+} from "../domain/ids.ts";
 import type { Share } from "../domain/slot-share.ts";
 import type { Queryable } from "./database.ts";
 
@@ -39,7 +45,7 @@ export interface FoundCeiling extends Ceiling {
 export async function claimDue(
   db: Queryable,
   wanted: { shares: Share[]; limit: number },
-  { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: string },
+  { now, leasedUntil, leaseId }: { now: Date; leasedUntil: Date; leaseId: LeaseId },
 ): Promise<{ claimed: ClaimedDelivery[]; ceilings: FoundCeiling[] }> {
   const ids = wanted.shares.map((s) => s.subscriptionId);
   const rows = await db<(ClaimedDelivery | (FoundCeiling & { id: null }))[]>`

@@ -1,3 +1,4 @@
+import type { OrganizationId } from "../domain/ids.ts";
 import { escapeIdentifier, escapeLiteral } from "pg";
 import { STANDBY } from "./driver/client.ts";
 import { codeOf, isFull, isStale, POOLER_CURE } from "./driver/failure.ts";
@@ -26,7 +27,7 @@ export interface Database extends Queryable {
   /** The same database, for a probe that must end within `ms`. It has a connection although others have all of the pool. */
   probing: (ms: number) => Database;
   /** The same database, for the work of one organization. It gets its turn among the others, and half of the connections at most. */
-  of: (organizationId: string) => Database;
+  of: (organizationId: OrganizationId) => Database;
   /**
    * Listens on a channel, over its own connection. Null behind a pooler in transaction mode, which keeps no connection to
    * listen on.
@@ -103,7 +104,7 @@ export function connect(
         pool.begin((run) => work(createSql(traced(run))), lending()),
       within: (ms: number) => open(Math.min(endMs ?? Infinity, performance.now() + ms), holder),
       probing: (ms: number) => open(performance.now() + ms, null, true),
-      of: (organizationId: string) => open(endMs, organizationId),
+      of: (organizationId: OrganizationId) => open(endMs, organizationId),
       listen: (listener: ListenerOptions) =>
         poolMode === "transaction" ? null : new Listener(listening, listener),
       end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),

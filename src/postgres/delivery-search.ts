@@ -28,7 +28,7 @@ export interface Crowd {
 }
 
 interface Page {
-  after: string | null;
+  after: DeliveryId | null;
   limit: number;
 }
 

@@ -1,8 +1,9 @@
+import type { NodeId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 import { arrayText } from "./array-text.ts";
 
 export interface TypeAnnouncement {
-  id: string;
+  id: NodeId;
   /** The platform's types that this process knows. */
   names: readonly string[];
 }
@@ -24,14 +25,14 @@ export async function recordNode(
     on conflict (id) do update set names = excluded.names, seen_at = excluded.seen_at, ended_at = null`;
 }
 
-export async function recordNodeEnded(db: Queryable, id: string, now: Date): Promise<void> {
+export async function recordNodeEnded(db: Queryable, id: NodeId, now: Date): Promise<void> {
   await db`update event_type_nodes set ended_at = ${now} where id = ${id}`;
 }
 
 /** Deletes processes that ended or were not seen since then. */
 export async function deleteNodes(
   tx: Queryable,
-  { except, unseenSince }: { except: string; unseenSince: Date },
+  { except, unseenSince }: { except: NodeId; unseenSince: Date },
 ): Promise<void> {
   await tx`
     delete from event_type_nodes

@@ -1,5 +1,11 @@
 import type { NewEvent } from "../domain/event.ts";
-import type { DeliveryId, EventId, SubscriptionId } from "../domain/ids.ts";
+import type {
+  DeliveryId,
+  EventId,
+  LeaseId,
+  OrganizationId,
+  SubscriptionId,
+} from "../domain/ids.ts";
 import { arrayText, type Value } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
@@ -16,8 +22,8 @@ export interface EarlyLeases {
   /** The largest number, at most one for each subscription. */
   slots: number;
   /** The ids of subscriptions and organizations that get none. */
-  except: string[];
-  leaseId: string;
+  except: (SubscriptionId | OrganizationId)[];
+  leaseId: LeaseId;
   leasedUntil: Date;
 }
 

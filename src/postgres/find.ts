@@ -2,6 +2,7 @@ import type {
   AttemptId,
   DeliveryId,
   EventId,
+  KeyId,
   OrganizationId,
   RedeliveryId,
   SubscriptionId,
@@ -93,7 +94,7 @@ export async function findAttempt(
 }
 
 /** Returns the label of a key, or its scopes if it has no label. Null if absent. */
-export async function findKeyLabel(db: Queryable, keyId: string): Promise<string | null> {
+export async function findKeyLabel(db: Queryable, keyId: KeyId): Promise<string | null> {
   const [row] = await db<{ label: string }[]>`
     select o.slug || ': ' || coalesce(k.label, array_to_string(k.scopes, ' ')) as label
       from api_keys k

@@ -1,3 +1,4 @@
+import type { LeaseId } from "../domain/ids.ts";
 import type { Database, Queryable } from "./database.ts";
 
 /** A detached partition that this process exports. */
@@ -5,7 +6,7 @@ export interface HistoryExport {
   partition: string;
   /** The name of its schema, quoted where necessary. */
   schema: string;
-  leaseId: string;
+  leaseId: LeaseId;
 }
 
 /**

@@ -1,18 +1,18 @@
-import type { DeliveryId } from "../domain/ids.ts";
+import type { DeliveryId, LeaseId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /** A delivery and its lease. */
 export interface Lease {
   id: DeliveryId;
-  leaseId: string;
+  leaseId: LeaseId;
 }
 
 /**
  * Locks the deliveries whose lease is still valid, in one order. Returns each with its lease. This protects against a process
  * that slept, and that may have claimed the delivery again since.
  */
-export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<string, string>> {
-  const rows = await db<{ id: DeliveryId; lease_id: string }[]>`
+export async function lockHeld(db: Queryable, leases: Lease[]): Promise<Map<DeliveryId, LeaseId>> {
+  const rows = await db<{ id: DeliveryId; lease_id: LeaseId }[]>`
     select q.id, q.lease_id
       from unnest(${leases.map((l) => l.id)}::uuid[], ${leases.map((l) => l.leaseId)}::uuid[])
            as l (id, lease_id)

@@ -64,7 +64,7 @@ export async function countOrganizations(db: Queryable): Promise<number> {
 /** Finds an organization by bare id or by slug. Null if absent. Closed ones count as absent unless they are asked for. */
 export async function findOrganization(
   db: Queryable,
-  { id = null, slug = null }: { id?: string | null; slug?: string | null },
+  { id = null, slug = null }: { id?: OrganizationId | null; slug?: string | null },
   { withClosed = false } = {},
 ): Promise<Organization | null> {
   const [row] = await db<Organization[]>`

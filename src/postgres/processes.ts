@@ -1,11 +1,11 @@
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, ProcessId, SubscriptionId } from "../domain/ids.ts";
 import type { Problem } from "../domain/overview.ts";
 import type { ProcessRole, Seen } from "../domain/process.ts";
 import type { Queryable } from "./database.ts";
 
 /** The properties of a process that never change. */
 export interface ProcessIdentity {
-  id: string;
+  id: ProcessId;
   role: ProcessRole;
   version: string;
   host: string;
@@ -53,7 +53,7 @@ export async function recordProcess(
 }
 
 /** Records that the process ends, so that it is not missed. */
-export async function recordProcessEnded(db: Queryable, id: string, now: Date): Promise<void> {
+export async function recordProcessEnded(db: Queryable, id: ProcessId, now: Date): Promise<void> {
   await db`
     update processes
        set ended_at = ${now}, last_seen_at = ${now}, attempts_under_way = 0, organizations = '[]', slowed = '[]', problems = '[]'

@@ -119,7 +119,7 @@ export async function findJob(db: Queryable, id: RedeliveryId): Promise<Job | nu
 /** Returns jobs, newest first, after `after`. */
 export async function listJobs(
   db: Queryable,
-  { after, limit }: { after: string | null; limit: number },
+  { after, limit }: { after: RedeliveryId | null; limit: number },
 ): Promise<Job[]> {
   return db<Job[]>`
     select ${columns(db)} from redelivery_jobs

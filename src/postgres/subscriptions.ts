@@ -83,7 +83,7 @@ export type SealedSubscription = Subscription & { sealedSecret: Buffer };
 /** Returns those of the given subscriptions that are not deleted, with their sealed secrets, in no particular order. */
 export async function findSubscriptions(
   db: Queryable,
-  ids: string[],
+  ids: SubscriptionId[],
 ): Promise<SealedSubscription[]> {
   return db<SealedSubscription[]>`
     select ${subscriptionColumns(db)}, sealed_secret as "sealedSecret"
@@ -167,7 +167,7 @@ export async function deleteSubscriptionsOf(
 /** Locks the rows in one order until the transaction ends, so that their counters can be updated exactly. */
 export async function lockHealth(
   db: Queryable,
-  ids: string[],
+  ids: SubscriptionId[],
 ): Promise<(Health & { id: SubscriptionId })[]> {
   return db<(Health & { id: SubscriptionId })[]>`
     select id, consecutive_failures as "consecutiveFailures", auto_disabled_at is null and deleted_at is null as active
@@ -198,7 +198,7 @@ export interface SealedSecret {
 /** Returns sealed secrets in order of id, after `after`. */
 export async function listSealedSecrets(
   db: Queryable,
-  { after, limit }: { after: string | null; limit: number },
+  { after, limit }: { after: SubscriptionId | null; limit: number },
 ): Promise<SealedSecret[]> {
   return db<SealedSecret[]>`
     select id, sealed_secret as "sealedSecret"

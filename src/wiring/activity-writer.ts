@@ -1,3 +1,4 @@
+import type { ProcessId } from "../domain/ids.ts";
 import type { ActivityEntry, ActivityLog } from "../actions/activity-log.ts";
 import { ROWS_MAX, upsertMinutes } from "../postgres/activity.ts";
 import type { Database } from "../postgres/database.ts";
@@ -14,7 +15,7 @@ const PATIENCE_MS = 10_000;
 export function startActivityWriter(
   db: Database,
   log: ActivityLog,
-  { processId, onError }: { processId: string; onError: (error: unknown) => void },
+  { processId, onError }: { processId: ProcessId; onError: (error: unknown) => void },
 ): { stop(): Promise<void> } {
   const write = () => writeActivity(db, log, processId);
   const end = repeat(WRITE_MS, write, onError);
@@ -30,7 +31,7 @@ export function startActivityWriter(
 export async function writeActivity(
   db: Database,
   log: ActivityLog,
-  processId: string,
+  processId: ProcessId,
 ): Promise<void> {
   const entries = log.take();
   for (let written = 0; written < entries.length; written += ROWS_MAX) {

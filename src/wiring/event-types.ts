@@ -3,7 +3,7 @@ import { announceEventTypes, listUnknownSubscribed, withdrawNode } from "../acti
 import type { Dependencies } from "../actions/dependencies.ts";
 import type { Config } from "../config.ts";
 import { createEventTypes, type EventTypes } from "../domain/event-types.ts";
-import { randomId } from "../domain/ids.ts";
+import { type NodeId, randomId } from "../domain/ids.ts";
 import { loadEventTypes } from "../event-types/load.ts";
 import { repeat } from "./repeat.ts";
 
@@ -22,7 +22,7 @@ export async function startAnnouncing(
   log: Logger,
   onError: (error: unknown) => void,
 ): Promise<{ stop(): Promise<void> }> {
-  const nodeId = randomId();
+  const nodeId: NodeId = randomId();
   await announceEventTypes(deps, nodeId);
   const unknown = await listUnknownSubscribed(deps);
   if (unknown.length > 0) {

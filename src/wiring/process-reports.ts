@@ -1,3 +1,4 @@
+import type { ProcessId } from "../domain/ids.ts";
 import { hostname } from "node:os";
 import { countSlots, type Slotted } from "../delivery/reported-slots.ts";
 import type { Clock } from "../domain/clock.ts";
@@ -19,7 +20,7 @@ import { repeat } from "./repeat.ts";
 const PATIENCE_MS = 5_000;
 const HOST_LENGTH_MAX = 255;
 
-export function identify(id: string, role: ProcessRole, clock: Clock): ProcessIdentity {
+export function identify(id: ProcessId, role: ProcessRole, clock: Clock): ProcessIdentity {
   return {
     id,
     role,
