@@ -19,7 +19,6 @@ import {
 import { endStalled } from "../postgres/stalled.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { repeat } from "./repeat.ts";
-import { within } from "./within.ts";
 
 const KEYS_USED_MS = 10_000;
 const LIMITED_MS = 1_000;
@@ -36,7 +35,6 @@ export function startMaintenance(
     exportsHistory,
     retentionMs,
     standstillMs,
-    abandonMs,
     onError,
     onInUse,
     onStalled,
@@ -45,18 +43,12 @@ export function startMaintenance(
     retentionMs: number;
     /** How long a process that holds locks may stand still. */
     standstillMs: number;
-    /** How long a stop waits. Then it leaves a statement that does not end to the closing of the pool. */
-    abandonMs: number;
     onError: (error: unknown) => void;
     onInUse: () => void;
     onStalled: (sessions: number) => void;
   },
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  let isAbandoned = false;
-  const report = (error: unknown) => {
-    if (!isAbandoned) onError(error);
-  };
   const turnMs = partitionsTurnMs(retentionMs);
   const turning = { exportsHistory, onInUse, signal: stopping.signal };
   const repeated = [
@@ -75,21 +67,14 @@ export function startMaintenance(
   return {
     stop: async () => {
       stopping.abort();
-      await within(abandonMs, end()).catch(() => {
-        report(new Error("maintenance does not end, and is abandoned"));
-        isAbandoned = true;
-      });
+      await Promise.all(repeated.map((stop) => stop()));
+      await recordKeysUsed(deps).catch(onError);
+      await publishLimitNotices(deps).catch(onError);
     },
   };
 
-  async function end(): Promise<void> {
-    await Promise.all(repeated.map((stop) => stop()));
-    await recordKeysUsed(deps).catch(report);
-    await publishLimitNotices(deps).catch(report);
-  }
-
   function every(ms: number, work: () => Promise<void>): () => Promise<void> {
-    return repeat(ms, work, report);
+    return repeat(ms, work, onError);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ProcessId } from "../domain/ids.ts";
 import type { Logger } from "pino";
 import type { ActivityLog } from "../actions/activity-log.ts";
 import { countRecorded } from "../actions/counted-activity.ts";
@@ -33,6 +34,8 @@ import { Writes } from "./writes.ts";
 
 /** How long a request waits for the database. A frozen server must not fill the connection pool. */
 const REQUEST_MS = 10_000;
+/** The part of the grace after which a stop abandons the last writes. */
+const OWN_WRITES_SHARE = 4;
 
 /** The parts of the process that all shards share. */
 export interface SharedParts {
@@ -40,7 +43,7 @@ export interface SharedParts {
   destinations: Destinations;
   sender: Sender;
   slots: Slots;
-  processId: string;
+  processId: ProcessId;
   metrics: Metrics;
   tracer: Tracer;
   ownProblems: () => Promise<Problem[]>;
@@ -70,13 +73,24 @@ export async function openShard(
     writesRetention: true,
     patienceMs: REQUEST_MS,
   });
-  opened.add(close);
+  let isGivenUp = false;
+  const giveUp = async () => {
+    if (isGivenUp) return;
+    isGivenUp = true;
+    log.warn("statements do not end, and the stop abandons them");
+    await db.end({ timeout: 0 });
+  };
+  let givingUp: NodeJS.Timeout | undefined;
+  opened.add(async () => {
+    await close();
+    clearTimeout(givingUp);
+  });
   const writes = new Writes(db);
   const outage = new Outage(writes, log);
   opened.add(() => outage.stop());
   const orElse = (message: string) => (err: unknown) => {
-    if (isUnavailable(err)) outage.note(err);
-    else log.error({ err }, message);
+    if (!isUnavailable(err)) log.error({ err }, message);
+    else if (!isGivenUp) outage.note(err);
   };
 
   const { foundations, clock } = await openFoundations(config, db, {
@@ -92,7 +106,6 @@ export async function openShard(
   const { activity } = foundations;
   const { metrics, ownProblems } = parts;
   let lastRecorded: Date | null = null;
-  let isGivenUp = false;
   const dispatcher =
     config.role === "api"
       ? null
@@ -140,7 +153,6 @@ export async function openShard(
   const maintenance = startMaintenance(deps, clock, {
     ...{ exportsHistory, retentionMs: config.retentionMs },
     standstillMs: standstillMs(config),
-    abandonMs: config.shutdownGraceMs / 4,
     onInUse,
     onStalled: (sessions) => {
       log.warn(
@@ -161,10 +173,10 @@ export async function openShard(
     const announcing = await startAnnouncing(deps, log, orElse("announcing event types failed"));
     opened.add(() => announcing.stop());
   }
-  const giveUpIfAway = () =>
-    writes.check().catch(async () => {
-      isGivenUp = true;
-      await db.end({ timeout: 0 });
-    });
+  // The first step of closing. By then, requests and attempts have ended, and what is left are writes about this process.
+  opened.add(() => {
+    givingUp = setTimeout(() => void giveUp(), config.shutdownGraceMs / OWN_WRITES_SHARE);
+  });
+  const giveUpIfAway = () => writes.check().catch(giveUp);
   return { deps, clock, activity, dispatcher, outage, reporting, giveUpIfAway };
 }

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
+import { connect as open } from "../../src/postgres/database.ts";
+import { aGate } from "../support/database-gate.ts";
+import { oneShardOnly, ownersUrlOf } from "../support/placement.ts";
 import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
 import { parseAll, rawRequest } from "../support/raw-http.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -88,3 +91,30 @@ test("a second signal ends a node that drains", async (t) => {
   }
   assert.equal(program.process.exitCode, 1);
 });
+
+for (const table of ["api_keys", "activity_minutes", "processes", "event_type_nodes"]) {
+  test(`a stop gives up a write to ${table} that does not end, and its status is 0`, async (t) => {
+    const rig = await aRig(t, { SHUTDOWN_GRACE: "8s" });
+    const program = await startProgram(t, rig);
+    const { ask } = await aPartner(program, "acme");
+    await ask("/me"); // The stop writes that the key was used, and the activity.
+    const owner = open(ownersUrlOf(rig), { max: 1, name: "test owner" });
+    t.after(() => owner.end({ timeout: 1 }));
+    await owner.begin(async (tx) => {
+      await tx`lock table ${tx(table)} in share mode`;
+      assert.equal(await program.end("SIGTERM"), 0, program.complaint());
+    });
+  });
+}
+
+test(
+  "a stop gives up a database that is frozen, and its status is 0",
+  oneShardOnly("it needs a gate of its own"),
+  async (t) => {
+    const rig = await aRig(t, { SHUTDOWN_GRACE: "8s", ROLE: "api" });
+    const gate = await aGate(t, open(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
+    const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
+    gate.freeze();
+    assert.equal(await program.end("SIGTERM"), 0, program.complaint());
+  },
+);

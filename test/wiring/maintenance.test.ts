@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, isUnavailable } from "../../src/postgres/database.ts";
 import { DatabaseClock } from "../../src/wiring/database-clock.ts";
@@ -80,27 +79,6 @@ test("a turn of partitions does not wait for another process that stands still",
   assert.equal(turnedAway, 1);
 });
 
-test("a stop abandons maintenance that does not end, and what comes of it is no outage", async (t) => {
-  const { deps } = await createEngine(db);
-  const gate = await aGate(t, db, { name: "test" });
-  gate.freeze();
-  const errors: unknown[] = [];
-  const maintenance = startMaintenance({ ...deps, db: gate.db }, new DatabaseClock(gate.db), {
-    exportsHistory: false,
-    retentionMs: DAY_MS,
-    standstillMs: 2,
-    abandonMs: 1,
-    onError: (error) => errors.push((error as Error).message),
-    onInUse: () => undefined,
-    onStalled: () => undefined,
-  });
-  while (gate.dialled() === 0) await setImmediate();
-  await maintenance.stop();
-  await gate.db.end({ timeout: 0 });
-  await setImmediate();
-  assert.deepEqual(errors, ["maintenance does not end, and is abandoned"]);
-});
-
 test("another process ends the session of a process that stalled in a transaction", async (t) => {
   const { deps } = await createEngine(db);
   const stalled = await stall(await aGate(t, db, { name: "test" }), db);
@@ -109,7 +87,6 @@ test("another process ends the session of a process that stalled in a transactio
       exportsHistory: false,
       retentionMs: DAY_MS,
       standstillMs: 500,
-      abandonMs: 60_000,
       onError: reject,
       onInUse: () => undefined,
       onStalled: resolve,
