@@ -21,6 +21,7 @@ import {
 } from "../postgres/activity.ts";
 import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listNodes } from "../postgres/event-types.ts";
+import { cut } from "../lib/cut.ts";
 import { type FailingExport, findFailingExport } from "../postgres/history-exports.ts";
 import type { KnownProcess } from "../postgres/processes.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -243,6 +244,6 @@ function exportProblem(failing: FailingExport | null): Problem[] {
   if (failing === null) return [];
   const { partition, failures, failingSince, lastFailure } = failing;
   const times = failures === 1 ? "once" : `${failures} times`;
-  const detail = `EXPORT_COMMAND failed ${times} for ${partition} (${lastFailure}): expired history stays on disk. See the log.`;
+  const detail = `EXPORT_COMMAND failed ${times} for ${cut(partition)} (${cut(lastFailure)}): expired history stays on disk. See the log.`;
   return [{ code: "export", detail, since: failingSince.toISOString() }];
 }

@@ -75,7 +75,8 @@ async function untilNone(
 
 /**
  * One process at a time. It gives up on a table soon, because others queue behind us and a backup may take hours. It gives up on
- * another process, too, because that may stand still.
+ * another process, too, because that may stand still. It does so before the server looks for deadlocks, after a second, which
+ * might end a request instead.
  */
 async function turn<Rows>(db: Database, work: (tx: Queryable) => Promise<Rows>): Promise<Rows> {
   let rows: Rows | undefined;

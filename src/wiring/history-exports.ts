@@ -12,6 +12,7 @@ import type { ExportCommand } from "../config.ts";
 import { libpqVariables } from "../postgres/driver/libpq-variables.ts";
 import type { HistoryExport } from "../postgres/history-exports.ts";
 import { type Ran, runExport } from "./export-program.ts";
+import { cut } from "../lib/cut.ts";
 import { partitionsTurnMs } from "./maintenance.ts";
 import { repeat } from "./repeat.ts";
 
@@ -81,7 +82,7 @@ export async function exportNext(
   const { exported, output } =
     table === null ? FOREIGN : await runUnderLease(inTime, command, { one, table }, options);
   const result = await endExport(inTime(), one, exported);
-  tell(options.log, result, { partition: table ?? one.partition, output });
+  tell(options.log, result, { partition: table ?? cut(one.partition), output });
   return true;
 }
 

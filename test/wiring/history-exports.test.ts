@@ -127,6 +127,29 @@ for (const name of ["../../etc/cron.d/x", "--file=x", "events_20261101_000000_ex
   });
 }
 
+test("of a long name the beginning is logged and shown", async (t) => {
+  const { partition, exportOne, log, problem } = await anExport(t, "exit 0");
+  const owner = ownerOf(db);
+  await owner`drop table ${owner(partition)}`;
+  await owner.unsafe(`
+    alter table history_exports drop constraint history_exports_partition_check;
+    alter function permit_export rename to permit_true_export;
+    create function permit_export(text) returns boolean language sql return true`);
+  t.after(() =>
+    owner.unsafe(`
+      drop function permit_export;
+      alter function permit_true_export rename to permit_export;
+      delete from history_exports;
+      alter table history_exports add constraint history_exports_partition_check check (length(partition) <= 63)`),
+  );
+  await owner`update history_exports set partition = ${"x".repeat(100_000)}`;
+  await exportOne();
+  for (const text of [log.all.at(-1)?.["partition"], await problem()]) {
+    assert.match(String(text), /x{1000}…/);
+    assert.ok(String(text).length < 1_500);
+  }
+});
+
 test("a schema's name leads neither to another folder nor to an option", () => {
   const partition = "events_20261101_000000_expired";
   for (const schema of ["public", "s1", '"S 1"', '"a""b"', '"--file=x"']) {

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { cut } from "../../lib/cut.ts";
 
 interface Place {
   host: string;
@@ -33,9 +34,6 @@ export function explained(error: pg.DatabaseError): pg.DatabaseError {
   return error;
 }
 
-/** The longest text of an error that another party wrote. */
-const TEXT_MAX = 1_000;
-
 /** Cuts the texts of an error, because the server chooses their length, and they go to the log and the terminal. */
 export function shorten(error: Error): void {
   const { message, stack = "" } = error;
@@ -44,10 +42,6 @@ export function shorten(error: Error): void {
   }
   error.message = cut(message);
   error.stack = stack.replace(message, () => error.message);
-}
-
-function cut(text: string): string {
-  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
 }
 
 /** If a name has several addresses, each has its own error. */
