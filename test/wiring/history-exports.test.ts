@@ -5,11 +5,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { composeOverview, readOverview } from "../../src/actions/overview.ts";
-import {
-  EXPORT_LEASE_MS,
-  EXPORT_RETRY_MS,
-  exportedTable,
-} from "../../src/actions/history-exports.ts";
+import { EXPORT_LEASE_MS, EXPORT_RETRY_MS } from "../../src/actions/history-exports.ts";
 import { ProblemLog } from "../../src/domain/overview.ts";
 import { countExports } from "../../src/postgres/history-exports.ts";
 import { exportNext, startExporting } from "../../src/wiring/history-exports.ts";
@@ -147,16 +143,6 @@ test("of a long name the beginning is logged and shown", async (t) => {
   for (const text of [log.all.at(-1)?.["partition"], await problem()]) {
     assert.match(String(text), /x{1000}…/);
     assert.ok(String(text).length < 1_500);
-  }
-});
-
-test("a schema's name leads neither to another folder nor to an option", () => {
-  const partition = "events_20261101_000000_expired";
-  for (const schema of ["public", "s1", '"S 1"', '"a""b"', '"--file=x"']) {
-    assert.equal(exportedTable({ schema, partition }), `${schema}.${partition}`);
-  }
-  for (const schema of ["--file=x", "..", '"../x"', '"a\nb"', '"a"b"', '"\u202e"', '"', '""', ""]) {
-    assert.equal(exportedTable({ schema, partition }), null, schema);
   }
 });
 
