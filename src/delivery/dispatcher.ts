@@ -6,6 +6,7 @@ import type { SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { createDeliverer } from "./deliver.ts";
 import { Due, type DueOptions } from "./due.ts";
+import { served } from "./served.ts";
 import { Slots } from "./slots.ts";
 
 /** The organizations and failing hosts that hold slots. */
@@ -285,19 +286,4 @@ export class Dispatcher {
   #wakeIfMore(): void {
     if (this.#due.size > 0 || this.#stopping) this.#due.wakeUp.set();
   }
-}
-
-/** Returns the subscriptions that a claim reached, and whether they may have more due. `taken`: one id for each delivery. */
-function served({ shares, limit }: Wanted, taken: string[]) {
-  const claimed = new Map<string, number>();
-  for (const id of taken) claimed.set(id, (claimed.get(id) ?? 0) + 1);
-
-  const isCutShort = taken.length >= limit;
-  const last = isCutShort
-    ? shares.findLastIndex(({ subscriptionId }) => claimed.has(subscriptionId))
-    : shares.length - 1;
-  return shares.slice(0, last + 1).map(({ subscriptionId: id, share }, index) => ({
-    id,
-    mayHaveMore: claimed.get(id) === share || (isCutShort && index === last),
-  }));
 }
