@@ -96,23 +96,31 @@ async function insertDeliveries(
       from made order by id`;
 }
 
-/** Writes the hours or minutes of activity that the service would have counted. */
+/** The buckets of a busy period's histogram, which span a factor of about 60. */
+const BUCKETS = 25;
+
+/** Writes the hours or minutes of activity that the service would have counted, with latencies spread over the buckets. */
 async function insertActivity(
   db: Database,
   { since, until, period }: { since: Date; until: Date; period: "hour" | "minute" },
 ): Promise<void> {
+  const spread = (count: string) => db`
+    (select coalesce(jsonb_object_agg(10 + bucket, 1 + (${db(count)} - bucket) / ${BUCKETS}::int), '{}')
+       from generate_series(1, least(${BUCKETS}::int, ${db(count)})) as bucket)`;
   await db`
     insert into ${db(`activity_${period}s`)}
            (process_id, scope, kind, at, published, requests, rate_limited, succeeded, failed, duration_ms,
             delivered, dead_lettered, cancelled, disabled, reasons, attempt_ms, end_to_end_ms)
-    select ${randomId()}::uuid, scope, kind, start, deliveries, 0, 0, delivered, 2 * dead, 35 * delivered + 40 * dead,
+    select ${randomId()}::uuid, scope, kind, start, deliveries, case kind when 'organization' then deliveries else 0 end, 0,
+           delivered, 2 * dead, 35 * delivered + 40 * dead,
            delivered, dead, deliveries - delivered - dead, 0,
            case when dead > 0 then jsonb_build_object('http_503', 2 * dead) else '{}' end,
-           jsonb_build_object('22', 2 * dead, '26', delivered), jsonb_build_object('27', delivered)
+           ${spread("tried")}, ${spread("delivered")}
       from (
-        select k.scope, k.kind, date_bin(${`1 ${period}`}::interval, finished_at, 'epoch') as start, count(*) as deliveries,
-               count(*) filter (where state = 'delivered') as delivered,
-               count(*) filter (where state = 'dead_lettered') as dead
+        select k.scope, k.kind, date_bin(${`1 ${period}`}::interval, finished_at, 'epoch') as start,
+               count(*)::int as deliveries, sum(attempts)::int as tried,
+               count(*) filter (where state = 'delivered')::int as delivered,
+               count(*) filter (where state = 'dead_lettered')::int as dead
           from finished_deliveries f
          cross join lateral (
            values (${SERVICE_SCOPE}::uuid, 'service'), (f.organization_id, 'organization'),
