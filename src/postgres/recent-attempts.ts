@@ -2,6 +2,8 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 import type { Statement } from "./driver/statement.ts";
 
+type Fragment = Statement<unknown>;
+
 export interface RecentAttempt {
   attemptedAt: Date;
   httpStatus: number;
@@ -10,59 +12,49 @@ export interface RecentAttempt {
   durationMs: number;
 }
 
-/** Finished deliveries of a subscription to search for the newest successes. */
+/** The newest finished deliveries of a subscription, among which its successes are searched. */
 const SEARCHED_MAX = 1_000;
 
 /** The newest subscriptions of an organization whose attempts are searched. */
 const SUBSCRIPTIONS_SEARCHED = 1_000;
 
-/** Returns the newest attempts of a subscription or of an organization, newest first. */
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Returns the newest attempts of a subscription or of an organization, newest first.
+ *
+ * Failures have an index. Successes are in the rows of their deliveries, so two sets are searched: the newest deliveries, and
+ * those of the newest failures.
+ */
 export async function listRecentAttempts(
   db: Queryable,
   owner:
     { kind: "organization"; id: OrganizationId } | { kind: "subscription"; id: SubscriptionId },
   limit: number,
 ): Promise<RecentAttempt[]> {
-  if (owner.kind === "subscription") return newestOf(db, db`${owner.id}::uuid`, limit);
-  return db<RecentAttempt[]>`
-    select a.*
+  const failures = (from: Fragment, count: Fragment) => db`
+    select id, delivery_id, attempted_at, http_status, reason, duration_ms
+      from attempts
+     where subscription_id = s.id and reason is not null and id >= ${from}
+     order by id desc
+     limit ${count}`;
+  const successes = (from: Fragment, count: Fragment) => db`
+    select id, success_id, success_http_status, success_duration_ms
       from (
-        select id from subscriptions
-         where organization_id = ${owner.id} and deleted_at is null
-         order by created_at desc
-         limit ${SUBSCRIPTIONS_SEARCHED}
-      ) s
-     cross join lateral (${newestOf(db, db`s.id`, limit)}) a
-     order by a."attemptedAt" desc
-     limit ${limit}`;
-}
-
-/**
- * Failures have an index. Successes are in the rows of their deliveries, so two sets are searched: the newest deliveries, and
- * those of the newest failures.
- */
-function newestOf(
-  db: Queryable,
-  id: Statement<unknown>,
-  limit: number,
-): Statement<RecentAttempt[]> {
+        select *
+          from finished_deliveries
+         where subscription_id = s.id and id >= ${from}
+         order by id desc
+         limit ${SEARCHED_MAX}
+      ) newest
+     where state = 'delivered'
+     limit ${count}`;
   return db<RecentAttempt[]>`
-    with failed as (
-      select id, delivery_id, attempted_at, http_status, reason, duration_ms
-        from attempts
-       where subscription_id = ${id} and reason is not null
-       order by id desc
-       limit ${limit}
-    ),
-    finished as (
-      select id, state, success_id, success_http_status, success_duration_ms
-        from finished_deliveries
-       where subscription_id = ${id}
-       order by id desc
-       limit ${SEARCHED_MAX}
-    ),
+    with owned as materialized (${ownedBy(db, owner)}),
+    failed as materialized (${newestOfAll(db, failures, limit)}),
+    first_try as (${newestOfAll(db, successes, limit)}),
     succeeded as (
-      select success_id, success_http_status, success_duration_ms from finished where state = 'delivered'
+      select success_id, success_http_status, success_duration_ms from first_try
       union
       select f.success_id, f.success_http_status, f.success_duration_ms
         from (select distinct delivery_id from failed) d
@@ -76,5 +68,34 @@ function newestOf(
         select success_id, moment_of(success_id), success_http_status, null, success_duration_ms from succeeded
       ) either
      order by id desc
+     limit ${limit}`;
+}
+
+function ownedBy(db: Queryable, { kind, id }: { kind: string; id: string }): Fragment {
+  if (kind === "subscription") return db`select ${id}::uuid as id`;
+  return db`
+    select id from subscriptions
+     where organization_id = ${id} and deleted_at is null
+     order by created_at desc
+     limit ${SUBSCRIPTIONS_SEARCHED}`;
+}
+
+/**
+ * Returns the newest rows of all subscriptions in `owned`. First it reads a few of each, twice as many as are needed. Then it reads
+ * only rows that are as new as the last needed one. So it reads few rows of many subscriptions, and enough of a busy one.
+ */
+function newestOfAll(
+  db: Queryable,
+  rowsOfOne: (from: Fragment, count: Fragment) => Fragment,
+  limit: number,
+): Fragment {
+  const few = db`(select ceil(${2 * limit}::int / greatest(1.0, count(*)))::int from owned)`;
+  const last = db`
+    select f.id from owned s cross join lateral (${rowsOfOne(db`${FIRST_ID}::uuid`, few)}) f
+     order by f.id desc offset ${limit - 1} limit 1`;
+  const from = db`coalesce((${last}), ${FIRST_ID}::uuid)`;
+  return db`
+    select r.* from owned s cross join lateral (${rowsOfOne(from, db`${limit}`)}) r
+     order by r.id desc
      limit ${limit}`;
 }
