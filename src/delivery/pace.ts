@@ -19,7 +19,7 @@ export type Utilization = () => number;
 /**
  * Leaves time of a busy thread to organizations with few attempts.
  *
- * Slots do not bound attempts that end at once, for example at receivers that reset connections. Thousands of them occupy the
+ * Slots do not bound attempts that end at once, for example at receivers that answer 500 at once. Thousands of them occupy the
  * thread, and the events of all others wait for it. So while the thread is busy, a large organization may begin a limited number of
  * attempts in each window. The number halves after a busy window and grows by one after any other.
  */
