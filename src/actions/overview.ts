@@ -28,9 +28,8 @@ import type { Dependencies } from "./dependencies.ts";
 import { NODE_UNSEEN_MS } from "./event-types.ts";
 import { listKnownProcesses, mergeProcesses } from "./processes.ts";
 import { sumOf, viewAttempts } from "./views/activity.ts";
-import { type NearLimitView, viewNearLimit } from "./views/near-limit.ts";
 import { type ProcessView, viewProcess } from "./views/process.ts";
-import { type RankedView, viewRanked } from "./views/ranked-subscription.ts";
+import { type NearLimitView, type RankedView, viewNearLimit, viewRanked } from "./views/ranked.ts";
 
 /** The overview for operators. Members of `now` and `last_24h` are null while the database is unavailable. */
 export interface Overview {

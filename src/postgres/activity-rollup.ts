@@ -1,5 +1,6 @@
 import type { ProcessId } from "../domain/ids.ts";
 import { COUNTERS } from "../domain/activity.ts";
+import { countsByName } from "./activity.ts";
 import type { Queryable } from "./database.ts";
 
 /** Rows of minutes that one statement turns into hours. */
@@ -48,11 +49,7 @@ export async function rollUpMinutes(
         from (
           select scope, hour, what, name, sum(n::bigint) as total
             from hourly
-           cross join lateral (
-             select 'reasons' as what, key as name, value as n from jsonb_each_text(reasons)
-             union all select 'attempt_ms', key, value from jsonb_each_text(attempt_ms)
-             union all select 'end_to_end_ms', key, value from jsonb_each_text(end_to_end_ms)
-           ) each
+           cross join lateral (${countsByName(db)}) each
            group by scope, hour, what, name
         ) totals
        group by scope, hour, what

@@ -89,11 +89,7 @@ export async function listActivity(
         from (
           select at, what, name, sum(n::bigint) as total
             from counted
-           cross join lateral (
-             select 'reasons' as what, key as name, value as n from jsonb_each_text(reasons)
-             union all select 'attempt_ms', key, value from jsonb_each_text(attempt_ms)
-             union all select 'end_to_end_ms', key, value from jsonb_each_text(end_to_end_ms)
-           ) each
+           cross join lateral (${countsByName(db)}) each
            group by at, what, name
         ) totals
        group by at, what
@@ -105,6 +101,14 @@ export async function listActivity(
       left join merged a on a.at = s.at and a.what = 'attempt_ms'
       left join merged e on e.at = s.at and e.what = 'end_to_end_ms'
      order by s.at`;
+}
+
+/** The counts of a row by reason and by bucket. */
+export function countsByName(db: Queryable) {
+  return db`
+    select 'reasons' as what, key as name, value as n from jsonb_each_text(reasons)
+    union all select 'attempt_ms', key, value from jsonb_each_text(attempt_ms)
+    union all select 'end_to_end_ms', key, value from jsonb_each_text(end_to_end_ms)`;
 }
 
 /** Returns the sums over the whole span. */

@@ -1,4 +1,4 @@
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
 
 /** Deliveries that one statement cancels. Many more would block other statements and then exceed the time limit. */
@@ -41,17 +41,48 @@ export async function cancelWaiting(
             for update)
       returning *
     ),
-    cancelled as (
-      insert into finished_deliveries
-             (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
-      select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason,
-             lease_id
-        from gone
-    )
+    cancelled as (${keepGone(db, now)})
     -- Not the number of deleted rows: some may have been recorded just now, and more may be waiting.
     select (select count(*)::int from found) as found,
            (select json_agg(counted)
               from (select subscription_id as "subscriptionId", organization_id as "organizationId", count(*)::int as cancelled
                       from gone group by subscription_id, organization_id) counted) as counts`;
   return { counts: counts ?? [], isSomeLeft: found === CANCELLED_MAX };
+}
+
+/**
+ * Cancels waiting deliveries of an event. Returns true if some may be left. A delivery that was created with its event has an
+ * id of the same millisecond. An index holds those that were created later.
+ */
+export async function cancelWaitingOfEvent(
+  db: Queryable,
+  id: EventId,
+  now: Date,
+): Promise<boolean> {
+  const ms = id.slice(0, 13);
+  const [{ count }] = await db<[{ count: number }]>`
+    with gone as (
+      delete from waiting_deliveries
+       where id in (
+         select id from waiting_deliveries
+          where event_id = ${id}
+            and (id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`}
+                 or substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6))
+          order by id
+          limit ${CANCELLED_MAX}
+            for update)
+      returning *
+    ),
+    cancelled as (${keepGone(db, now)})
+    select count(*)::int as count from gone`;
+  return count === CANCELLED_MAX;
+}
+
+/** Writes the deleted rows into the history. */
+function keepGone(db: Queryable, now: Date) {
+  return db`
+    insert into finished_deliveries
+           (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
+    select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason, lease_id
+      from gone`;
 }

@@ -262,35 +262,27 @@ const AWAY = new Set([
 /** Connection failures and insufficient resources (disk full, too many connections). */
 const AWAY_CLASSES = new Set(["08", "53"]);
 
-/** Returns true if the statement names a table that does not exist. */
-export function hasNoTable(error: unknown): boolean {
-  return codeOf(error) === "42P01";
+function hasCode(code: string): (error: unknown) => boolean {
+  return (error) => codeOf(error) === code;
 }
+
+/** Returns true if the statement names a table that does not exist. */
+export const hasNoTable = hasCode("42P01");
 
 /** Returns true if a lock was not free in time. */
-export function isInUse(error: unknown): boolean {
-  return codeOf(error) === "55P03";
-}
+export const isInUse = hasCode("55P03");
 
 /** Returns true if the server ended a transaction to break a deadlock. */
-export function isDeadlock(error: unknown): boolean {
-  return codeOf(error) === "40P01";
-}
+export const isDeadlock = hasCode("40P01");
 
 /** Returns true if the server ended a statement that took too long. */
-export function isTimedOut(error: unknown): boolean {
-  return codeOf(error) === "57014";
-}
+export const isTimedOut = hasCode("57014");
 
 /** Returns true if the role lacks a right. */
-export function isForbidden(error: unknown): boolean {
-  return codeOf(error) === "42501";
-}
+export const isForbidden = hasCode("42501");
 
 /** Returns true if the role sees no schema: it does not exist, or the role may not use it. */
-export function hasNoSchema(error: unknown): boolean {
-  return codeOf(error) === "3F000";
-}
+export const hasNoSchema = hasCode("3F000");
 
 /** Returns true if the same statement may succeed in a moment. */
 export function isTransient(error: unknown): boolean {

@@ -210,3 +210,9 @@ function unlessTaken(
      where k.event_id <> g.id`;
   return { events, first: db`, null::uuid as "firstId"`, duplicates };
 }
+
+/** Replaces the event's data by an empty object. False if absent. */
+export async function erasePayload(db: Queryable, id: EventId): Promise<boolean> {
+  const [{ erased }] = await db<[{ erased: boolean }]>`select erase_payload(${id}) as erased`;
+  return erased;
+}

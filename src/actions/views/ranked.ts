@@ -1,7 +1,7 @@
 import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { Latency } from "../../domain/latency-histogram.ts";
-import type { RankedSubscription } from "../../postgres/activity.ts";
+import type { NearLimit, RankedSubscription } from "../../postgres/activity.ts";
 import { viewAttempts } from "./activity.ts";
 
 /** A subscription that fails often or is slow, with its numbers of the last hour. */
@@ -29,5 +29,22 @@ export function viewRanked(row: RankedSubscription): RankedView {
     attempts: row.succeeded + row.failed,
     failed: row.failed,
     ...viewAttempts([row]),
+  };
+}
+
+/** An organization that came near its rate limit in the last hour. */
+export interface NearLimitView {
+  organization: { id: string; slug: string };
+  rate_limit_per_minute: number;
+  busiest_minute: number;
+  rate_limited: number;
+}
+
+export function viewNearLimit(row: NearLimit): NearLimitView {
+  return {
+    organization: { id: publicId("org", row.id), slug: row.slug },
+    rate_limit_per_minute: row.rateLimitPerMinute,
+    busiest_minute: row.busiestMinute,
+    rate_limited: row.rateLimited,
   };
 }
