@@ -1,10 +1,8 @@
-import { constants } from "node:os";
 import { parseArgs } from "node:util";
+import { asProgram } from "../support/as-program.ts";
 import { summarize } from "../ledger/summary.ts";
 import { type Fault, FAULTS, UNFENCED } from "./cluster.ts";
 import { FULL, runFailover, SHORT, slowOf, whatIsPossible, withFaults } from "./failover.ts";
-
-const COMPLAINTS_SHOWN = 20;
 
 const { values: options } = parseArgs({
   options: {
@@ -21,16 +19,8 @@ const size = options.faults
   : await whatIsPossible(wanted);
 console.log(`npm run test:failover -- --seed ${seed} --faults ${size.faults.join()}`);
 
-const stop = new AbortController();
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(name, () => {
-    process.exitCode = 128 + constants.signals[name];
-    stop.abort(new Error(`ended by ${name}`));
-  });
-}
-
-try {
-  const { run, failovers, complaints } = await runFailover(size, seed, stop.signal);
+await asProgram(async (signal) => {
+  const { run, failovers, complaints } = await runFailover(size, seed, signal);
   complaints.push(...slowOf(failovers));
   console.log(summarize({ ...size.plan, seed }, run));
   for (const { fault, awayMs, recoveryMs } of failovers) {
@@ -38,13 +28,8 @@ try {
       `${fault.padEnd(10)}  new after ${awayMs} ms, a request succeeded ${recoveryMs} ms later`,
     );
   }
-  for (const complaint of complaints.slice(0, COMPLAINTS_SHOWN)) console.log(complaint);
-  process.exitCode = complaints.length === 0 ? 0 : 1;
-} catch (error) {
-  console.error(error);
-  process.exitCode ??= 1;
-}
-process.exit(); // An aborted run may still wait for something.
+  return complaints;
+});
 
 function readFaults(text: string): Fault[] {
   return text.split(",").map((name) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { problemCheck } from "../support/problems.ts";
+import { aCheckedApi } from "../support/problems.ts";
 import { converse, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
@@ -78,10 +78,8 @@ const AMBIGUOUS: Record<string, Attack> = {
 };
 
 test("a request with an ambiguous end or target is refused, and its connection ends", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base, check } = await aCheckedApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
-  const check = await problemCheck(api);
 
   for (const [what, { line = post, headers = [], body = "" }] of Object.entries(AMBIGUOUS)) {
     const hosts = what === "an invalid host" ? [] : [HOST];
@@ -154,10 +152,8 @@ test("an upgrade request is served as a normal request and closes its connection
 });
 
 test("too many headers are refused, and none is dropped silently", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base, check } = await aCheckedApi(t, db);
   const { authorization } = await api.aKeyWith();
-  const check = await problemCheck(api);
   const key = `Authorization: ${authorization}`;
   const fill = (count: number) => Array.from({ length: count }, () => "a:");
 

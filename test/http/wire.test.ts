@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { ask, problemCheck } from "../support/problems.ts";
+import { aCheckedApi, ask, problemCheck } from "../support/problems.ts";
 import { converse, rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
@@ -14,11 +14,9 @@ const WEBHOOKS = "/api/v1/partner/webhooks";
 const HOST = "Host: localhost";
 
 test("invalid HTTP gets an error in the same shape as all others", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base, check } = await aCheckedApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const auth = `Authorization: ${authorization}`;
-  const check = await problemCheck(api);
 
   const malformed: Record<string, string> = {
     "a line that is not a request": "hello\r\n\r\n",
@@ -72,10 +70,8 @@ test("invalid HTTP gets an error in the same shape as all others", async (t) => 
 });
 
 test("two Authorization headers, or two tokens in one, are refused", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base, check } = await aCheckedApi(t, db);
   const { token } = await api.aKeyWith();
-  const check = await problemCheck(api);
   const good = `Authorization: Bearer ${token}`;
 
   const refused = [
@@ -95,9 +91,7 @@ test("two Authorization headers, or two tokens in one, are refused", async (t) =
 });
 
 test("headers over 16 KiB are refused, and the client can read the error", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const check = await problemCheck(api);
+  const { base, check } = await aCheckedApi(t, db);
   for (const size of [17_000, 20_000, 200_000, 10_000_000]) {
     const bytes = rawRequest(`GET ${ME} HTTP/1.1`, [HOST, `X-Big: ${"x".repeat(size)}`]);
     check(await sendRaw(base, bytes), "headers_too_large");
@@ -107,10 +101,8 @@ test("headers over 16 KiB are refused, and the client can read the error", async
 });
 
 test("a body over 64 KiB is refused in any framing, and the client can read the error", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base, check } = await aCheckedApi(t, db);
   const { authorization } = await api.aKeyWith("webhooks:manage");
-  const check = await problemCheck(api);
   const head = [HOST, `Authorization: ${authorization}`, "Content-Type: application/json"];
 
   for (const size of [65_537, 70_000, 1_000_000, 10_000_000]) {
@@ -130,9 +122,7 @@ test("a body over 64 KiB is refused in any framing, and the client can read the 
 });
 
 test("the key is checked before the body is read", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const check = await problemCheck(api);
+  const { base, check } = await aCheckedApi(t, db);
   const head = [HOST, "Content-Type: application/json", "Content-Length: 50"];
   const answer = await sendRaw(base, rawRequest(`POST ${WEBHOOKS} HTTP/1.1`, head));
   check(answer, "unauthenticated");

@@ -1,5 +1,5 @@
-import { constants } from "node:os";
 import { parseArgs } from "node:util";
+import { asProgram } from "../support/as-program.ts";
 import { hitsOf } from "./balance.ts";
 import { faultsOfRun, runLedger } from "./ledger.ts";
 import { faultsOfP99, percentile } from "./neighbours.ts";
@@ -7,7 +7,6 @@ import { FULL, FULL_SHARDS, type Plan, SHORT, SHORT_SHARDS } from "./plan.ts";
 import { openShardServers } from "./shard-servers.ts";
 import { summarize } from "./summary.ts";
 
-const FAULTS_SHOWN = 20;
 const SEEDS = 2 ** 31;
 
 const { values: options } = parseArgs({
@@ -30,28 +29,15 @@ const repeat = [
 ];
 console.log(["npm run test:ledger -- --seed", seed, ...repeat].join(" "));
 
-const stop = new AbortController();
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.on(name, () => {
-    process.exitCode = 128 + constants.signals[name];
-    stop.abort(new Error(`ended by ${name}`));
-  });
-}
-
-try {
+await asProgram(async (signal) => {
   const began = performance.now();
-  const faults = await (shards > 1 ? ofShards() : ofOneDatabase());
+  const faults = await (shards > 1 ? ofShards(signal) : ofOneDatabase(signal));
   console.log(`${Math.round((performance.now() - began) / 1000)} s`);
-  for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(fault);
-  process.exitCode = faults.length === 0 ? 0 : 1;
-} catch (error) {
-  console.error(error);
-  process.exitCode ??= 1;
-}
-process.exit(); // An aborted run may still wait for something.
+  return faults;
+});
 
-async function ofOneDatabase(): Promise<string[]> {
-  const run = await runLedger(plan, stop.signal);
+async function ofOneDatabase(signal: AbortSignal): Promise<string[]> {
+  const run = await runLedger(plan, signal);
   console.log(summarize(plan, run));
   const faults = faultsOfRun(run);
   if (hitsOf(run.balance, "kill") === 0) faults.push("no kill hit an attempt in progress");
@@ -61,11 +47,11 @@ async function ofOneDatabase(): Promise<string[]> {
 }
 
 /** The same load without a kill and with kills of one server. The organizations of the other server are compared; their p99 is judged with `--p99`. */
-async function ofShards(): Promise<string[]> {
+async function ofShards(signal: AbortSignal): Promise<string[]> {
   const faults: string[] = [];
   const p99: number[] = [];
   for (const databaseKills of [0, plan.databaseKills]) {
-    const run = await runLedger({ ...plan, databaseKills }, stop.signal, (afterwards, folder) =>
+    const run = await runLedger({ ...plan, databaseKills }, signal, (afterwards, folder) =>
       openShardServers(afterwards, folder, { count: shards, victim: seed % 2 }),
     );
     console.log(summarize(plan, run));

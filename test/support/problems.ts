@@ -3,7 +3,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import { PROBLEMS, type Problem } from "../../src/http/problem.ts";
-import { BASE_URL, type PartnerApi } from "./partner-api.ts";
+import type { TestContext } from "node:test";
+import type { Database } from "../../src/postgres/database.ts";
+import { BASE_URL, type PartnerApi, startPartnerApi } from "./partner-api.ts";
 
 const MEMBERS = ["code", "detail", "request_id", "status", "title", "type"];
 
@@ -40,6 +42,12 @@ export async function problemCheck(
     assert.equal(problem.request_id, headers["x-request-id"]);
     return problem;
   };
+}
+
+/** The partners' listener on a port, and a check of its errors. */
+export async function aCheckedApi(t: TestContext, db: Database) {
+  const api = startPartnerApi(t, db);
+  return { api, base: await api.listen(), check: await problemCheck(api) };
 }
 
 /** Requests over HTTP. A body that is not text is sent as JSON. */
