@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { DATA_BYTES_MAX } from "../../src/domain/event-request.ts";
 import { OWN_EVENT_TYPES } from "../../src/domain/event-types.ts";
 import { EVENTS_LENGTH_MAX } from "../../src/domain/subscription.ts";
+import { ANSWER_KEPT_MS, IDEMPOTENCY_KEY_RULE } from "../../src/domain/idempotency-key.ts";
+import { BODY_BYTES_MAX, HEAD_BYTES_MAX } from "../../src/http/limits.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import { downloads } from "../../site/downloads.ts";
 import { openApiDocument } from "../../site/generated/openapi-document.ts";
@@ -133,8 +135,15 @@ test("the list for language models has every page with its summary", () => {
   }
 });
 
-test("the limits page has the largest payload and the longest list of types", () => {
+test("the limits page has the largest sizes of requests and deliveries", () => {
   const { html } = page("limits");
-  assert.ok(html.includes(`${DATA_BYTES_MAX / 1024} KiB`));
-  assert.ok(html.includes(`${EVENTS_LENGTH_MAX.toLocaleString("en")} characters`));
+  for (const cell of [
+    `${BODY_BYTES_MAX / 1024} KiB`,
+    `${HEAD_BYTES_MAX / 1024} KiB, 1,000 of them`,
+    `${DATA_BYTES_MAX / 1024} KiB of JSON`,
+    `${EVENTS_LENGTH_MAX.toLocaleString("en")} characters in all, with a comma between two types`,
+    `${IDEMPOTENCY_KEY_RULE.replace("must be ", "")}; known for ${ANSWER_KEPT_MS / 3_600_000} hours`,
+  ]) {
+    assert.ok(html.includes(`<td>${cell}</td>`), cell);
+  }
 });

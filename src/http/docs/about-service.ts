@@ -5,7 +5,7 @@ import { escapeHtml } from "./markup.ts";
 export interface AboutService {
   /** An e-mail address or a URL. Null: none is shown. */
   contact: string | null;
-  /** Addresses and blocks that deliveries come from. Empty: none are shown. */
+  /** Addresses and blocks that deliveries come from. Empty: partners have to ask. */
   egressShown: readonly string[];
 }
 
@@ -49,12 +49,11 @@ export function fillAbout(
       contact === null ? "" : paragraph(`Contact: ${link(hrefOf(contact), contact)}`),
     )
     .replace(ABOUT.egress, () =>
-      egressShown.length === 0
-        ? ""
-        : paragraph(
-            `Deliveries come from ${egressShown.map(code).join(", ")}. If a firewall protects your receiver, let these addresses in. ` +
-              "An address proves nothing: still verify every delivery.",
-          ),
+      paragraph(
+        egressShown.length === 0
+          ? "Ask the operator of the service for these addresses."
+          : `Deliveries come from ${egressShown.map(code).join(", ")}.`,
+      ),
     );
   return isText ? `${filled.trimEnd()}\n` : filled;
 }

@@ -221,10 +221,12 @@ test("the documentation shows contact and egress addresses only if the operator 
   const silent = startWithDocs(t);
   const plain = (await silent.inject({ url: "/docs/deliveries" })).body;
   assert.doesNotMatch(plain, /Contact:|Deliveries come from|<!--/);
+  assert.match(plain, /<p>Ask the operator of the service for these addresses\.<\/p>/);
 
   const about = { contact: "partners@example.com", egressShown: ["203.0.113.7", "2001:db8::/64"] };
   const telling = startWithDocs(t, { options: { about } });
   const deliveries = (await telling.inject({ url: "/docs/deliveries" })).body;
+  assert.doesNotMatch(deliveries, /Ask the operator of the service for these/);
   assert.match(deliveries, /come from <code>203\.0\.113\.7<\/code>, <code>2001:db8::\/64<\/code>/);
   for (const { path } of PAGES) {
     const { body } = await telling.inject({ url: path });
