@@ -10,7 +10,7 @@ import zipfile
 
 output, folder, written, path = sys.argv[1:]
 with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as source:
-    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(output, "w") as packed:
         for member in source:
             if member.isfile():
                 text = source.extractfile(member).read().decode().replace(written, path)

@@ -16,6 +16,9 @@ interface GoModule {
   writeGoModule: (root: string, folder: string, path: string) => Promise<string>;
 }
 const { goModule, writeGoModule } = (await import(join(ROOT, "scripts/go-module.js"))) as GoModule;
+const { isBuilt } = (await import(join(ROOT, "scripts/compile.js"))) as {
+  isBuilt: (root: string) => boolean;
+};
 const run = promisify(execFile);
 const WRITTEN = goModule(ROOT, {});
 const PUBLISHED = "github.com/acme/partner-webhook";
@@ -25,6 +28,17 @@ test("GO_MODULE is the path of the Go module, if it can be one", () => {
   assert.equal(goModule(ROOT, { GO_MODULE: "" }), WRITTEN);
   for (const path of ["webhook", "https://github.com/a/b", "github.com", "github.com/a b"]) {
     assert.throws(() => goModule(ROOT, { GO_MODULE: path }), /GO_MODULE must be like/, path);
+  }
+});
+
+test("a build without GO_MODULE is not the build of a release", () => {
+  const root = ROOT.replace(/\/$/, "");
+  assert.ok(isBuilt(root));
+  process.env["GO_MODULE"] = PUBLISHED;
+  try {
+    assert.ok(!isBuilt(root));
+  } finally {
+    delete process.env["GO_MODULE"];
   }
 });
 
