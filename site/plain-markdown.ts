@@ -1,5 +1,6 @@
 import { ABOUT } from "../src/http/docs/about-service.ts";
 import { DOCS_BASE_URL } from "../src/http/docs/manifest.ts";
+import { downloadOf } from "./downloads.ts";
 import { infoOf } from "./info.ts";
 import type { PageSource } from "./pages.ts";
 import { readSource } from "./source.ts";
@@ -23,5 +24,10 @@ function fence(lang: string, written: string): string {
   const { language, title, file } = infoOf({ lang });
   const code = file === undefined ? written : `${readSource(file).trimEnd()}\n`;
   const block = `\`\`\`${language}\n${code}\`\`\``;
-  return title === undefined ? block : `**${title}**\n\n${block}\n`;
+  const name = file === undefined ? undefined : downloadOf(file);
+  const head = [
+    ...(title === undefined ? [] : [`**${title}**`]),
+    ...(name === undefined ? [] : [`[${name}](/docs/files/${name})`]),
+  ].join(" ");
+  return head === "" ? block : `${head}\n\n${block}\n`;
 }

@@ -123,7 +123,10 @@ test("each page is available as Markdown, with included files, absolute addresse
     assert.ok(markdown.startsWith(`# ${title}\n\n`), path);
     assert.doesNotMatch(markdown, / file=|^:::|^<\w|\]\(\/docs/m, path);
   }
-  assert.match(page("verifying").markdown, /\*\*Go\*\*\n\n```go\npackage webhook\n/);
+  assert.match(
+    page("verifying").markdown,
+    /^\*\*Go\*\* \[verify\.go\]\(https:\/\/partners\.example\.com\/docs\/files\/verify\.go\)\n\n```go\npackage webhook\n/m,
+  );
 });
 
 test("the list for language models has every page with its summary", () => {
