@@ -35,8 +35,6 @@ export interface KeyTaking {
   waitMs: number | null;
 }
 
-const NO_LEASES = { slots: 0, except: [], leaseId: null, leasedUntil: null };
-
 export interface WrittenDelivery {
   id: DeliveryId;
   eventId: EventId;
@@ -64,7 +62,7 @@ export async function insertEvents(
   given: IdentifiedEvent[],
   { now, leases, keys }: { now: Date; leases: EarlyLeases | null; keys: KeyTaking },
 ): Promise<(WrittenDelivery | Duplicate)[]> {
-  const { slots, except, leaseId, leasedUntil } = leases ?? NO_LEASES;
+  const lease = leases && leases.slots > 0 ? leaseSome(db, leases) : leaseNone(db);
   const has = (name: Name) => given.some((one) => COLUMNS[name].of(one) !== null);
   const table = selectGiven(db, given, [...REQUIRED, ...OPTIONAL.filter(has)]);
   const { events, first, duplicates } = has("dedupe_key")
@@ -81,13 +79,7 @@ export async function insertEvents(
              r.*
         from recipient r
     ),
-    leased as (
-      select distinct on (subscription_id) id
-        from delivery
-       where not array[subscription_id, organization_id] && ${arrayText(except)}::text::uuid[]
-         and not exists (select from subscription_ceilings c where c.subscription_id = delivery.subscription_id)
-       limit ${slots}
-    ),
+    ${lease.table}
     event as (
       insert into events (id, organization_id, type, occurred_at, ${origin})
       select id, organization_id, type, ${occurredAt}::timestamptz, ${origin}
@@ -96,20 +88,50 @@ export async function insertEvents(
     ),
     waiting as (
       insert into waiting_deliveries
-             (id, event_id, subscription_id, organization_id, created_at, due_at, lease_id, leased_until)
-      select d.id, event_id, subscription_id, organization_id, ${now}, ${now},
-             case when l.id is not null then ${leaseId}::uuid end,
-             case when l.id is not null then ${leasedUntil}::timestamptz end
+             (id, event_id, subscription_id, organization_id, created_at, due_at ${lease.columns})
+      select d.id, event_id, subscription_id, organization_id, ${now}, ${now} ${lease.values}
         from delivery d
-        left join leased l on l.id = d.id
+        ${lease.join}
     )
-    select d.id, event_id as "eventId", subscription_id as "subscriptionId",
-           case when l.id is not null then url end as url,
-           case when l.id is not null then sealed_secret end as "sealedSecret"
-           ${first}
+    select d.id, event_id as "eventId", subscription_id as "subscriptionId", ${lease.told} ${first}
       from delivery d
-      left join leased l on l.id = d.id
+      ${lease.join}
     ${duplicates}`;
+}
+
+/** The parts of the statement that give some of the deliveries a lease. */
+interface LeaseParts {
+  table: Fragment;
+  columns: Fragment;
+  values: Fragment;
+  join: Fragment;
+  told: Fragment;
+}
+
+function leaseSome(
+  db: Queryable,
+  { slots, except, leaseId, leasedUntil }: EarlyLeases,
+): LeaseParts {
+  const table = db`
+    leased as (
+      select distinct on (subscription_id) id
+        from delivery
+       where not array[subscription_id, organization_id] && ${arrayText(except)}::text::uuid[]
+         and not exists (select from subscription_ceilings c where c.subscription_id = delivery.subscription_id)
+       limit ${slots}
+    ),`;
+  const values = db`, case when l.id is not null then ${leaseId}::uuid end,
+             case when l.id is not null then ${leasedUntil}::timestamptz end`;
+  const told = db`case when l.id is not null then url end as url,
+           case when l.id is not null then sealed_secret end as "sealedSecret"`;
+  const join = db`left join leased l on l.id = d.id`;
+  return { table, columns: db`, lease_id, leased_until`, values, join, told };
+}
+
+/** Without a free slot, the joins would take a fifth of the time of one event. */
+function leaseNone(db: Queryable): LeaseParts {
+  const told = db`null::text as url, null::bytea as "sealedSecret"`;
+  return { table: db``, columns: db``, values: db``, join: db``, told };
 }
 
 type Fragment = Statement<unknown>;
