@@ -43,7 +43,7 @@ export class ProblemLog {
   }
 }
 
-/** What a failed check means, for those whose name says too little. */
+/** The meaning of failed checks whose name says too little. */
 const MEANINGS = new Map([["database", "The database is unavailable"]]);
 
 /** Returns a problem for each failed check. */

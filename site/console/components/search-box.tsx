@@ -12,7 +12,7 @@ const PAUSE_MS = 120;
 /** Takes any id, slug, event type or host. The key `/` leads here. */
 export function SearchBox() {
   const [text, setText] = useState("");
-  /** What was found, and for which text. */
+  /** The things that were found, and the text that was searched for. */
   const [finds, setFinds] = useState<(Finds & { asked: string }) | null>(null);
   const { items: found = null, unavailable_shards: away = [] } = finds ?? {};
   const [chosen, setChosen] = useState(0);

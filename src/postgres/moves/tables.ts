@@ -19,7 +19,7 @@ export interface MovedTable {
 /** The tables that belong to the place, not to the shard. */
 const OF_THE_PLACE = ["schema_migrations", "moved_changes"];
 /** Settings that say whether a place is in force. */
-export const MARKS = ["moving", "arriving", "moved", "moved_to"];
+const MARKS = ["moving", "arriving", "moved", "moved_to"];
 /** A row may be written this long after the time of its partition. */
 const PAST_MS = 120_000;
 

@@ -13,7 +13,7 @@ const SPAN_OPTIONS = {
   [CUSTOM]: "from … until …",
 };
 
-/** The texts, each with the kind of what is offered while one writes. */
+/** The texts, each with the kind of the things that are offered while one writes. */
 const TEXTS = [
   ["organization", "Organization", "slug or org_…", "organization"],
   ["subscription", "Subscription", "wh_…", null],
