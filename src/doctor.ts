@@ -1,5 +1,6 @@
 import { painter, type Style } from "./commands/paint.ts";
 import { printable } from "./commands/printable.ts";
+import { wrap } from "./commands/wrap.ts";
 import { type Config, eachShard } from "./config.ts";
 import { checksBesideDatabase } from "./doctor/beside-database.ts";
 import type { Check } from "./doctor/check.ts";
@@ -13,6 +14,9 @@ const STYLES = {
   warn: "yellow",
   FAULT: "red",
 } as const satisfies Record<string, Style>;
+
+/** Under the details. */
+const INDENT = " ".repeat(23);
 
 /** Checks the installation and writes one line for each check. Returns false if one failed. */
 export async function doctor(
@@ -59,7 +63,10 @@ export async function doctor(
   }
 
   function line(verdict: keyof typeof STYLES, what: string, detail: string): void {
-    write(`${paint(STYLES[verdict], verdict.padEnd(6))} ${what.padEnd(15)} ${printable(detail)}\n`);
+    const word = verdict.padEnd(6);
+    const shown = paint(STYLES[verdict], word);
+    const text = `${shown} ${what.padEnd(15)} ${printable(detail)}`;
+    write(isTerminal ? wrap(text, INDENT, shown.length - word.length) : `${text}\n`);
   }
 }
 

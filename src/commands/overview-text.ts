@@ -5,9 +5,8 @@ import { painter, type Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
 import { PROCESS_STYLES, SUBSCRIPTION_STYLES } from "./state-style.ts";
 import { cut, fields, type Line, table } from "./table.ts";
+import { wrap } from "./wrap.ts";
 
-/** The longest line, unless a word of a problem's text is longer. */
-const WIDTH = 120;
 const URL_WIDTH = 50;
 const FAILING_URL_WIDTH = 40;
 
@@ -33,7 +32,7 @@ export function showOverview(overview: Overview, now: Date, screen: Screen): str
   const parts = [
     `${paint(COLOURS[status], status)}: ${SENTENCES[status]}\n`,
     problems.map(({ code, detail, since }) =>
-      wrap(`  ${code}, since ${ageOf(since, now)}: ${printable(detail)}`),
+      wrap(`  ${code}, since ${ageOf(since, now)}: ${printable(detail)}`, "    "),
     ),
     `\n${facts(overview)}`,
     failing(overview.failing, screen),
@@ -123,9 +122,10 @@ function nearLimit(
 const processHeadings = ["PROCESS", "ROLE", "VERSION", "STATE", "STARTED", "SEEN", "IN FLIGHT"];
 const STATE_COLUMN = processHeadings.indexOf("STATE");
 
-function processes({ processes: all }: Overview, now: Date, screen: Screen): string {
-  if (all.length === 0)
-    return "\nNo process is known: none has reported, or the database is unavailable.\n";
+function processes({ processes: all, last_24h: day }: Overview, now: Date, screen: Screen): string {
+  if (day.published === null)
+    return "\nProcesses are not known while the database is unavailable.\n";
+  if (all.length === 0) return "\nNo process has reported.\n";
   const lines = all.map((one): Line => ({
     cells: [
       cut(`${one.host}:${one.pid}`, 40),
@@ -160,15 +160,4 @@ function ageOf(iso: string, now: Date): string {
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h ago`;
   return `${Math.floor(seconds / 86_400)} d ago`;
-}
-
-/** Breaks a text between words and indents the further lines. */
-function wrap(text: string): string {
-  const lines = [""];
-  for (const word of text.split(/(?<= )/)) {
-    const last = lines.at(-1) ?? "";
-    if (last.length + word.trimEnd().length <= WIDTH) lines[lines.length - 1] = last + word;
-    else lines.push(`    ${word}`);
-  }
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

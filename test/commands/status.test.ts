@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countRequest } from "../../src/actions/counted-activity.ts";
-import type { Overview } from "../../src/actions/overview.ts";
+import { type Overview, unknownOverview } from "../../src/actions/overview.ts";
 import { OperatorApi } from "../../src/commands/operator-api.ts";
 import { showOverview } from "../../src/commands/overview-text.ts";
 import { recordProcess } from "../../src/postgres/processes.ts";
@@ -90,6 +90,12 @@ test("status ends with status 1 if the service is not healthy, also with --json"
       assert.match(said.stdout, new RegExp(status));
     }
   }
+});
+
+test("without the database, processes are not known rather than absent", async () => {
+  const shown = (overview: Overview) => showOverview(overview, clock(), { isTerminal: false });
+  assert.match(shown(unknownOverview([])), /^Processes are not known while the database is/m);
+  assert.match(shown({ ...(await json<Overview>("status")), processes: [] }), /^No process has/m);
 });
 
 test("--watch shows an error while the service is away, and goes on", async () => {
