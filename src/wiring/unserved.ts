@@ -11,7 +11,7 @@ export async function warnOfUnserved(shards: Shards, folder: string): Promise<st
     if (processes.some((one) => processStateAt(deps.clock(), one) !== "gone")) return null;
   }
   return (
-    `no service runs on the built-in database of ${resolve(folder)}. ` +
+    `no service runs on the built-in database of ${resolve(folder)}.\n` +
     "If you meant another database, set DATABASE_URL, SHARDS or DATA_DIR. For a running service, set PARTNER_API_URL"
   );
 }

@@ -11,7 +11,7 @@ test("a command without the service's environment says that no service runs on i
   t.after(() => removeEmbedded(dataDir));
   const list = (env: Record<string, string> = {}) => runProgram(["delivery", "list"], env, { cwd });
   const hint = new RegExp(
-    `^no service runs on the built-in database of ${dataDir}\\. .*DATA_DIR`,
+    `^no service runs on the built-in database of ${dataDir}\\.\n.*DATA_DIR`,
     "m",
   );
 
