@@ -20,10 +20,11 @@ for (const name of ["python", "go"]) {
   });
 }
 
+const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+  version: string;
+};
+
 test("the Python package has the version of the service", async () => {
-  const { version } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
-    version: string;
-  };
   const project = await readFile(join(ROOT, "packages/python/pyproject.toml"), "utf8");
   assert.equal(/^version = "(.*)"$/m.exec(project)?.[1], version);
 });
@@ -51,7 +52,7 @@ test("the Python package is typed, and builds to one wheel with only its code", 
   const options = ["--no-deps", "--no-build-isolation", "--no-index", "-q", "-w", "out", "."];
   await execute("/usr/bin/python3", ["-m", "pip", "wheel", ...options], { cwd });
   const [wheel = "", ...more] = await readdir(join(cwd, "out"));
-  assert.deepEqual([wheel, more], ["partner_api_webhook-1.0.0-py3-none-any.whl", []]);
+  assert.deepEqual([wheel, more], [`partner_api_webhook-${version}-py3-none-any.whl`, []]);
   const list = "import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep='\\n')";
   const { stdout } = await execute("/usr/bin/python3", ["-c", list, join(cwd, "out", wheel)]);
   const files = stdout.trimEnd().split("\n");

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -8,6 +10,7 @@ import { publicId } from "../../../src/domain/ids.ts";
 import { createDatabase } from "../../support/database.ts";
 import { aSubscription, createEngine, publish, refused } from "../../support/engine.ts";
 import { aPlatformsTypes } from "../../support/platform-types.ts";
+import { ROOT } from "../../support/root.ts";
 import { OPERATORS, type Request, startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock, deliverDue } = await createEngine(await createDatabase(), {
@@ -46,6 +49,13 @@ const operationsOf = ({ paths }: Document) =>
       ...operation,
     })),
   );
+
+test("the README and the operations guide link this document", async () => {
+  for (const file of ["README.md", "docs/operations.md"]) {
+    const text = await readFile(join(ROOT, file), "utf8");
+    assert.ok(text.includes("<http://127.0.0.1:8081/api/v1/admin/openapi.json>"), file);
+  }
+});
 
 test("the document needs no token and describes every route that does", async (t) => {
   const api = startOperatorApi(t, deps);
