@@ -79,27 +79,24 @@ export async function listActivity(
       from ${db(table)}
      where scope = ${scope} and at >= ${since} and at < ${until}`;
   const sums = COUNTERS.map((name) => `sum(${name})::float8 as ${name}`).join(", ");
+  // Each column by itself, because one grouping of all three takes one and a half times as long.
+  const totals = (column: string) => db`
+    select at, json_object_agg(key, total) as counts
+      from (
+        select at, key, sum(value::int) as total
+          from counted
+         cross join lateral jsonb_each_text(${db(column)})
+         group by at, key
+      ) summed
+     group by at`;
   return db<ActivityPoint[]>`
-    with counted as materialized (${part("activity_minutes")} union all ${part("activity_hours")}),
-    sums as (
-      select at, ${db.unsafe(sums)} from counted group by at
-    ),
-    merged as (
-      select at, what, json_object_agg(name, total) as totals
-        from (
-          select at, what, name, sum(n::bigint) as total
-            from counted
-           cross join lateral (${countsByName(db)}) each
-           group by at, what, name
-        ) totals
-       group by at, what
-    )
-    select s.*, coalesce(r.totals, '{}') as reasons, coalesce(a.totals, '{}') as "attemptMs",
-           coalesce(e.totals, '{}') as "endToEndMs"
-      from sums s
-      left join merged r on r.at = s.at and r.what = 'reasons'
-      left join merged a on a.at = s.at and a.what = 'attempt_ms'
-      left join merged e on e.at = s.at and e.what = 'end_to_end_ms'
+    with counted as materialized (${part("activity_minutes")} union all ${part("activity_hours")})
+    select s.*, coalesce(r.counts, '{}') as reasons, coalesce(a.counts, '{}') as "attemptMs",
+           coalesce(e.counts, '{}') as "endToEndMs"
+      from (select at, ${db.unsafe(sums)} from counted group by at) s
+      left join (${totals("reasons")}) r using (at)
+      left join (${totals("attempt_ms")}) a using (at)
+      left join (${totals("end_to_end_ms")}) e using (at)
      order by s.at`;
 }
 
