@@ -18,7 +18,7 @@ export const EVENT_FAULTS_MAX = 1_000;
 
 /** How much is read in one step, in characters of data: about a millisecond. An event counts for some in itself. */
 const STEP_WEIGHT = 32_768;
-const EVENT_WEIGHT = 128;
+const EVENT_WEIGHT = 256;
 
 /** The result for one event. */
 export interface PublishedView {
