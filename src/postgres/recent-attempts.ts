@@ -81,21 +81,34 @@ function ownedBy(db: Queryable, { kind, id }: { kind: string; id: string }): Fra
 }
 
 /**
- * Returns the newest rows of all subscriptions in `owned`. First it reads a few of each, twice as many as are needed. Then it reads
- * only rows that are as new as the last needed one. So it reads few rows of many subscriptions, and enough of a busy one.
+ * Returns the newest rows of all subscriptions in `owned`. First it reads a few of each, four times as many as are needed. Only a
+ * subscription whose few are all among the newest may have more, so it is read again.
  */
 function newestOfAll(
   db: Queryable,
   rowsOfOne: (from: Fragment, count: Fragment) => Fragment,
   limit: number,
 ): Fragment {
-  const few = db`(select ceil(${2 * limit}::int / greatest(1.0, count(*)))::int from owned)`;
-  const last = db`
-    select f.id from owned s cross join lateral (${rowsOfOne(db`${FIRST_ID}::uuid`, few)}) f
-     order by f.id desc offset ${limit - 1} limit 1`;
-  const from = db`coalesce((${last}), ${FIRST_ID}::uuid)`;
+  const each = db`(select ceil(${4 * limit}::int / greatest(1.0, count(*)))::int from owned)`;
   return db`
-    select r.* from owned s cross join lateral (${rowsOfOne(from, db`${limit}`)}) r
-     order by r.id desc
-     limit ${limit}`;
+    (with few as materialized (
+       select f.*, s.id as owner from owned s cross join lateral (${rowsOfOne(db`${FIRST_ID}::uuid`, each)}) f
+     ),
+     oldest as materialized (
+       select coalesce(
+         (select id from few order by id desc offset ${limit - 1} limit 1), ${FIRST_ID}::uuid) as id
+     ),
+     busy as materialized (
+       select owner as id from few
+        where id >= (select id from oldest)
+        group by owner
+       having count(*) = ${each}
+     )
+     select * from few
+      where id >= (select id from oldest) and owner not in (select id from busy)
+     union all
+     select r.*, s.id from busy s
+      cross join lateral (${rowsOfOne(db`(select id from oldest)`, db`${limit}`)}) r
+      order by id desc
+      limit ${limit})`;
 }
