@@ -93,7 +93,7 @@ async function untilReceived(rig: Rig, { subscriptions }: Stage, service: Servic
   await timed(published);
   const rounds: { test: number[]; ours: number[] }[] = [];
   while (rounds.length < rig.size(ROUNDS, 2)) {
-    const isFirst = rounds.length % 2 === 0; // Whatever changes during a round changes for both.
+    const isFirst = rounds.length % 2 === 0; // A slow moment of the machine affects both.
     const before = isFirst ? await timed(tests) : null;
     const ours = await timed(published);
     rounds.push({ test: before ?? (await timed(tests)), ours });

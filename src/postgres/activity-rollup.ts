@@ -1,6 +1,5 @@
 import type { ProcessId } from "../domain/ids.ts";
 import { COUNTERS } from "../domain/activity.ts";
-import { countsByName } from "./activity.ts";
 import type { Queryable } from "./database.ts";
 
 /** Rows of minutes that one statement turns into hours. */
@@ -65,4 +64,12 @@ export async function rollUpMinutes(
     )
     select count(*)::int as taken, (select scope from batch order by scope desc limit 1) as last from batch`;
   return answer.taken === MINUTES_MAX ? answer.last : null;
+}
+
+/** The counts of a row by reason and by bucket. */
+function countsByName(db: Queryable) {
+  return db`
+    select 'reasons' as what, key as name, value as n from jsonb_each_text(reasons)
+    union all select 'attempt_ms', key, value from jsonb_each_text(attempt_ms)
+    union all select 'end_to_end_ms', key, value from jsonb_each_text(end_to_end_ms)`;
 }

@@ -107,14 +107,6 @@ export async function listActivity(
   return points.map((point) => ({ ...point, endToEndMs: byTime.get(point.at.getTime()) ?? {} }));
 }
 
-/** The counts of a row by reason and by bucket. */
-export function countsByName(db: Queryable) {
-  return db`
-    select 'reasons' as what, key as name, value as n from jsonb_each_text(reasons)
-    union all select 'attempt_ms', key, value from jsonb_each_text(attempt_ms)
-    union all select 'end_to_end_ms', key, value from jsonb_each_text(end_to_end_ms)`;
-}
-
 /** Returns the sums over the whole span. */
 export async function sumActivity(
   db: Queryable,

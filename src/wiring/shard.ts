@@ -173,7 +173,7 @@ export async function openShard(
     const announcing = await startAnnouncing(deps, log, orElse("announcing event types failed"));
     opened.add(() => announcing.stop());
   }
-  // The first step of closing. By then, requests and attempts have ended, and what is left are writes about this process.
+  // The first step of closing. Requests and attempts have ended, and only writes about this process remain.
   opened.add(() => {
     givingUp = setTimeout(() => void giveUp(), config.shutdownGraceMs / OWN_WRITES_SHARE);
   });
