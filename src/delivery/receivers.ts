@@ -45,8 +45,9 @@ export class Receivers {
     return this.#prompt.get(id) === true;
   }
 
-  /** Returns the subscription's host if it is failing. */
+  /** Returns the subscription's host if it is failing. One that is answered promptly there does not suffer from the others. */
   failingHostOf(id: SubscriptionId): string | null {
+    if (this.isPrompt(id)) return null;
     const host = this.#hosts.get(id);
     return host !== undefined && this.isFailing(host) ? host : null;
   }

@@ -140,9 +140,9 @@ export class Slots {
    * organization.
    */
   hasRoomFor({ subscriptionId, url }: Place): boolean {
-    const host = hostOf(url);
-    this.#receivers.learn(subscriptionId, host);
-    return !this.#receivers.isFailing(host) || this.#leftAt(host, this.#total - this.#busy) > 0;
+    this.#receivers.learn(subscriptionId, hostOf(url));
+    const host = this.#receivers.failingHostOf(subscriptionId);
+    return host === null || this.#leftAt(host, this.#total - this.#busy) > 0;
   }
 
   take({ subscriptionId, organizationId, url }: Place): void {

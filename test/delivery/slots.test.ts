@@ -184,6 +184,19 @@ test("one path that hangs does not limit a shared host that answers many others"
   }
 });
 
+test("a subscription that is answered promptly does not wait for others that hang at its host", () => {
+  const slots = new Slots(40, 40);
+  hold(slots, 36, "a", "shared.test");
+  slots.note(of("b", "shared.test"), "answered", 9_990, 10_000);
+  slots.note(of("a", "shared.test"), "unanswered", 0, 10_000);
+  const mayBegin = (id: string) => slots.hasRoomFor(of(id, "shared.test"));
+  assert.deepEqual([mayBegin("b"), mayBegin("c")], [true, false]);
+  assert.deepEqual(Object.keys(shares(slots, ["b", "c"])), ["b"]);
+
+  slots.note(of("b", "shared.test"), "unanswered", 10_000, 20_000);
+  assert.deepEqual([mayBegin("b"), shares(slots, ["b"])], [false, {}]);
+});
+
 test("a claim names no subscriptions of a silent host above its share", () => {
   const slots = new Slots(256, 128);
   hold(slots, 200, "z", "dead.test");
