@@ -2,17 +2,18 @@ import type { Taken, Wanted } from "../actions/claims.ts";
 import type { Claim } from "../domain/attempt.ts";
 import type { DueSubscription } from "../domain/due-notice.ts";
 import { NO_SLOTS, type Reservation } from "../actions/publication.ts";
-import type { SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { createDeliverer } from "./deliver.ts";
 import { Due, type DueOptions } from "./due.ts";
 import { served } from "./served.ts";
+import { heldLongerMs, type SlotHold } from "./slot-hold.ts";
 import { Slots } from "./slots.ts";
 
 /** The organizations and failing hosts that hold slots. */
 export type Holders = Slots["holders"];
 
-export interface DispatcherOptions extends DueOptions {
+export interface DispatcherOptions extends DueOptions, SlotHold {
   /** Throws while the database is unavailable. Called before slots are reserved for a claim. `hasFailed`: the last claim has. */
   requireDatabase?: (hasFailed: boolean) => Promise<void>;
   /** Leases due deliveries to this process, as many as are wanted. */
@@ -29,8 +30,6 @@ export interface DispatcherOptions extends DueOptions {
   slots?: Slots;
   /** The list of due subscriptions, if others nudge it too. Default: a list of its own. */
   due?: Due;
-  /** How long an attempt without an answer holds its slot at least, in ms. */
-  unansweredMs?: number;
   /** The time that ceilings are measured by, in ms. Default: the system's monotonic clock. */
   elapsedMs?: () => number;
   onError: (error: unknown) => void;
@@ -42,11 +41,8 @@ const OPEN_PER_SLOT = 2;
 /** A claim that takes longer gives its slots back, for deliveries of other shards. */
 const RESERVED_MS = 1_000;
 
-/** Thousands of attempts that fail at once, for example at receivers that reset connections, would occupy the thread. */
-const UNANSWERED_MS = 100;
-
-/** If more subscriptions than this have something due, no slot is reserved. */
-const DUE_MAX_TO_RESERVE = 1_000;
+/** If more subscriptions than this would be excepted, no slot is reserved, because each publication sends their ids. */
+const EXCEPT_MAX = 1_000;
 /**
  * If as many subscriptions have something due, notices of other processes count only for organizations below their share of
  * this. If as many organizations have something due, notices are ignored. Scans find the rest.
@@ -59,8 +55,7 @@ const DUE_MAX_TO_HEAR = 500;
  * Polling is enough for correctness. `nudge` makes it prompt: a lost nudge delays a delivery by up to `pollIntervalMs`.
  */
 export class Dispatcher {
-  readonly #options: DispatcherOptions &
-    Required<Pick<DispatcherOptions, "elapsedMs" | "unansweredMs">>;
+  readonly #options: DispatcherOptions & Required<Pick<DispatcherOptions, "elapsedMs">>;
   readonly #slots: Slots;
   /** Claims whose outcome is not recorded yet, and reservations. */
   readonly #open = new LinkedList<Promise<void>>();
@@ -73,11 +68,7 @@ export class Dispatcher {
   #stopping = false;
 
   constructor(options: DispatcherOptions) {
-    this.#options = {
-      elapsedMs: () => performance.now(),
-      unansweredMs: UNANSWERED_MS,
-      ...options,
-    };
+    this.#options = { elapsedMs: () => performance.now(), ...options };
     const { concurrency, subscriptionConcurrency } = options;
     this.#slots = options.slots ?? new Slots(concurrency, subscriptionConcurrency);
     this.#due = options.due ?? new Due(options, (id) => this.#slots.isAtLimit(id));
@@ -134,12 +125,16 @@ export class Dispatcher {
   }
 
   /**
-   * Reserves spare slots for deliveries that are being published. Subscriptions that have something due are excepted, because
-   * waiting deliveries go first, and so are organizations that the pace limits. `stop` waits for the end of each reservation.
+   * Reserves spare slots for deliveries that are being published for these organizations. Their subscriptions that have something due
+   * are excepted, because waiting deliveries go first, and so are organizations that the pace limits. `stop` waits for the end of
+   * each reservation.
    */
-  reserve(): Reservation {
+  reserve(organizations: ReadonlySet<OrganizationId>): Reservation {
     const slots = this.#canReserve ? this.#slots.spare : 0;
     if (slots === 0) return NO_SLOTS;
+    const due = [...organizations].flatMap((id) => [...this.#due.of(id)]);
+    const except = [...due, ...this.#slots.saturated, ...this.#slots.paced];
+    if (except.length > EXCEPT_MAX) return NO_SLOTS;
 
     const free = this.#slots.reserve(slots);
     let ended: () => void = () => undefined;
@@ -152,13 +147,12 @@ export class Dispatcher {
       this.#slots.tellOthers(this.#due);
       ended();
     };
-    const { saturated, paced } = this.#slots;
-    return { slots, except: [...this.#due.subscriptions, ...saturated, ...paced], end };
+    return { slots, except, end };
   }
 
   get #canReserve(): boolean {
     const isRunning = this.#running !== undefined && !this.#stopping;
-    return isRunning && this.#hasRoom && this.#due.size <= DUE_MAX_TO_RESERVE;
+    return isRunning && this.#hasRoom;
   }
 
   /** True if outcomes are recorded fast enough to begin more attempts. */
@@ -264,14 +258,14 @@ export class Dispatcher {
   async #attempt(claim: Claim): ReturnType<DispatcherOptions["deliver"]> {
     this.#slots.take(claim);
     const beganMs = performance.now();
-    let heldUntilMs = beganMs;
+    let heldMs = 0;
     try {
       const ended = await this.#options.deliver(claim);
-      this.#slots.note(claim, ended.signal, beganMs, performance.now());
-      if (ended.signal === "unanswered") heldUntilMs += this.#options.unansweredMs;
+      const nowMs = performance.now();
+      this.#slots.note(claim, ended.signal, beganMs, nowMs);
+      if (ended.signal === "unanswered") heldMs = heldLongerMs(nowMs - beganMs, this.#options);
       return ended;
     } finally {
-      const heldMs = heldUntilMs - performance.now();
       if (heldMs > 0) setTimeout(() => this.#free(claim), heldMs).unref();
       else this.#free(claim);
     }

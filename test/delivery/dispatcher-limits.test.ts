@@ -27,6 +27,19 @@ test("an attempt that fails at once holds its slot for a while, and its outcome 
   await dispatcher.stop();
 });
 
+test("attempts that end together without an answer do not free their slots together", async (t) => {
+  const longer = [0, 3.6e7];
+  const random = () => longer.reverse()[0] ?? NaN;
+  const timedOut = { concurrency: 100, signal: "unanswered", unansweredMs: 0, random } as const;
+  const { dispatcher, reaches, endOne } = aDispatcher(t, { silent: 10 }, timedOut);
+  dispatcher.start();
+  await reaches(10);
+  for (let ended = 0; ended < 10; ended++) endOne("silent");
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  assert.equal(dispatcher.inFlight, 5);
+  await dispatcher.stop();
+});
+
 test("attempts at a host that does not answer are postponed above the share of one organization", async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
   const queue = Object.fromEntries(names.map((name) => [name, 0]));

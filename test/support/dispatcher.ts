@@ -20,6 +20,7 @@ interface Settings {
   host?: string;
   signal?: Signal;
   unansweredMs?: number;
+  random?: () => number;
   /** The ceilings that a claim finds used up. Default: none. */
   throttled?: () => Throttled[];
   elapsedMs?: () => number;
@@ -87,6 +88,7 @@ export function aDispatcher(
     pollIntervalMs,
     ...(but.slots && { slots: but.slots }),
     ...(but.unansweredMs !== undefined && { unansweredMs: but.unansweredMs }),
+    ...(but.random && { random: but.random }),
     ...(but.elapsedMs && { elapsedMs: but.elapsedMs }),
     onError:
       but.onError ??
