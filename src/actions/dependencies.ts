@@ -59,8 +59,8 @@ export interface Parts extends Foundations {
   ownProblems?: () => Promise<Problem[]>;
   /** Tells the dispatcher of this process, if there is one, that these subscriptions have something due. */
   nudge: (due: DueSubscription[]) => void;
-  /** Reserves free slots of this process's dispatcher, if there is one, for deliveries that are being published. */
-  reserve: () => Reservation;
+  /** Reserves free slots of this process's dispatcher, if there is one, for deliveries that are being published for these. */
+  reserve: (organizations: ReadonlySet<OrganizationId>) => Reservation;
 }
 
 /** A key that admits its request. `place` is the request's number in its organization's window, from 1. */

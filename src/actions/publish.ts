@@ -55,7 +55,7 @@ export async function publishAtOnce(
   events: NewEvent[],
   keyWaitMs: number | null = null,
 ): Promise<Published[]> {
-  const reservation = reserve();
+  const reservation = reserve(new Set(events.map((event) => event.organizationId)));
   const claims: Claim[] = [];
   try {
     const now = clock();

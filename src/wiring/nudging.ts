@@ -33,7 +33,7 @@ export function startNudging(db: Database, dispatcher: Nudged | null): Nudging {
         if (dispatcher?.isFull ?? true) announcements.add(due);
       });
     },
-    reserve: () => (dispatcher ? apart(dispatcher.reserve()) : NO_SLOTS),
+    reserve: (organizations) => (dispatcher ? apart(dispatcher.reserve(organizations)) : NO_SLOTS),
     listening: heard?.listening ?? Promise.resolve(),
     stop: async () => {
       await announcements.stop();

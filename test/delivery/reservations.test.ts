@@ -46,20 +46,22 @@ function aDispatcher(
 const claimOf = (subscriptionId: string) =>
   ({ ...dueOf(subscriptionId)[0], url: "https://receiver/" }) as Claim;
 
+const ownersOf = (...ids: string[]) => new Set(dueOf(...ids).map((due) => due.organizationId));
+
 /**
  * Publishes one event for each of these subscriptions. Returns the subscriptions whose attempts begin at
  * once.
  */
 function publish(dispatcher: Dispatcher, ids: string[]): string[] {
-  const { slots, except, end } = dispatcher.reserve();
+  const { slots, except, end } = dispatcher.reserve(ownersOf(...ids));
   const begun = ids.filter((id) => !except.includes(id)).slice(0, slots);
   end(begun.map(claimOf));
   return begun;
 }
 
 /** Reserves slots and does not use them. */
-function spare(dispatcher: Dispatcher): number {
-  const { slots, end } = dispatcher.reserve();
+function spare(dispatcher: Dispatcher, organizations = ownersOf("any")): number {
+  const { slots, end } = dispatcher.reserve(organizations);
   end([]);
   return slots;
 }
@@ -77,7 +79,7 @@ test("an organization that the pace limits gets no reserved slots", (t) => {
   pace.note("small");
   for (let n = 0; n < 1_000; n++) pace.note("large");
   thread.nowMs += 20;
-  const { except, end } = dispatcher.reserve();
+  const { except, end } = dispatcher.reserve(new Set(["large"]));
   assert.deepEqual(except, ["large"]);
   end([]);
 });
@@ -108,7 +110,8 @@ test("a subscription with due deliveries or without free slots gets no reservati
   dispatcher.nudge(dueOf("due"));
   dispatcher.start();
   publish(dispatcher, ["saturated"]);
-  const { except, end } = dispatcher.reserve();
+  dispatcher.nudge(dueOf("due of another"));
+  const { except, end } = dispatcher.reserve(ownersOf("due", "saturated"));
   end([]);
   assert.deepEqual(except, ["due", "saturated"]);
   inFlight[0]?.end();
@@ -116,11 +119,12 @@ test("a subscription with due deliveries or without free slots gets no reservati
   recorded[0]?.();
 });
 
-test("if many subscriptions are due, no slot is spare", (t) => {
+test("if many of its subscriptions are due, an organization gets no reservation, and others do", (t) => {
   const { dispatcher } = aDispatcher(t, undefined, 10_000);
   dispatcher.start();
-  dispatcher.nudge(dueOf(...Array.from({ length: 1_001 }, (_, i) => `s${i}`)));
-  assert.equal(spare(dispatcher), 0);
+  const ids = Array.from({ length: 1_001 }, (_, i) => `s${i}`);
+  dispatcher.nudge(ids.map((subscriptionId) => ({ subscriptionId, organizationId: "large" })));
+  assert.deepEqual([spare(dispatcher, new Set(["large"])), spare(dispatcher)], [0, 64]);
 });
 
 test("a dispatcher that has not started, or is stopping, reserves nothing", async (t) => {
@@ -135,7 +139,7 @@ test("a dispatcher that has not started, or is stopping, reserves nothing", asyn
 test("stopping waits for reservations, and for the attempts that fill them", async (t) => {
   const { dispatcher, inFlight, recorded } = aDispatcher(t);
   dispatcher.start();
-  const { end } = dispatcher.reserve();
+  const { end } = dispatcher.reserve(ownersOf("a"));
   let isStopped = false;
   const stopped = dispatcher.stop().then(() => (isStopped = true));
 
@@ -168,7 +172,7 @@ test("a claim cannot use a reserved slot before its attempt begins", async (t) =
   const { dispatcher, inFlight, recorded, wanted } = aDispatcher(t);
   dispatcher.start();
   await turn();
-  const { end } = dispatcher.reserve();
+  const { end } = dispatcher.reserve(ownersOf("a"));
   dispatcher.nudge(dueOf("a")); // The same statement wrote another delivery for it.
   end([claimOf("a")]);
   await turn();
