@@ -9,13 +9,16 @@ export interface DeliveryLog {
   ended(attempt: Attempt): void;
   recorded(
     attempts: Attempt[],
-    consequences: Pick<Consequences, "deadLettered" | "disabled">,
+    consequences: Pick<Consequences, "recorded" | "deadLettered" | "disabled">,
   ): void;
+  /** The database did not take the outcome until its lease had ended, or refused it. */
+  abandoned(attempt: Attempt): void;
 }
 
 /**
  * Logs a line for each attempt, and one for each outcome that ends something. A success is `debug`, because there may be
- * thousands a second. A failed attempt is `info`.
+ * thousands a second. A failed attempt is `info`. An outcome that is not in the audit is `warn`, because the delivery is attempted
+ * again, and its receiver may get the event twice.
  */
 export function createDeliveryLog(logger: Logger): DeliveryLog {
   // These lines hold no secrets, and a search for them costs more than the writing.
@@ -40,9 +43,14 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
       );
     },
 
-    recorded(attempts, { deadLettered, disabled }) {
+    recorded(attempts, { recorded, deadLettered, disabled }) {
       if (log.isLevelEnabled("debug")) {
-        for (const { claim } of attempts) log.debug(namesOf(claim), "outcome recorded");
+        for (const { attempt } of recorded) log.debug(namesOf(attempt.claim), "outcome recorded");
+      }
+      if (recorded.length < attempts.length) {
+        const known = new Set(recorded.map(({ attempt }) => attempt.id));
+        for (const attempt of attempts)
+          if (!known.has(attempt.id)) log.warn(leaseOf(attempt), "outcome ignored: lease lost");
       }
       if (deadLettered.length === 0 && disabled.length === 0) return;
       for (const { claim, outcome } of deadLettered) {
@@ -54,6 +62,21 @@ export function createDeliveryLog(logger: Logger): DeliveryLog {
         if (claim) log.warn(subscriptionOf(claim), "subscription auto-disabled");
       }
     },
+
+    abandoned(attempt) {
+      log.warn(leaseOf(attempt), "outcome abandoned: not recorded in time");
+    },
+  };
+}
+
+/** What tells which attempt it was, and how long no other process could claim its delivery. */
+function leaseOf({ claim, startedAt, endedAt }: Attempt) {
+  return {
+    ...namesOf(claim),
+    attempt: claim.attempts + 1,
+    attempted_at: startedAt,
+    ms: endedAt.getTime() - startedAt.getTime(),
+    leased_until: claim.leasedUntil,
   };
 }
 

@@ -88,7 +88,11 @@ export function createEngine(
     clock,
     tracer,
     tellsReceivers: config.tracing?.tellsReceivers ?? false,
-    record,
+    record: (attempt) =>
+      record(attempt).catch((error: unknown) => {
+        lines.abandoned(attempt);
+        throw error;
+      }),
     postpone: createRecorder<Claim>((claims) => postpone(inTime(), claims), persistence),
     defer,
     onEnded: (attempt) => {

@@ -6,6 +6,7 @@ import { RECORDING_MS } from "./duplicates.ts";
 import type { Answer, Arrival } from "./journal.ts";
 import { ATTEMPT_TIMEOUT_MS, ATTEMPTS_MAX, LEASE_MS } from "./plan.ts";
 import type { Harm } from "./services.ts";
+import type { Unrecorded } from "./unrecorded.ts";
 
 const EVENT = "019bd1f1-0a00-7000-9b1c-5d6e7f809a1b";
 const PUBLIC = `evt_${EVENT}`;
@@ -48,12 +49,19 @@ const pause = (slot: "a" | "b", from: number): Harm => {
   return { kind: "pause", slot, from, until: from + LEASE_MS + 500 };
 };
 
+/** A line of the log: the service has not recorded the attempt that began then. */
+const unrecorded = (from: number, changes: Partial<Unrecorded> = {}): Unrecorded => ({
+  ...{ slot: "a", event: PUBLIC, from, until: from + 100 },
+  ...{ leasedUntil: 900, why: "ignored", ...changes },
+});
+
 /** Evidence of one event that was accepted and delivered at its second attempt, with changes. */
 function evidence({ books, ...changes }: Partial<Omit<Evidence, "books">> & { books?: object }) {
   return {
     accepted: [{ event: PUBLIC }],
     arrivals: [arrival(1010, "refuse"), arrival(2010, "accept")],
     harms: [],
+    unrecorded: [],
     ...changes,
     books: {
       events: [EVENT],
@@ -119,8 +127,10 @@ test("a completely stored event without a response is counted and is not a fault
   assert.deepEqual(faultsOf(found), []);
 });
 
+/** A first attempt that is not in the audit. */
+const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+
 test("a duplicate is explained only by a kill of the process that made the attempt", () => {
-  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const explained = balance(evidence({ arrivals, harms: [kill("a", 550)] }));
   assert.deepEqual(faultsOf(explained), []);
   assert.equal(explained.duplicates.length, 1);
@@ -131,16 +141,14 @@ test("a duplicate is explained only by a kill of the process that made the attem
 });
 
 test("a kill or a pause explains an attempt only within the attempt timeout and the time to record it", () => {
-  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const latest = 500 + ATTEMPT_TIMEOUT_MS + RECORDING_MS;
-  for (const harm of [kill, pause]) {
-    assert.deepEqual(faults({ arrivals, harms: [harm("a", latest)] }), []);
-    assert.equal(faults({ arrivals, harms: [harm("a", latest + 1)] }).length, 1);
+  for (const [harm, lines] of [[kill, []] as const, [pause, [unrecorded(500)]] as const]) {
+    assert.deepEqual(faults({ arrivals, unrecorded: lines, harms: [harm("a", latest)] }), []);
+    assert.equal(faults({ arrivals, unrecorded: lines, harms: [harm("a", latest + 1)] }).length, 1);
   }
 });
 
 test("a kill explains an attempt up to a lease later if PostgreSQL was down in between", () => {
-  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
   const latest = 500 + LEASE_MS;
   const between = away(501 + ATTEMPT_TIMEOUT_MS, 3_000);
   assert.deepEqual(faults({ arrivals, harms: [between, kill("a", latest)] }), []);
@@ -153,18 +161,42 @@ test("a kill explains an attempt up to a lease later if PostgreSQL was down in b
 });
 
 test("an outage of PostgreSQL explains only the attempts in progress at its start", () => {
-  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const known = { arrivals, unrecorded: [unrecorded(500)] };
   const explaining = [away(400, 600), away(500 + ATTEMPT_TIMEOUT_MS, 3_000)];
-  for (const harm of explaining) assert.deepEqual(faults({ arrivals, harms: [harm] }), []);
+  for (const harm of explaining) assert.deepEqual(faults({ ...known, harms: [harm] }), []);
   const innocent = [away(400, 499), away(501 + ATTEMPT_TIMEOUT_MS, 3_000)];
-  for (const harm of innocent) assert.equal(faults({ arrivals, harms: [harm] }).length, 1);
+  for (const harm of innocent) assert.equal(faults({ ...known, harms: [harm] }).length, 1);
+});
+
+test("neither an outage nor a pause explains an attempt whose process does not say that it recorded nothing", () => {
+  for (const harm of [away(400, 600), pause("a", 550)]) {
+    const about = (...lines: Unrecorded[]) =>
+      faults({ arrivals, harms: [harm], unrecorded: lines }).length;
+    assert.equal(about(unrecorded(490)), 0);
+    assert.equal(about(), 1);
+    assert.equal(about(unrecorded(490, { slot: "b" })), 1);
+    assert.equal(about(unrecorded(1010), unrecorded(490, { event: "evt_another" })), 1);
+  }
+});
+
+test("a lost outcome has the cause that its lease tells", () => {
+  const howOf = (line: Unrecorded, harm: Harm) => {
+    const found = balance(evidence({ arrivals, harms: [harm], unrecorded: [line] }));
+    return found.duplicates.map(({ because }) => because?.how);
+  };
+  const outage = away(400, 600);
+  assert.deepEqual(howOf(unrecorded(500, { leasedUntil: 1_000 }), outage), ["lease ended"]);
+  assert.deepEqual(howOf(unrecorded(500, { leasedUntil: 6_500 }), outage), ["claim lost"]);
+  assert.deepEqual(howOf(unrecorded(500, { why: "abandoned" }), outage), ["abandoned"]);
+  const twoClaims = unrecorded(500, { leasedUntil: 6_500 });
+  assert.deepEqual(howOf(twoClaims, pause("a", 550)), [undefined], "a lease that still held");
 });
 
 test("an outage of another shard's server explains nothing", () => {
-  const arrivals = [arrival(500, "accept"), arrival(1010, "refuse"), arrival(2010, "accept")];
+  const known = { arrivals, unrecorded: [unrecorded(500)] };
   const of = (...shards: string[]) => [{ ...away(400, 600), shards }];
-  assert.deepEqual(faults({ arrivals, harms: of("00", "02") }), []);
-  assert.equal(faults({ arrivals, harms: of("01", "03") }).length, 1);
+  assert.deepEqual(faults({ ...known, harms: of("00", "02") }), []);
+  assert.equal(faults({ ...known, harms: of("01", "03") }).length, 1);
 });
 
 test("a request that arrives twice within one attempt after a reset is a repeat, not a duplicate", () => {

@@ -2,17 +2,20 @@ import { groupBy } from "../../src/lib/group-by.ts";
 import { parseId, publicId } from "../../src/domain/ids.ts";
 import type { Books, DeliveryEntry } from "./books.ts";
 import type { Accepted } from "./callers.ts";
-import { explain } from "./duplicates.ts";
+import { type Cause, explain } from "./duplicates.ts";
 import { flawOf, lossOf } from "./fate.ts";
 import type { Arrival } from "./journal.ts";
 import type { Harm } from "./services.ts";
 import { match, type Sighting, sightingsOf } from "./sightings.ts";
+import type { Unrecorded } from "./unrecorded.ts";
 
 export interface Evidence {
   accepted: readonly Pick<Accepted, "event">[];
   arrivals: readonly Arrival[];
   books: Books;
   harms: readonly Harm[];
+  /** From the logs of the services. */
+  unrecorded: readonly Unrecorded[];
 }
 
 export interface Balance {
@@ -32,13 +35,13 @@ export interface Balance {
 
 export interface Duplicate {
   sighting: Sighting;
-  because: Harm | null;
+  because: Cause | null;
   /** Everything known about its delivery, for debugging. */
   known: object;
 }
 
 /** Compares the service's records with the responses to callers and the requests at receivers. */
-export function balance({ accepted, arrivals, books, harms }: Evidence): Balance {
+export function balance({ accepted, arrivals, books, harms, unrecorded }: Evidence): Balance {
   const stored = new Set(books.events);
   const ended = new Set(books.ended);
   const promised = new Set(accepted.map(({ event }) => parseId("evt", event) ?? event));
@@ -68,7 +71,9 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
     if (others.length > 0) found.flaws.push(`${event}: it has ${others.length + 1} deliveries`);
 
     const audit = attempts.get(delivery.id) ?? [];
-    const { seen, unrecorded } = match(audit, sightings.get(publicId("evt", event)) ?? []);
+    const sighted = sightings.get(publicId("evt", event)) ?? [];
+    const { seen, unrecorded: duplicates } = match(audit, sighted);
+    const starts = [...audit.map(({ from }) => from), ...sighted.map(({ sentAt }) => sentAt)];
     const known = { delivery, attempts: audit, seen, hasEnded: ended.has(delivery.subscription) };
     const [loss, flaw] = [lossOf(known), flawOf(known)];
     if (loss !== null) blame.push(`${event}: ${loss}`);
@@ -76,13 +81,14 @@ export function balance({ accepted, arrivals, books, harms }: Evidence): Balance
 
     found.ends.set(delivery.state, (found.ends.get(delivery.state) ?? 0) + 1);
     found.duplicates.push(
-      ...unrecorded.map((sighting) => ({
+      ...duplicates.map((sighting) => ({
         sighting,
-        because: explain(
-          sighting,
-          harms.filter((harm) => reaches(harm, delivery)),
-        ),
-        known: { delivery, attempts: audit, sightings: sightings.get(publicId("evt", event)) },
+        because: explain(sighting, {
+          harms: harms.filter((harm) => reaches(harm, delivery)),
+          unrecorded,
+          nextAt: Math.min(...starts.filter((at) => at > sighting.sentAt)),
+        }),
+        known: { delivery, attempts: audit, sightings: sighted },
       })),
     );
   }
@@ -108,5 +114,6 @@ export function faultsOf({ lost, flaws, duplicates }: Balance): string[] {
 
 /** The number of injected faults of a kind that hit attempts in progress. */
 export function hitsOf({ duplicates }: Balance, kind: Harm["kind"]): number {
-  return new Set(duplicates.map(({ because }) => because).filter((one) => one?.kind === kind)).size;
+  const harms = duplicates.map(({ because }) => because?.harm);
+  return new Set(harms.filter((one) => one?.kind === kind)).size;
 }

@@ -134,7 +134,10 @@ async function run(
     harms,
     arrivals: arrivals.length,
     attempts: books.attempts.length,
-    balance: balance({ accepted, arrivals, books, harms }),
+    balance: balance({
+      ...{ accepted, arrivals, books, harms },
+      unrecorded: services.flatMap(({ unrecorded }) => unrecorded),
+    }),
     publications,
     publisherKills,
     misPublished: faultsOfPublishing(publications, ledgered),

@@ -3,6 +3,7 @@ import { isUnavailable } from "../../src/postgres/database.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import type { Afterwards } from "./afterwards.ts";
 import type { Slot } from "./journal.ts";
+import { readUnrecorded, type Unrecorded } from "./unrecorded.ts";
 
 const RETRY_MS = 100;
 const AWAY = "the database is unavailable: deliveries wait and requests are refused";
@@ -47,6 +48,13 @@ export class Service {
     );
     const told = errors.map(({ msg, err }) => `${String(msg)}: ${(err as Error).message}`);
     return [...told, ...this.#crashes];
+  }
+
+  /** The attempts whose outcomes are not in the audit, as the log says, over all restarts. */
+  get unrecorded(): Unrecorded[] {
+    return this.#programs.flatMap(({ log }) =>
+      log.flatMap((line) => readUnrecorded(this.slot, line) ?? []),
+    );
   }
 
   /** Resolves when it is ready. */

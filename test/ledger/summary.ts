@@ -9,7 +9,11 @@ export function summarize({ seed, events }: Plan, run: Run): string {
   const { called, harms, arrivals, attempts, balance } = run;
   const ofKind = (kind: Harm["kind"]) => harms.filter((harm) => harm.kind === kind);
   const because = (kind: Harm["kind"]) =>
-    balance.duplicates.filter((one) => one.because?.kind === kind).length;
+    balance.duplicates.filter((one) => one.because?.harm.kind === kind).length;
+  const how = new Map<string, number>();
+  for (const { because } of balance.duplicates) {
+    if (because) how.set(because.how, (how.get(because.how) ?? 0) + 1);
+  }
   const counts = (map: ReadonlyMap<string, number>) =>
     [...map]
       .sort()
@@ -42,6 +46,7 @@ export function summarize({ seed, events }: Plan, run: Run): string {
       `${balance.duplicates.length}, explained by a kill ${because("kill")}, a pause ${because("pause")}, ` +
         `PostgreSQL away ${because("database")}`,
     ],
+    ["… their outcomes", counts(how)],
     ["repeated on a fresh connection", balance.repeats],
     ["lost", balance.lost.length],
     ...aboutNeighbours(run.neighbours),

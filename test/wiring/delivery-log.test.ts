@@ -14,9 +14,12 @@ const NAMES = {
   organization_id: `org_${id("4")}`,
 };
 
-function ended(outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>): Attempt {
+function ended(
+  outcome: Exclude<Outcome, { kind: "internal-fault" | "deferred" }>,
+  attemptId = id("6"),
+): Attempt {
   return {
-    id: id("6"),
+    id: attemptId,
     claim: {
       id: id("2"),
       leaseId: id("5"),
@@ -52,13 +55,16 @@ function aLog(level: string) {
 }
 
 const refused = ended({ kind: "refused", httpStatus: 503 });
-const delivered = ended({ kind: "acknowledged", httpStatus: 204 });
+const delivered = ended({ kind: "acknowledged", httpStatus: 204 }, id("7"));
+const asDelivered = [{ attempt: delivered, state: "delivered" } as const];
+const asWaiting = [{ attempt: refused, state: "waiting" } as const];
+const nothing = { recorded: [], deadLettered: [], disabled: [] };
 
 test("a failed attempt is one line with the ids of event, delivery, subscription and organization", () => {
   const { log, lines } = aLog("info");
   log.ended(refused);
   log.ended(delivered);
-  log.recorded([refused, delivered], { deadLettered: [], disabled: [] });
+  log.recorded([refused, delivered], { ...nothing, recorded: [...asWaiting, ...asDelivered] });
   const facts = { event_type: "vc.test.ping", host: "hooks.example.com", attempt: 7, ms: 41 };
   const outcome = { http_status: 503, reason: "http_503" };
   assert.deepEqual(lines, [{ level: 30, ...NAMES, ...facts, ...outcome, msg: "attempt" }]);
@@ -67,7 +73,7 @@ test("a failed attempt is one line with the ids of event, delivery, subscription
 test("at debug each success and each recorded outcome has a line, too", () => {
   const { log, lines } = aLog("debug");
   log.ended(delivered);
-  log.recorded([delivered], { deadLettered: [], disabled: [] });
+  log.recorded([delivered], { ...nothing, recorded: asDelivered });
   assert.deepEqual(
     lines.map(({ level, msg, event_id, reason }) => [level, msg, event_id, reason]),
     [
@@ -79,10 +85,23 @@ test("at debug each success and each recorded outcome has a line, too", () => {
 
 test("auto-disabling names organization and URL, without the query that may hold a secret", () => {
   const { log, lines } = aLog("warn");
-  log.recorded([refused], { deadLettered: [], disabled: [refused.claim.subscriptionId] });
+  const disabled = [refused.claim.subscriptionId];
+  log.recorded([refused], { ...nothing, recorded: asWaiting, disabled });
   const { subscription_id, organization_id } = NAMES;
   const url = "https://hooks.example.com/in";
   assert.deepEqual(lines, [
     { level: 40, subscription_id, organization_id, url, msg: "subscription auto-disabled" },
+  ]);
+});
+
+test("an outcome that is not in the audit has a line that tells attempt and lease", () => {
+  const { log, lines } = aLog("warn");
+  log.recorded([delivered], nothing);
+  log.abandoned(delivered);
+  const facts = { attempt: 7, attempted_at: at.toISOString(), ms: 41 };
+  const line = { level: 40, ...NAMES, ...facts, leased_until: at.toISOString() };
+  assert.deepEqual(lines, [
+    { ...line, msg: "outcome ignored: lease lost" },
+    { ...line, msg: "outcome abandoned: not recorded in time" },
   ]);
 });

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pino } from "pino";
 import type { Config } from "../../src/config.ts";
+import { publicId } from "../../src/domain/ids.ts";
 import { createEngine } from "../../src/wiring/engine.ts";
+import { createLogger } from "../../src/wiring/logger.ts";
 import { Writes } from "../../src/wiring/writes.ts";
+import { Arrivals } from "../support/arrivals.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import {
@@ -46,6 +49,33 @@ test("an outcome that cannot be recorded counts as a failed write", async (t) =>
   assert.ok(await noted);
   await gate.open();
   await stop();
+});
+
+test("an outcome that the database has not taken when its lease ends is abandoned, and the log names its delivery", async (t) => {
+  const { deps } = await createParts(db);
+  deps.rules = { ...deps.rules, leaseMs: 1 };
+  const subscription = await aSubscription(deps);
+  await publish(deps, subscription.organizationId);
+  const gate = await aGate(t, db);
+  const lines = new Arrivals<Record<string, unknown>>();
+  const dispatcher = createEngine({ ...deps, db: gate.db }, config, {
+    ...silent,
+    send: async () => {
+      await gate.close();
+      return acknowledged;
+    },
+    writes: new Writes(db),
+    log: createLogger("warn", {
+      write: (line) => lines.add(JSON.parse(line) as Record<string, unknown>),
+    }),
+    onError: () => undefined,
+  });
+  dispatcher.start();
+  const line = await lines.until((all) => all[0]);
+  await gate.open();
+  await dispatcher.stop();
+  assert.equal(line["msg"], "outcome abandoned: not recorded in time");
+  assert.equal(line["subscription_id"], publicId("wh", subscription.id));
 });
 
 test("after a failed write nothing is claimed until the database commits again", async (t) => {
