@@ -61,7 +61,7 @@ async function spend(
   { pid }: Service,
   work: () => Promise<{ ok: number; others: number }>,
 ): Promise<Spent> {
-  const meter = await Meter.open(db, pid);
+  const meter = await Meter.open(db, [pid]);
   await rig.receivers.process.ask("reset", {});
   const began = performance.now();
   const answered = await work();

@@ -18,6 +18,7 @@ import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { plot } from "./plot.ts";
 import { slots } from "./slots.ts";
+import { split } from "./split.ts";
 import { slowReceivers } from "./slow-receivers.ts";
 import { trace } from "./trace.ts";
 import { tracing } from "./tracing.ts";
@@ -40,6 +41,7 @@ export const SCENARIOS: Scenario[] = [
   idleLatency,
   trace,
   across,
+  split,
   claimCost,
   fairness,
   neighbours,

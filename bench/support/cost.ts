@@ -12,22 +12,22 @@ export interface Cost {
 
 const TICK_MS = 10;
 
-/** Reads the use of the service and its database since it was opened. */
+/** Reads the use of the services and their database since it was opened. */
 export class Meter {
   readonly #db: Database;
-  readonly #pid: number;
+  readonly #pids: readonly number[];
   readonly #postmaster: number | null;
   #before: Cost | undefined;
 
-  private constructor(db: Database, pid: number, postmaster: number | null) {
+  private constructor(db: Database, pids: readonly number[], postmaster: number | null) {
     this.#db = db;
-    this.#pid = pid;
+    this.#pids = pids;
     this.#postmaster = postmaster;
   }
 
-  static async open(db: Database, pid: number): Promise<Meter> {
+  static async open(db: Database, pids: readonly number[]): Promise<Meter> {
     const [{ backend }] = await db<[{ backend: number }]>`select pg_backend_pid() as backend`;
-    const meter = new Meter(db, pid, (await statOf(backend))?.parent ?? null);
+    const meter = new Meter(db, pids, (await statOf(backend))?.parent ?? null);
     meter.#before = await meter.#total();
     return meter;
   }
@@ -54,8 +54,9 @@ export class Meter {
        cross join lateral (
          select count(*) as indexes from pg_index where indrelid = t.relid and indpred is null
        ) as complete`;
+    const own = await Promise.all(this.#pids.map(statOf));
     return {
-      nodeMs: (await statOf(this.#pid))?.ownMs ?? 0,
+      nodeMs: own.reduce((sum, one) => sum + (one?.ownMs ?? 0), 0),
       postgresMs: await this.#serverMs(),
       walBytes: written.wal,
       rows: written.rows,

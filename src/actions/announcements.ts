@@ -1,5 +1,5 @@
 import { type DueSubscription, encodeNotice, NOTICE_MAX } from "../domain/due-notice.ts";
-import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, ProcessId, SubscriptionId } from "../domain/ids.ts";
 
 /** At most 50 notices a second. */
 const PACE_MS = 20;
@@ -12,15 +12,19 @@ const WAITING_MAX = 10_000;
  */
 export class Announcements {
   readonly #send: (notice: string) => Promise<unknown>;
-  readonly #paceMs: number;
+  readonly #addressee: () => ProcessId | null;
   readonly #waiting = new Map<SubscriptionId, OrganizationId>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #nextMs = 0;
 
-  constructor(send: (notice: string) => Promise<unknown>, paceMs = PACE_MS) {
+  /** `addressee` chooses the process that the next notice is for. Null: all. */
+  constructor(
+    send: (notice: string) => Promise<unknown>,
+    addressee: () => ProcessId | null = () => null,
+  ) {
     this.#send = send;
-    this.#paceMs = paceMs;
+    this.#addressee = addressee;
   }
 
   /** Call it after the commit. */
@@ -50,13 +54,13 @@ export class Announcements {
   }
 
   async #sendNext(): Promise<void> {
-    this.#nextMs = performance.now() + this.#paceMs;
+    this.#nextMs = performance.now() + PACE_MS;
     const due: DueSubscription[] = [];
     for (const [subscriptionId, organizationId] of this.#waiting) {
       if (due.length === NOTICE_MAX) break;
       due.push({ subscriptionId, organizationId });
       this.#waiting.delete(subscriptionId);
     }
-    await this.#send(encodeNotice(due)).catch(() => undefined);
+    await this.#send(encodeNotice(due, this.#addressee())).catch(() => undefined);
   }
 }

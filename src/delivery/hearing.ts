@@ -1,5 +1,8 @@
-import { decodeNotice } from "../domain/due-notice.ts";
+import { addresseeOf, decodeNotice, type DueSubscription } from "../domain/due-notice.ts";
+import type { ProcessId } from "../domain/ids.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+
+type Hearer = Pick<Dispatcher, "hear" | "isHearing" | "isFull">;
 
 /** Notices that are read in a turn. An honest process sends at most one in each. */
 const HEARD_MAX = 20;
@@ -10,22 +13,40 @@ const TURN_MS = 20;
  * those beyond a bound. Polls find the deliveries of ignored notices.
  */
 export class Hearing {
-  readonly #dispatcher: Pick<Dispatcher, "hear" | "isHearing">;
+  readonly #dispatcher: Hearer;
+  readonly #self: ProcessId;
+  readonly #passOn: (due: DueSubscription[]) => void;
   readonly #elapsedMs: () => number;
   #turnAtMs = -Infinity;
   #heard = 0;
 
+  /** `passOn` tells all dispatchers what was for this one (`self`), which has no slot for it. */
   constructor(
-    dispatcher: Pick<Dispatcher, "hear" | "isHearing">,
-    elapsedMs: () => number = () => performance.now(),
+    dispatcher: Hearer,
+    {
+      self,
+      passOn,
+      elapsedMs = () => performance.now(),
+    }: {
+      self: ProcessId;
+      passOn: (due: DueSubscription[]) => void;
+      elapsedMs?: () => number;
+    },
   ) {
     this.#dispatcher = dispatcher;
+    this.#self = self;
+    this.#passOn = passOn;
     this.#elapsedMs = elapsedMs;
   }
 
   hear(notice: string): void {
-    if (!this.#dispatcher.isHearing || !this.#isInTurn()) return;
-    this.#dispatcher.hear(decodeNotice(notice));
+    const addressee = addresseeOf(notice);
+    const isForAnother = addressee !== null && addressee !== this.#self;
+    if (isForAnother || !this.#isInTurn()) return;
+    const { isHearing, isFull } = this.#dispatcher;
+    const due = decodeNotice(notice);
+    if (isHearing) this.#dispatcher.hear(due);
+    if (addressee !== null && (isFull || !isHearing)) this.#passOn(due);
   }
 
   #isInTurn(): boolean {

@@ -1,4 +1,4 @@
-import type { OrganizationId, SubscriptionId } from "./ids.ts";
+import type { OrganizationId, ProcessId, SubscriptionId } from "./ids.ts";
 
 /** A subscription that has something due, and its organization. */
 export interface DueSubscription {
@@ -8,16 +8,30 @@ export interface DueSubscription {
 
 /** A UUID in base64url. */
 const ID_CHARS = 22;
+const ID = /^[\w-]{22}$/;
 const PAIR = /^[\w-]{44}$/;
 /** PostgreSQL accepts a payload of less than 8,000 bytes. */
 const PAYLOAD_MAX = 7_999;
 
 /** The largest number of subscriptions in one notice. */
-export const NOTICE_MAX = Math.floor(PAYLOAD_MAX / (2 * ID_CHARS));
+export const NOTICE_MAX = Math.floor((PAYLOAD_MAX - ID_CHARS) / (2 * ID_CHARS));
 
-/** Returns a notice for other processes of at most `NOTICE_MAX` subscriptions. */
-export function encodeNotice(due: readonly DueSubscription[]): string {
-  return due.map((one) => pack(one.organizationId) + pack(one.subscriptionId)).join("");
+/**
+ * Returns a notice of at most `NOTICE_MAX` subscriptions. Without an addressee it is for all other processes. Version 1.0.0 reads
+ * a notice with an addressee as one for all.
+ */
+export function encodeNotice(
+  due: readonly DueSubscription[],
+  addressee: ProcessId | null = null,
+): string {
+  const pairs = due.map((one) => pack(one.organizationId) + pack(one.subscriptionId)).join("");
+  return addressee === null ? pairs : pairs + pack(addressee);
+}
+
+/** Returns the process that a notice is for. Null: all. */
+export function addresseeOf(text: string): ProcessId | null {
+  const rest = text.slice(text.length - (text.length % (2 * ID_CHARS)));
+  return ID.test(rest) ? unpack(rest) : null;
 }
 
 /** Returns the subscriptions of a notice. Any role of the database can send one, so malformed parts are ignored. */

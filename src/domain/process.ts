@@ -5,7 +5,7 @@ export const PROCESS_STATES = ["running", "stopping", "gone"] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
 /** A process that is silent this long is gone. */
-const SILENT_MS = 15_000;
+export const SILENT_MS = 15_000;
 /** A gone process leaves the list after this time. Its row is kept longer, for the marks of charts. */
 export const GONE_KEPT_MS = 86_400_000;
 /** How often a process reports. */

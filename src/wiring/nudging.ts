@@ -1,8 +1,12 @@
+import { Addressees, listDispatchers } from "../actions/addressees.ts";
 import { Announcements } from "../actions/announcements.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { NO_SLOTS, type Reservation } from "../actions/publication.ts";
 import type { Dispatcher } from "../delivery/dispatcher.ts";
 import { Hearing } from "../delivery/hearing.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { DueSubscription } from "../domain/due-notice.ts";
+import type { ProcessId } from "../domain/ids.ts";
 import { inSpans } from "../lib/tracing.ts";
 import type { Database } from "../postgres/database.ts";
 import { listenForNotices, sendNotice } from "../postgres/due-notices.ts";
@@ -20,11 +24,21 @@ export interface Nudging extends Pick<Dependencies, "nudge" | "reserve"> {
 
 /**
  * Makes published deliveries start within milliseconds instead of at the next poll. Nudges the dispatcher of this process. If
- * there is none or it is full, sends a notice, which nudges those of the other processes.
+ * it is full, sends a notice, which nudges those of all other processes. Without a dispatcher, each notice is for one of them.
  */
-export function startNudging(db: Database, dispatcher: Nudged | null): Nudging {
-  const announcements = new Announcements((notice) => sendNotice(db.within(NOTICE_MS), notice));
-  const hearing = dispatcher && new Hearing(dispatcher);
+export function startNudging(
+  { db, clock }: { db: Database; clock: Clock },
+  processId: ProcessId,
+  dispatcher: Nudged | null,
+): Nudging {
+  const inTime = () => db.within(NOTICE_MS);
+  const send = (notice: string) => sendNotice(inTime(), notice);
+  const addressees = new Addressees(() => listDispatchers(inTime(), clock));
+  const announcements = dispatcher
+    ? new Announcements(send)
+    : new Announcements(send, () => addressees.next());
+  const passOn = (due: DueSubscription[]) => announcements.add(due);
+  const hearing = dispatcher && new Hearing(dispatcher, { self: processId, passOn });
   const heard = hearing && listenForNotices(db, (notice) => hearing.hear(notice));
   return {
     nudge: (due) => {

@@ -138,7 +138,7 @@ export async function openShard(
   });
   opened.add(() => reporting.stop());
 
-  const nudging = startNudging(db, dispatcher);
+  const nudging = startNudging({ db, clock: clock.now }, parts.processId, dispatcher);
   opened.add(() => nudging.stop());
   const deps = createDependencies({
     ...foundations,

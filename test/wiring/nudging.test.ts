@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { DueSubscription } from "../../src/domain/due-notice.ts";
 import { NO_SLOTS } from "../../src/actions/publication.ts";
+import { type DueSubscription, encodeNotice } from "../../src/domain/due-notice.ts";
 import { randomId } from "../../src/domain/ids.ts";
+import { sendNotice } from "../../src/postgres/due-notices.ts";
+import { recordProcess } from "../../src/postgres/processes.ts";
 import { startNudging } from "../../src/wiring/nudging.ts";
 import { Arrivals } from "../support/arrivals.ts";
+import { createClock } from "../support/clock.ts";
+import { identity, REPORT } from "../support/counted-engine.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
 
@@ -12,11 +16,14 @@ const db = await createDatabase();
 
 const dueNow = () => ({ subscriptionId: randomId(), organizationId: randomId() });
 
+const clock = createClock();
+const parts = { db, clock };
+
 /** A process with a dispatcher, and the subscriptions of its nudges. */
-async function aDispatcher(t: TestContext, { isFull = false } = {}) {
+async function aDispatcher(t: TestContext, { isFull = false, id = randomId() } = {}) {
   const nudged = new Arrivals<DueSubscription>();
   const nudge = (due: DueSubscription[]) => due.forEach((one) => nudged.add(one));
-  const nudging = startNudging(db, {
+  const nudging = startNudging(parts, id, {
     nudge,
     hear: nudge,
     reserve: () => NO_SLOTS,
@@ -28,9 +35,17 @@ async function aDispatcher(t: TestContext, { isFull = false } = {}) {
   return { ...nudging, nudged };
 }
 
+/** A dispatcher that has reported itself. */
+async function aKnownDispatcher(t: TestContext, options = {}) {
+  const id = randomId();
+  await recordProcess(db, { ...identity, id, startedAt: clock() }, REPORT, clock());
+  t.after(() => db`delete from processes where id = ${id}`);
+  return aDispatcher(t, { ...options, id });
+}
+
 /** A process that publishes and has no dispatcher. */
 async function aPublisher(t: TestContext) {
-  const nudging = startNudging(db, null);
+  const nudging = startNudging(parts, randomId(), null);
   t.after(() => nudging.stop());
   const { deps } = await createEngine(db, { nudge: nudging.nudge, reserve: nudging.reserve });
   const { id, organizationId } = await aSubscription(deps);
@@ -56,3 +71,33 @@ test("a process notifies others only if its own dispatcher has no slot", async (
   await other.nudged.until(([first]) => first);
   assert.deepEqual(other.nudged.all, [told]);
 });
+
+test("of two dispatchers, only one hears each notice of a process without a dispatcher", async (t) => {
+  const dispatchers = [await aKnownDispatcher(t), await aKnownDispatcher(t)];
+  const { nudging } = await aPublisher(t);
+  const hearersOf = async (due: DueSubscription) => {
+    nudging.nudge([due]);
+    await Promise.any(dispatchers.map(({ nudged }) => nudged.until(findIt(due))));
+    const last = dueNow(); // For all. Notices arrive in order, so whoever has it will not hear the one before any more.
+    await sendNotice(db, encodeNotice([last]));
+    await Promise.all(dispatchers.map(({ nudged }) => nudged.until(findIt(last))));
+    return dispatchers.map(({ nudged }) => findIt(due)(nudged.all) !== undefined);
+  };
+  const heard = new Set<string>(); // The first notices are for all, until the publisher knows the dispatchers.
+  for (let notices = 0; notices < 20; notices++) heard.add(String(await hearersOf(dueNow())));
+  assert.ok(heard.has("true,false") && heard.has("false,true"), [...heard].join("; "));
+});
+
+test("a full dispatcher passes on to the others what only it has heard", async (t) => {
+  await aKnownDispatcher(t, { isFull: true });
+  const other = await aDispatcher(t);
+  const { nudging } = await aPublisher(t);
+  for (let notices = 0; notices < 10; notices++) {
+    const due = dueNow();
+    nudging.nudge([due]);
+    await other.nudged.until(findIt(due));
+  }
+});
+
+const findIt = (due: DueSubscription) => (all: readonly DueSubscription[]) =>
+  all.find(({ subscriptionId }) => subscriptionId === due.subscriptionId);
