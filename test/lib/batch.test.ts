@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batch, type Refusal } from "../../src/lib/batch.ts";
+import { batch, type BatchOptions, type Refusal } from "../../src/lib/batch.ts";
 
 class Refused extends Error {
   readonly why: Refusal;
@@ -14,6 +14,20 @@ class Refused extends Error {
 const refuse = (why: Refusal) => new Refused(why);
 const isOverdue = (error: unknown) => error instanceof Refused && error.why === "overdue";
 const isFull = (error: unknown) => error instanceof Refused && error.why === "full";
+
+/** A batch that returns its items, and the items of each run. */
+function aRecord<Item>(
+  options: BatchOptions,
+  holderOf?: (item: Item) => string,
+  weightOf?: (item: Item) => number,
+) {
+  const batches: Item[][] = [];
+  const run = (items: Item[]) => {
+    batches.push(items);
+    return Promise.resolve(items);
+  };
+  return { batches, same: batch(run, options, holderOf, weightOf) };
+}
 
 test("calls of one tick become one batch, and each gets its own result", async () => {
   const batches: number[][] = [];
@@ -29,28 +43,15 @@ test("calls of one tick become one batch, and each gets its own result", async (
 });
 
 test("a batch has at most its maximum of calls, and the rest follows in order", async () => {
-  const sizes: number[] = [];
-  const same = batch(
-    (items: number[]) => {
-      sizes.push(items.length);
-      return Promise.resolve(items);
-    },
-    { max: 4 },
-  );
+  const { batches, same } = aRecord<number>({ max: 4 });
   const items = Array.from({ length: 10 }, (_, i) => i);
   assert.deepEqual(await Promise.all(items.map((item) => same(item))), items);
+  const sizes = batches.map(({ length }) => length);
   assert.deepEqual(sizes, [4, 4, 2]);
 });
 
 test("a batch of enough calls starts at once, and later calls of the tick go with the next", async () => {
-  const batches: number[][] = [];
-  const same = batch(
-    (items: number[]) => {
-      batches.push(items);
-      return Promise.resolve(items);
-    },
-    { max: 10, enough: 3 },
-  );
+  const { batches, same } = aRecord<number>({ max: 10, enough: 3 });
   const calls = [1, 2, 3, 4, 5].map((item) => same(item));
   assert.deepEqual(batches, [[1, 2, 3]]);
   assert.deepEqual(await Promise.all(calls), [1, 2, 3, 4, 5]);
@@ -77,31 +78,18 @@ test("the next batch starts before the callers of the last one continue", async 
 });
 
 test("if more calls wait than a batch holds, their holders take turns", async () => {
-  const batches: string[] = [];
-  const same = batch(
-    (items: string[]) => {
-      batches.push(items.join(" "));
-      return Promise.resolve(items);
-    },
-    { max: 3 },
-    (item) => item.slice(0, 1),
-  );
+  const { batches, same } = aRecord<string>({ max: 3 }, (item) => item.slice(0, 1));
   const calls = ["a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"].map(same);
   assert.equal((await Promise.all(calls)).join(" "), "a1 a2 a3 a4 a5 b1 b2 c1");
-  assert.deepEqual(batches, ["a1 a2 a3", "a4 b1 c1", "a5 b2"]);
+  assert.deepEqual(
+    batches.map((items) => items.join(" ")),
+    ["a1 a2 a3", "a4 b1 c1", "a5 b2"],
+  );
 });
 
 test("the calls of a batch weigh at most its maximum, and a heavier one has a batch of its own", async () => {
-  const batches: number[][] = [];
-  const same = batch(
-    (items: number[]) => {
-      batches.push(items);
-      return Promise.resolve(items);
-    },
-    { max: 5, enough: Infinity },
-    undefined,
-    (item) => item,
-  );
+  const weightOf = (item: number) => item;
+  const { batches, same } = aRecord<number>({ max: 5, enough: Infinity }, undefined, weightOf);
   assert.deepEqual(await Promise.all([2, 3, 1, 9, 1, 1].map(same)), [2, 3, 1, 9, 1, 1]);
   assert.deepEqual(batches, [[2, 3], [1], [9], [1, 1]]);
 });
@@ -152,7 +140,8 @@ test("if no batch ends, calls beyond ten thousand waiting ones are refused", asy
   await assert.rejects(Promise.race(calls), isFull);
 });
 
-test("a batch that takes too long fails its callers, and later callers fail at once until it ends", async () => {
+test("a batch that takes too long fails its callers, and later callers fail at once until it ends", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   let batches = 0;
   let end: (() => void) | undefined;
   const call = batch(
@@ -163,7 +152,10 @@ test("a batch that takes too long fails its callers, and later callers fail at o
     { max: 1, patienceMs: 10, refuse },
   );
 
-  const [stuck, behind] = await Promise.allSettled([call("stuck"), call("behind it")]);
+  const settled = Promise.allSettled([call("stuck"), call("behind it")]);
+  await new Promise(setImmediate);
+  t.mock.timers.tick(10);
+  const [stuck, behind] = await settled;
   assert.ok(stuck.status === "rejected" && isOverdue(stuck.reason));
   assert.ok(behind.status === "rejected" && isOverdue(behind.reason));
   await assert.rejects(call("later"), isOverdue);
@@ -204,7 +196,8 @@ test("after a timeout callers wait briefly until a batch succeeds", async (t) =>
   await isRefusedAfter(5_000);
 });
 
-test("a call is refused with its reason: too many wait, or a batch takes too long", async () => {
+test("a call is refused with its reason: too many wait, or a batch takes too long", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const call = batch(() => new Promise<never[]>(() => undefined), {
     ...{ max: 1, waitingMax: 1, patienceMs: 20, refuse },
   });
@@ -212,6 +205,7 @@ test("a call is refused with its reason: too many wait, or a batch takes too lon
   await new Promise(setImmediate);
   const second = assert.rejects(call(2), isOverdue);
   await assert.rejects(call(3), isFull);
+  t.mock.timers.tick(20);
   await Promise.all([first, second]);
   await assert.rejects(call(4), isOverdue);
 });
