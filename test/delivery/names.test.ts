@@ -169,10 +169,11 @@ type Failures = [httpStatus: number, reason: string][];
 /** The partners' API and the sender with look-ups at a real name server, set up as by an operator. */
 async function aService(t: TestContext, timeoutMs = PATIENT_MS) {
   await db`delete from waiting_deliveries`; // Removes the deliveries of earlier tests.
-  const dns = await startDnsServer(t);
-  dns.set("good.test", GOOD);
-  dns.set("internal.test", PRIVATE);
-  dns.set("alias.test", { CNAME: "internal.test" });
+  const dns = await startDnsServer(t, {
+    "good.test": GOOD,
+    "internal.test": PRIVATE,
+    "alias.test": { CNAME: "internal.test" },
+  });
   const names = createNameLookup({ servers: [dns.address], timeoutMs, answerLocalhost: true });
   t.after(names.close);
   const destination = { lookup: names.lookup, egress: ONLY_GUARDED };

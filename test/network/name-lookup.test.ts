@@ -12,19 +12,18 @@ const FIRST = { kind: "addresses", addresses: ["192.0.2.1"] };
 const PATIENT_MS = 10_000;
 const SHORT_MS = 600;
 
-function startLookup(
-  t: TestContext,
-  servers: string[],
-  { timeoutMs = PATIENT_MS, answerLocalhost = false } = {},
-) {
-  const names = createNameLookup({ servers, timeoutMs, answerLocalhost });
+type Options = Partial<Parameters<typeof createNameLookup>[0]>;
+function startLookup(t: TestContext, servers: string[], options: Options = {}) {
+  const usual = { servers, timeoutMs: PATIENT_MS, answerLocalhost: false };
+  const names = createNameLookup({ ...usual, ...options });
   t.after(names.close);
   return names;
 }
 
 test("a name resolves to its addresses of both families", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1", "192.0.2.2"], AAAA: ["2001:db8::1"] });
+  const dns = await startDnsServer(t, {
+    "a.test": { A: ["192.0.2.1", "192.0.2.2"], AAAA: ["2001:db8::1"] },
+  });
   const found = await startLookup(t, [dns.address]).lookup("a.test");
   assert.ok(found.kind === "addresses");
   assert.deepEqual(found.addresses.sort(), ["192.0.2.1", "192.0.2.2", "2001:db8::1"]);
@@ -32,18 +31,18 @@ test("a name resolves to its addresses of both families", async (t) => {
 
 for (const records of [{ A: ["192.0.2.1"] }, { AAAA: ["2001:db8::1"] }]) {
   test(`a name with only ${Object.keys(records).join()} records resolves`, async (t) => {
-    const dns = await startDnsServer(t);
-    dns.set("a.test", records);
+    const dns = await startDnsServer(t, { "a.test": records });
     const found = await startLookup(t, [dns.address]).lookup("a.test");
     assert.deepEqual(found, { kind: "addresses", addresses: Object.values(records).flat() });
   });
 }
 
 test("a name with an alias resolves to the alias's addresses", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { CNAME: "b.test" });
-  dns.set("b.test", { CNAME: "internal.test" });
-  dns.set("internal.test", { A: ["10.0.0.1"] });
+  const dns = await startDnsServer(t, {
+    "a.test": { CNAME: "b.test" },
+    "b.test": { CNAME: "internal.test" },
+    "internal.test": { A: ["10.0.0.1"] },
+  });
   const found = await startLookup(t, [dns.address]).lookup("a.test");
   assert.deepEqual(found, { kind: "addresses", addresses: ["10.0.0.1"] });
 });
@@ -64,8 +63,7 @@ test("a name with an absurd number of addresses counts as having none", async (t
 });
 
 test("a name that does not exist, or has no address, is the name's fault", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("empty.test", {});
+  const dns = await startDnsServer(t, { "empty.test": {} });
   const { lookup } = startLookup(t, [dns.address]);
   assert.deepEqual(await lookup("gone.test"), NONE);
   assert.deepEqual(await lookup("empty.test"), NONE);
@@ -76,8 +74,7 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
   const timeoutMs = failure === "silence" ? SHORT_MS : PATIENT_MS;
 
   test(`${failure} for one name is that name's fault as long as the resolver works`, async (t) => {
-    const dns = await startDnsServer(t);
-    dns.set("a.test", failure);
+    const dns = await startDnsServer(t, { "a.test": failure });
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
     assert.deepEqual(await lookup("a.test"), NONE);
   });
@@ -94,17 +91,17 @@ for (const failure of ["SERVFAIL", "REFUSED", "silence"] as const) {
   });
 
   test(`${failure} for one family keeps the addresses of the other`, async (t) => {
-    const dns = await startDnsServer(t);
-    dns.set("a.test", { A: failure, AAAA: ["2001:db8::1"] });
-    dns.set("b.test", { A: ["192.0.2.1"], AAAA: failure });
+    const dns = await startDnsServer(t, {
+      "a.test": { A: failure, AAAA: ["2001:db8::1"] },
+      "b.test": { A: ["192.0.2.1"], AAAA: failure },
+    });
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
     assert.deepEqual(await lookup("a.test"), { kind: "addresses", addresses: ["2001:db8::1"] });
     assert.deepEqual(await lookup("b.test"), { kind: "addresses", addresses: ["192.0.2.1"] });
   });
 
   test(`${failure} for one family without addresses in the other is the name's fault`, async (t) => {
-    const dns = await startDnsServer(t);
-    dns.set("a.test", { A: [], AAAA: failure });
+    const dns = await startDnsServer(t, { "a.test": { A: [], AAAA: failure } });
     const { lookup } = startLookup(t, [dns.address], { timeoutMs });
     assert.deepEqual(await lookup("a.test"), NONE);
   });
@@ -115,17 +112,17 @@ test("an unreachable resolver is an internal fault if no other responds", async 
   await gone.close();
   assert.deepEqual(await startLookup(t, [gone.address]).lookup("a.test"), NO_RESOLVER);
 
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1"] });
+  const dns = await startDnsServer(t, { "a.test": { A: ["192.0.2.1"] } });
   const found = await startLookup(t, [gone.address, dns.address]).lookup("a.test");
   assert.deepEqual(found, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
 
 test("a silent address family delays a look-up less than a silent name", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("half.test", { A: ["192.0.2.1"], AAAA: "silence" });
-  dns.set("whole.test", "silence");
-  const { lookup } = startLookup(t, [dns.address], { timeoutMs: SHORT_MS });
+  const dns = await startDnsServer(t, {
+    "half.test": { A: ["192.0.2.1"], AAAA: "silence" },
+    "whole.test": "silence",
+  });
+  const { lookup } = startLookup(t, [dns.address], { timeoutMs: 2_000 }); // Beyond a pause of the process.
   const first = await Promise.race([lookup("whole.test"), lookup("half.test")]);
   assert.deepEqual(first, { kind: "addresses", addresses: ["192.0.2.1"] });
 });
@@ -139,29 +136,26 @@ test("look-ups are not cached", async (t) => {
 });
 
 test("a look-up that began more than a second ago is not shared", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("slow.test", "silence");
+  const dns = await startDnsServer(t, { "slow.test": "silence" });
   let now = 0;
-  const options = { servers: [dns.address], timeoutMs: PATIENT_MS, answerLocalhost: false };
-  const names = createNameLookup({ ...options, lookUpsMax: 1, nowMs: () => now });
-  t.after(names.close);
+  const names = startLookup(t, [dns.address], { lookUpsMax: 1, nowMs: () => now });
   void names.lookup("slow.test");
   now = 1_001;
   assert.deepEqual(await names.lookup("slow.test"), { kind: "too-many" });
 });
 
 test("simultaneous look-ups of a name share one", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1"] });
+  const dns = await startDnsServer(t, { "a.test": { A: ["192.0.2.1"] } });
   const { lookup } = startLookup(t, [dns.address]);
   await Promise.all([lookup("a.test"), lookup("a.test"), lookup("a.test")]);
   assert.deepEqual([...dns.queries].sort(), ["A a.test", "AAAA a.test"]);
 });
 
 test("a name with silent servers does not delay other names", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("slow.test", "silence");
-  dns.set("fast.test", { A: ["192.0.2.1"] });
+  const dns = await startDnsServer(t, {
+    "slow.test": "silence",
+    "fast.test": { A: ["192.0.2.1"] },
+  });
   const { lookup } = startLookup(t, [dns.address]);
   const slow = lookup("slow.test");
   await dns.queried("A slow.test");
@@ -180,18 +174,13 @@ test("a look-up above the maximum is refused without a fault", async (t) => {
 
 /** A name that resolves, and many names with silent servers. */
 async function startSilentLookups(t: TestContext, lookUpsMax: number) {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ["192.0.2.1"] });
+  const dns = await startDnsServer(t, { "a.test": { A: ["192.0.2.1"] } });
   for (let i = 0; i < 20; i++) dns.set(`silent-${i}.test`, "silence");
-  const options = { servers: [dns.address], timeoutMs: 3_600_000, answerLocalhost: false };
-  const names = createNameLookup({ ...options, lookUpsMax });
-  t.after(names.close);
-  return { dns, ...names };
+  return { dns, ...startLookup(t, [dns.address], { timeoutMs: 3_600_000, lookUpsMax }) };
 }
 
 test("a resolver that answered during a pause of the process counts as reachable", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", "silence");
+  const dns = await startDnsServer(t, { "a.test": "silence" });
   const found = startLookup(t, [dns.address], { timeoutMs: SHORT_MS }).lookup("a.test");
   await dns.queried("A a.root-servers.net");
   standStill(SHORT_MS);
@@ -235,15 +224,12 @@ async function startCrowd(t: TestContext) {
   const silent = Array.from({ length: 40 }, (_, i) => `silent-${i}.test`);
   for (const name of silent) dns.set(name, "silence");
   let now = 0;
-  const options = { servers: [dns.address], timeoutMs: SHORT_MS, answerLocalhost: false };
-  const names = createNameLookup({ ...options, nowMs: () => now });
-  t.after(names.close);
+  const names = startLookup(t, [dns.address], { timeoutMs: SHORT_MS, nowMs: () => now });
   return { dns, silent, names, wait: (ms: number) => (now += ms) };
 }
 
 test("closing ends running look-ups, and none begins afterwards", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("slow.test", { A: [], AAAA: "silence" });
+  const dns = await startDnsServer(t, { "slow.test": { A: [], AAAA: "silence" } });
   const names = startLookup(t, [dns.address], { timeoutMs: 3_600_000 });
   const slow = names.lookup("slow.test");
   await dns.queried("AAAA slow.test");

@@ -10,8 +10,7 @@ const HOUR_MS = 3_600_000;
 const ADDRESS = ["192.0.2.1"];
 
 test("answers that arrived during a pause of the process are in time", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", { A: ADDRESS, AAAA: [] });
+  const dns = await startDnsServer(t, { "a.test": { A: ADDRESS, AAAA: [] } });
   const servers = new NameServers(LIMIT_MS, () => createResolver([dns.address], LIMIT_MS));
   t.after(() => {
     servers.cancel();
@@ -27,8 +26,7 @@ test("answers that arrived during a pause of the process are in time", async (t)
 
 /** A question with a limit of an hour, on a clock that the test moves, and its result. */
 async function ask(t: TestContext, records: Records | Failure) {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", records);
+  const dns = await startDnsServer(t, { "a.test": records });
   const resolver = createResolver([dns.address], HOUR_MS);
   const servers = new NameServers(HOUR_MS, () => resolver);
   t.after(() => {
@@ -91,8 +89,7 @@ test("if the name servers change, the new ones are asked after the old ones fail
 });
 
 test("the probe has a resolver of its own, which silent names do not affect", async (t) => {
-  const dns = await startDnsServer(t);
-  dns.set("a.test", "silence");
+  const dns = await startDnsServer(t, { "a.test": "silence" });
   const resolvers = [0, 1].map(() => createResolver([dns.address], LIMIT_MS));
   const asked = resolvers.map((one) => t.mock.method(one, "resolve4").mock);
   const servers = new NameServers(LIMIT_MS, () => resolvers.shift() ?? assert.fail());

@@ -22,8 +22,12 @@ const RCODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 const UDP_BYTES_MAX = 512;
 
 /** A name server with the test's records, over UDP and TCP on loopback. Every other name does not exist. */
-export async function startDnsServer(t: TestContext | undefined) {
+export async function startDnsServer(
+  t: TestContext | undefined,
+  records: Record<string, Records | Failure> = {},
+) {
   const zone = new Map<string, (Records | Failure)[]>();
+  for (const [name, answer] of Object.entries(records)) zone.set(name, [answer]);
   let everything: Failure | undefined;
   let room = Infinity;
   const queries = new Arrivals<string>();
