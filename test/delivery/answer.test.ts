@@ -4,6 +4,8 @@ import fc from "fast-check";
 import { Answer, type Progress } from "../../src/delivery/answer.ts";
 
 const OK = "HTTP/1.1 200 OK\r\n";
+const OLD = "HTTP/1.0 200 OK\r\n";
+const EMPTY = "content-length: 0\r\n\r\n";
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const KIB = 1024;
 const PIECES_MAX = 1_024;
@@ -21,15 +23,12 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   // The head
   "no body": [`${OK}Content-Length: 0\r\n\r\n`, WHOLE],
   "no reason phrase": ["HTTP/1.1 200\r\ncontent-length:0\r\n\r\n", WHOLE],
-  "a reason phrase of Latin-1": ["HTTP/1.1 200 \xe9t\xe9\r\ncontent-length: 0\r\n\r\n", WHOLE],
+  "a reason phrase of Latin-1": [`HTTP/1.1 200 \xe9t\xe9\r\n${EMPTY}`, WHOLE],
   "white space around a value": [`${OK}content-length: \t 2 \t\r\n\r\nok`, WHOLE],
-  "a header over two lines": [`${OK}x: a\r\n b\r\n\tc\r\ncontent-length: 0\r\n\r\n`, NOT_KEPT],
+  "a header over two lines": [`${OK}x: a\r\n b\r\n\tc\r\n${EMPTY}`, NOT_KEPT],
   "a length on a line of its own": [`${OK}content-length:\r\n 2\r\n\r\nok`, NOT_KEPT],
-  "a head of 16 KiB": [`${OK}x: ${"y".repeat(16 * KIB - 43)}\r\ncontent-length: 0\r\n\r\n`, WHOLE],
-  "a head of a byte more": [
-    `${OK}x: ${"y".repeat(16 * KIB - 42)}\r\ncontent-length: 0\r\n\r\n`,
-    NO_ANSWER,
-  ],
+  "a head of 16 KiB": [`${OK}x: ${"y".repeat(16 * KIB - 43)}\r\n${EMPTY}`, WHOLE],
+  "a head of a byte more": [`${OK}x: ${"y".repeat(16 * KIB - 42)}\r\n${EMPTY}`, NO_ANSWER],
   "half a status line": ["HTTP/1.1 20", NOTHING_YET],
   "half a head": [`${OK}content-length: 0\r\n`, NOTHING_YET],
   "no HTTP from the first byte on": ["h", NO_ANSWER],
@@ -43,21 +42,18 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
 
   // Interim answers
   "interim answers first": [
-    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 E\r\nlink: </>\r\n\r\n${OK}content-length: 0\r\n\r\n`,
+    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 E\r\nlink: </>\r\n\r\n${OK}${EMPTY}`,
     WHOLE,
   ],
   "an interim answer that claims a body": [
-    `HTTP/1.1 102 P\r\ncontent-length: 5\r\n\r\n${OK}content-length: 0\r\n\r\n`,
+    `HTTP/1.1 102 P\r\ncontent-length: 5\r\n\r\n${OK}${EMPTY}`,
     WHOLE,
   ],
   "an interim answer that ends the connection": [
-    `HTTP/1.1 103 E\r\nconnection: close\r\n\r\n${OK}content-length: 0\r\n\r\n`,
+    `HTTP/1.1 103 E\r\nconnection: close\r\n\r\n${OK}${EMPTY}`,
     NOT_KEPT,
   ],
-  "an interim answer of HTTP/1.0": [
-    `HTTP/1.0 100 C\r\n\r\n${OK}content-length: 0\r\n\r\n`,
-    NOT_KEPT,
-  ],
+  "an interim answer of HTTP/1.0": [`HTTP/1.0 100 C\r\n\r\n${OK}${EMPTY}`, NOT_KEPT],
   "only an interim answer": ["HTTP/1.1 100 Continue\r\n\r\n", NOTHING_YET],
   "a switch of protocols": ["HTTP/1.1 101 Switching Protocols\r\n\r\n", ["bad", 101, true]],
   "16 KiB of interim answers": ["HTTP/1.1 100 C\r\n\r\n".repeat(911), NO_ANSWER],
@@ -84,7 +80,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "a length with many zeros": [`${OK}content-length: ${"0".repeat(30)}2\r\n\r\nok`, WHOLE],
   "the longest length of 64 bits": [`${OK}content-length: ${2n ** 64n - 1n}\r\n\r\n`, GOES_ON],
   "a length of 65 bits": [`${OK}content-length: ${2n ** 64n}\r\n\r\n`, NO_ANSWER],
-  "the same length twice": [`${OK}content-length: 0\r\ncontent-length: 0\r\n\r\n`, NOT_KEPT],
+  "the same length twice": [`${OK}content-length: 0\r\n${EMPTY}`, NOT_KEPT],
   "the same length twice in a line": [`${OK}content-length: 0 ,\t0\r\n\r\n`, NOT_KEPT],
   "two lengths": [`${OK}content-length: 0\r\ncontent-length: 1\r\n\r\n`, NO_ANSWER],
   "no length": [`${OK}\r\nhello`, GOES_ON],
@@ -120,7 +116,7 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "a malformed trailer": [`${CHUNKED}0\r\nx\r\n\r\n`, STATUS_AND_NO_MORE],
   "white space before a trailer's colon": [`${CHUNKED}0\r\nx : y\r\n\r\n`, STATUS_AND_NO_MORE],
   "a trailer over two lines": [`${CHUNKED}0\r\nx: y\r\n z\r\n\r\n`, STATUS_AND_NO_MORE],
-  "a length in a trailer": [`${CHUNKED}0\r\ncontent-length: 0\r\n\r\n`, STATUS_AND_NO_MORE],
+  "a length in a trailer": [`${CHUNKED}0\r\n${EMPTY}`, STATUS_AND_NO_MORE],
   "a coding in a trailer": [`${CHUNKED}0\r\ntransfer-encoding: x\r\n\r\n`, STATUS_AND_NO_MORE],
   "no end of the trailers": [`${CHUNKED}0\r\nx: y\r\n`, GOES_ON],
   "a chunk shorter than its declared size": [`${CHUNKED}6\r\nhello\r\n`, STATUS_AND_NO_MORE],
@@ -130,35 +126,23 @@ const ANSWERS: Record<string, [bytes: string, expected: Expected]> = {
   "64 KiB of chunks": [`${CHUNKED}${"1\r\na\r\n".repeat(11_000)}`, STATUS_AND_NO_MORE],
 
   // The connection
-  "a wish to close": [`${OK}connection: Close\r\ncontent-length: 0\r\n\r\n`, NOT_KEPT],
-  "a wish to close among others": [
-    `${OK}connection: x,\t\tCLOSE\t,y\r\ncontent-length: 0\r\n\r\n`,
-    NOT_KEPT,
-  ],
-  "a wish to close in Proxy-Connection": [
-    `${OK}proxy-connection: close\r\ncontent-length: 0\r\n\r\n`,
-    NOT_KEPT,
-  ],
-  "a wish that begins with close": [`${OK}connection: closed\r\ncontent-length: 0\r\n\r\n`, WHOLE],
-  "HTTP/1.0": ["HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n", NOT_KEPT],
-  "HTTP/1.0 that is kept": [
-    "HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 0\r\n\r\n",
-    WHOLE,
-  ],
+  "a wish to close": [`${OK}connection: Close\r\n${EMPTY}`, NOT_KEPT],
+  "a wish to close among others": [`${OK}connection: x,\t\tCLOSE\t,y\r\n${EMPTY}`, NOT_KEPT],
+  "a wish to close in Proxy-Connection": [`${OK}proxy-connection: close\r\n${EMPTY}`, NOT_KEPT],
+  "a wish that begins with close": [`${OK}connection: closed\r\n${EMPTY}`, WHOLE],
+  "HTTP/1.0": [`${OLD}${EMPTY}`, NOT_KEPT],
+  "HTTP/1.0 that is kept": [`${OLD}connection: Keep-Alive\r\n${EMPTY}`, WHOLE],
   "HTTP/1.0 and a wish that begins with keep-alive": [
-    "HTTP/1.0 200 OK\r\nconnection: keep-alivex\r\ncontent-length: 0\r\n\r\n",
+    `${OLD}connection: keep-alivex\r\n${EMPTY}`,
     NOT_KEPT,
   ],
-  "HTTP/1.0 and both wishes": [
-    "HTTP/1.0 200 OK\r\nconnection: keep-alive, close\r\ncontent-length: 0\r\n\r\n",
-    NOT_KEPT,
-  ],
+  "HTTP/1.0 and both wishes": [`${OLD}connection: keep-alive, close\r\n${EMPTY}`, NOT_KEPT],
   "HTTP/1.0 and keep-alive in Proxy-Connection": [
-    "HTTP/1.0 200 OK\r\nproxy-connection: keep-alive\r\ncontent-length: 0\r\n\r\n",
+    `${OLD}proxy-connection: keep-alive\r\n${EMPTY}`,
     NOT_KEPT,
   ],
   "HTTP/1.0 and chunks": [
-    "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    `${OLD}connection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     NOT_KEPT,
   ],
 };

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLocalChecks } from "../../src/delivery/local-checks.ts";
-import { startReceiver } from "../support/receiver.ts";
-import { aPost, startSender } from "../support/sender.ts";
+import { DELIVERED, startPair } from "../support/sender.ts";
 
 /** An address from a network for documentation. No machine has it. */
 const NOBODYS = { ipv4: "192.0.2.1", ipv6: "2001:db8::1" };
@@ -15,20 +14,16 @@ for (const [address, source, seen] of [
 ] as const) {
   const from = source.ipv4 ?? source.ipv6;
   test(`with the source ${from}, a delivery to ${address} comes from ${seen}`, async (t) => {
-    const receiver = await startReceiver(t, { address });
-    const sender = await startSender(t, { source });
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 200 });
+    const { receiver, send } = await startPair(t, { address, source });
+    assert.deepEqual(await send(), DELIVERED);
     const [connection] = receiver.connections;
     assert.equal(connection?.remoteAddress, seen);
   });
 }
 
 test("a lost source address is an internal fault, not a failure of the receiver", async (t) => {
-  const receiver = await startReceiver(t);
-  const sender = await startSender(t, { source: NOBODYS });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "internal-fault", fault: "no_ports" });
+  const { send } = await startPair(t, { source: NOBODYS });
+  assert.deepEqual(await send(), { kind: "internal-fault", fault: "no_ports" });
   assert.equal(await createLocalChecks(NOBODYS).hasLostIpv6Source(), true);
   assert.equal(await createLocalChecks({ ipv4: null, ipv6: null }).hasLostIpv6Source(), false);
 });

@@ -4,9 +4,7 @@ import { test } from "node:test";
 import { ONLY_GUARDED, startGuardedReceiver } from "../support/canaries.ts";
 import { HOSTILE_RECEIVERS } from "../support/hostile-receivers.ts";
 import type { Receiver } from "../support/receiver.ts";
-import { aPost, startSender } from "../support/sender.ts";
-
-const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
+import { aPost, DELIVERED, startSender } from "../support/sender.ts";
 
 /**
  * The attempt timeout. It is short for receivers that use all of it, and long for the others, because the

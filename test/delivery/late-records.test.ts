@@ -7,6 +7,7 @@ import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { after, SKEW_MAX_MS } from "../../src/domain/clock.ts";
 import { listAttempts } from "../../src/postgres/audit.ts";
 import { createClock } from "../support/clock.ts";
+import { column, columns } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -54,10 +55,9 @@ test("an attempt in flight is in the audit, even if it began after the failure t
   clock.advance(20_000);
   await recordAttempts(deps, [failedAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
-  assert.deepEqual(
-    attempts.map(({ attempt, reason, nextAttemptAt }) => [attempt, reason, nextAttemptAt]),
-    [[1, "http_503", null]],
-  );
+  assert.deepEqual(columns(attempts, "attempt", "reason", "nextAttemptAt"), [
+    [1, "http_503", null],
+  ]);
 });
 
 test("an attempt is in the audit, even if its clock was far ahead of the deleting process's", async () => {
@@ -67,10 +67,7 @@ test("an attempt is in the audit, even if its clock was far ahead of the deletin
   clock.advance(deps.rules.leaseMs);
   await recordAttempts(deps, [deliveredAt(inFlight, clock())]);
   const attempts = await listAttempts(db, inFlight.id);
-  assert.deepEqual(
-    attempts.map(({ attempt, httpStatus }) => [attempt, httpStatus]),
-    [[1, 200]],
-  );
+  assert.deepEqual(columns(attempts, "attempt", "httpStatus"), [[1, 200]]);
 });
 
 test("an attempt that outlived its lease is in the audit unless another process claimed its delivery", async () => {
@@ -80,10 +77,9 @@ test("an attempt that outlived its lease is in the audit unless another process 
   await recordAttempts(deps, [failedAt(first, clock())]);
   await recordAttempts(deps, [failedAt(slow, clock())]);
   const attempts = await listAttempts(db, slow.id);
-  assert.deepEqual(
-    attempts.map(({ attempt, reason, nextAttemptAt }) => [attempt, reason, nextAttemptAt]),
-    [[1, "http_503", null]],
-  );
+  assert.deepEqual(columns(attempts, "attempt", "reason", "nextAttemptAt"), [
+    [1, "http_503", null],
+  ]);
 });
 
 test("an attempt whose delivery another process has claimed is not in the audit", async () => {
@@ -107,10 +103,7 @@ test("a delivery accepted as its subscription ends is recorded as delivered, and
   await recordAttempts(deps, [deliveredAt(beside, clock()), failedAt(failed, clock())]);
   const states = await db<{ state: string }[]>`
     select state from finished_deliveries where subscription_id = ${alone.subscriptionId} order by id`;
-  assert.deepEqual(
-    states.map(({ state }) => state),
-    ["delivered", "delivered", "cancelled"],
-  );
+  assert.deepEqual(column(states, "state"), ["delivered", "delivered", "cancelled"]);
   const [row] = await db<{ consecutive_failures: number }[]>`
     select consecutive_failures from subscriptions where id = ${alone.subscriptionId}`;
   assert.equal(row?.consecutive_failures, 20);

@@ -10,6 +10,11 @@ import {
 } from "../../src/delivery/outcome-of-error.ts";
 
 const failed = (code: string, family: 4 | 6 = 4): DialError => ({ code, family });
+const REFUSED = failed("ECONNREFUSED");
+const NO_NET = failed("ENETUNREACH");
+const NO_NET_6 = failed("ENETUNREACH", 6);
+const NO_ADDRESS = failed("EADDRNOTAVAIL");
+const NO_ADDRESS_6 = failed("EADDRNOTAVAIL", 6);
 
 const sound: LocalChecks = {
   hasLostIpv4: () => Promise.resolve(false),
@@ -23,59 +28,49 @@ const withoutSource = { ...sound, hasLostIpv6Source: () => Promise.resolve(true)
 
 const OUTCOMES: [what: string, errors: DialError[], outcome: string, localChecks?: LocalChecks][] =
   [
-    ["a refusal", [failed("ECONNREFUSED")], "connection_refused"],
+    ["a refusal", [REFUSED], "connection_refused"],
     ["a reset", [failed("ECONNRESET")], "connection_reset"],
     ["a timeout of the system", [failed("ETIMEDOUT")], "timeout"],
     ["a host that is not reachable", [failed("EHOSTUNREACH")], "network_error"],
     ["an unknown error", [failed("EWHATEVER")], "network_error"],
-    [
-      "no IPv6 route, for a host that has only IPv6",
-      [failed("ENETUNREACH", 6)],
-      "network_error",
-      withoutRoute,
-    ],
+    ["no IPv6 route, for a host that has only IPv6", [NO_NET_6], "network_error", withoutRoute],
     [
       "no IPv6 route, for a host whose IPv4 refuses",
-      [failed("ENETUNREACH", 6), failed("ECONNREFUSED")],
+      [NO_NET_6, REFUSED],
       "connection_refused",
       withoutRoute,
     ],
     [
       "no IPv6 address of ours, for a host that has only IPv6",
-      [failed("EADDRNOTAVAIL", 6)],
+      [NO_ADDRESS_6],
       "network_error",
       withoutPorts,
     ],
     [
       "the IPv6 address that we are to send from is gone",
-      [failed("EADDRNOTAVAIL", 6)],
+      [NO_ADDRESS_6],
       "no_ports",
       withoutSource,
     ],
     [
       "no IPv6 address of ours, for a host whose IPv4 refuses",
-      [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL", 6)],
+      [REFUSED, NO_ADDRESS_6],
       "connection_refused",
       withoutPorts,
     ],
-    ["a network that a router cannot reach", [failed("ENETUNREACH")], "network_error"],
-    ["no IPv4 route of ours", [failed("ENETUNREACH")], "no_route", withoutRoute],
+    ["a network that a router cannot reach", [NO_NET], "network_error"],
+    ["no IPv4 route of ours", [NO_NET], "no_route", withoutRoute],
     [
       "no IPv4 route of ours, though IPv6 refuses",
-      [failed("ENETUNREACH"), failed("ECONNREFUSED", 6)],
+      [NO_NET, failed("ECONNREFUSED", 6)],
       "no_route",
       withoutRoute,
     ],
     ["no descriptors", [failed("EMFILE")], "no_descriptors"],
     ["no descriptors in the whole system", [failed("ENFILE")], "no_descriptors"],
-    ["no ports", [failed("EADDRNOTAVAIL")], "no_ports", withoutPorts],
-    [
-      "no ports for the second address",
-      [failed("ECONNREFUSED"), failed("EADDRNOTAVAIL")],
-      "no_ports",
-      withoutPorts,
-    ],
-    ["no ports for this address only", [failed("EADDRNOTAVAIL")], "deferred"],
+    ["no ports", [NO_ADDRESS], "no_ports", withoutPorts],
+    ["no ports for the second address", [REFUSED, NO_ADDRESS], "no_ports", withoutPorts],
+    ["no ports for this address only", [NO_ADDRESS], "deferred"],
   ];
 
 for (const [what, errors, expected, localChecks = sound] of OUTCOMES) {

@@ -6,6 +6,7 @@ import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import { sendTestEvent } from "../../src/actions/test-events.ts";
 import type { PartnerError } from "../../src/domain/errors.ts";
 import { listDeliveries } from "../../src/postgres/delivery-search.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -59,10 +60,7 @@ test("without a spare slot the delivery waits for a claim, and the dispatcher is
   const eventId = await send();
   assert.deepEqual([begun, nudged], [[], [subscription.id]]);
   const claims = await claim();
-  assert.deepEqual(
-    claims.map((one) => one.eventId),
-    [eventId],
-  );
+  assert.deepEqual(column(claims, "eventId"), [eventId]);
 });
 
 test("an event for many subscriptions takes all spare slots, and its other deliveries wait", async () => {
@@ -145,10 +143,7 @@ test("a subscription that is disabled meanwhile gets nothing, and the others of 
   const [refused, accepted] = await Promise.allSettled([send(), sendToOther()]);
   assert.ok(refused.status === "rejected" && accepted.status === "fulfilled");
   assert.equal((refused.reason as PartnerError).code, "subscription_inactive");
-  assert.deepEqual(
-    begun.map((claim) => claim.eventId),
-    [...proven, accepted.value],
-  );
+  assert.deepEqual(column(begun, "eventId"), [...proven, accepted.value]);
 });
 
 test("an attempt in flight during the deletion of its subscription is recorded, and its delivery stays cancelled", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countSlots } from "../../src/delivery/reported-slots.ts";
+import { column } from "../support/columns.ts";
 
 /** Pairs of a name and a number, in no order: 0, 7, 14 and so on, modulo `count`. */
 const pairs = (count: number) =>
@@ -17,12 +18,9 @@ test("a process reports the ten organizations with most slots, and the hundred l
     slowed: pairs(101),
   });
   assert.deepEqual([attemptsUnderWay, slots], [3, 512]);
+  assert.deepEqual(column(organizations, "slots"), [23, 22, 21, 20, 19, 18, 17, 16, 15, 14]);
   assert.deepEqual(
-    organizations.map(({ slots }) => slots),
-    [23, 22, 21, 20, 19, 18, 17, 16, 15, 14],
-  );
-  assert.deepEqual(
-    slowed.map(({ limit }) => limit),
+    column(slowed, "limit"),
     Array.from({ length: 100 }, (_, n) => n),
   );
 });

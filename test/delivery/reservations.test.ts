@@ -5,6 +5,7 @@ import type { Claim } from "../../src/domain/attempt.ts";
 import { Dispatcher } from "../../src/delivery/dispatcher.ts";
 import { Pace } from "../../src/delivery/pace.ts";
 import { Slots } from "../../src/delivery/slots.ts";
+import { column } from "../support/columns.ts";
 import { dueOf } from "../support/due.ts";
 
 const NOTHING: Taken = { claims: [], subscriptionIds: [], throttled: [] };
@@ -88,10 +89,7 @@ test("a delivery that is published with its lease is attempted without a claim",
   const { dispatcher, inFlight, recorded } = aDispatcher(t);
   dispatcher.start();
   publish(dispatcher, ["a", "b"]);
-  assert.deepEqual(
-    inFlight.map(({ subscription }) => subscription),
-    ["a", "b"],
-  );
+  assert.deepEqual(column(inFlight, "subscription"), ["a", "b"]);
   assert.equal(dispatcher.inFlight, 2);
   for (const { end } of inFlight) end();
   await turn();

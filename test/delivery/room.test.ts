@@ -6,9 +6,8 @@ import { parseCidr } from "../../src/domain/cidr.ts";
 import { onConnect } from "../support/network.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
-import { aPost, names, startSender } from "../support/sender.ts";
+import { aPost, DELIVERED, names, startPair, startSender } from "../support/sender.ts";
 
-const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 const HOST = "hooks.partner.test";
 const LOOPBACK = { allow: [parseCidr("127.0.0.0/8")].filter((block) => block !== null), deny: [] };
 
@@ -39,15 +38,13 @@ test("an idle connection makes room before the next one is opened", async (t) =>
 });
 
 test("connections that become idle together are kept up to the bound", async (t) => {
-  const sender = await startSender(t, { maxConnections: 2 });
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t, { maxConnections: 2 });
   const answers: (() => void)[] = [];
   receiver.answer(({ response }) => {
     answers.push(() => response.end());
     if (answers.length === 5) for (const answer of answers) answer();
   });
-  const send = () => sender.send(aPost(receiver.url()));
-  await Promise.all(Array.from({ length: 5 }, send));
+  await Promise.all(Array.from({ length: 5 }, () => send()));
   receiver.answer(scripts.status(200));
   await Promise.all([send(), send()]);
   assert.equal(receiver.connections.length, 5);

@@ -9,6 +9,7 @@ import { listDeliveries } from "../../src/postgres/delivery-search.ts";
 import { findSubscriptions } from "../../src/postgres/subscriptions.ts";
 import { signatureHeaders } from "../../src/webhook/sign.ts";
 import { verify } from "../../src/webhook/verify.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -52,18 +53,12 @@ test("a delivery that always fails is attempted seven times, on the six delays t
 
   assert.deepEqual(await states(id), { dead_lettered: 1 });
   const failures = (await listFailures(db, id, ALL)).toReversed();
-  assert.deepEqual(
-    failures.map((f) => f.attempt),
-    [1, 2, 3, 4, 5, 6, 7],
-  );
+  assert.deepEqual(column(failures, "attempt"), [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual(
     failures.map((f) => f.nextAttemptAt && f.nextAttemptAt.getTime() - f.attemptedAt.getTime()),
     [60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 86_400_000, null],
   );
-  assert.deepEqual(
-    failures.map((f) => f.isDeadLettered),
-    [...Array<boolean>(6).fill(false), true],
-  );
+  assert.deepEqual(column(failures, "isDeadLettered"), [...Array<boolean>(6).fill(false), true]);
 });
 
 test("the next delay runs from the end of the failed attempt", async () => {
@@ -97,10 +92,7 @@ test("each retry has the same bytes, a fresh timestamp and its number, and passe
   assert.equal(posts.length, 7);
   assert.equal(new Set(posts.map((p) => Buffer.from(p.body).toString("hex"))).size, 1);
   assert.equal(new Set(posts.map((p) => p.eventId)).size, 1);
-  assert.deepEqual(
-    posts.map(({ attempt }) => attempt),
-    [1, 2, 3, 4, 5, 6, 7],
-  );
+  assert.deepEqual(column(posts, "attempt"), [1, 2, 3, 4, 5, 6, 7]);
 });
 
 test("the 20th failure in a row (7 + 7 + 6) disables once, and the rest of the queue is never claimed", async () => {
@@ -220,10 +212,7 @@ test("an event reaches each active subscription of its organization that lists i
     bodies.push(JSON.parse(Buffer.from(body).toString()) as (typeof bodies)[number]);
     return acknowledged;
   });
-  assert.deepEqual(
-    bodies.map((b) => b.id),
-    [`evt_${eventId ?? ""}`, `evt_${eventId ?? ""}`],
-  );
+  assert.deepEqual(column(bodies, "id"), [`evt_${eventId ?? ""}`, `evt_${eventId ?? ""}`]);
   assert.deepEqual(
     bodies.map((b) => b.subscription_id).toSorted(),
     [`wh_${one.id}`, `wh_${two.id}`].toSorted(),

@@ -3,16 +3,22 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
-import { aPost, names, RECEIVERS, startSender } from "../support/sender.ts";
+import {
+  aPost,
+  DELIVERED,
+  names,
+  RECEIVERS,
+  startPair,
+  startSender,
+  unreachable,
+} from "../support/sender.ts";
 
-const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
 const HOST = "hooks.partner.test";
 
 test("a connection is kept for the next delivery", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200, { body: "thank you" }));
-  for (let i = 0; i < 3; i++) assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  for (let i = 0; i < 3; i++) assert.deepEqual(await send(), DELIVERED);
   assert.equal(receiver.connections.length, 1);
 });
 
@@ -25,11 +31,9 @@ for (const [what, head] of [
   ],
 ] as const) {
   test(`a connection is closed after an answer ${what}`, async (t) => {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t);
+    const { receiver, send } = await startPair(t);
     receiver.answer(scripts.raw(head));
-    for (let i = 0; i < 2; i++)
-      assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+    for (let i = 0; i < 2; i++) assert.deepEqual(await send(), DELIVERED);
     assert.equal(receiver.connections.length, 2);
   });
 }
@@ -38,13 +42,11 @@ test(
   "an idle connection is closed before the receiver closes it",
   { timeout: 15_000 },
   async (t) => {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t);
+    const { receiver, send } = await startPair(t);
     receiver.answer(
       scripts.raw("HTTP/1.1 200 OK\r\nkeep-alive: timeout=3\r\ncontent-length: 0\r\n\r\n"),
     );
-    for (let i = 0; i < 2; i++)
-      assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+    for (let i = 0; i < 2; i++) assert.deepEqual(await send(), DELIVERED);
     const [kept, ...others] = receiver.connections;
     assert.ok(kept);
     assert.deepEqual(others, []);
@@ -53,36 +55,31 @@ test(
 );
 
 test("the deadline of an attempt does not end the next one on its connection", async (t) => {
-  const sender = await startSender(t, { timeoutMs: 2_500 });
-  const receiver = await startReceiver(t);
-  await sender.send(aPost(receiver.url()));
+  const { receiver, send } = await startPair(t, { timeoutMs: 2_500 });
+  await send();
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   receiver.answer((exchange) => setTimeout(() => scripts.status(200)(exchange), 1_250));
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.deepEqual(await send(), DELIVERED);
   assert.equal(receiver.connections.length, 1);
 });
 
 test("the byte limit applies to each answer, not to the connection", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200, { body: Buffer.alloc(12 * 1024) }));
-  for (let i = 0; i < 12; i++) await sender.send(aPost(receiver.url()));
+  for (let i = 0; i < 12; i++) await send();
   assert.deepEqual([receiver.connections.length, receiver.requests.length], [1, 12]);
 });
 
 test("a body over 64 KiB closes its connection", { timeout: 15_000 }, async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200, { body: Buffer.alloc(64 * 1024 + 1) }));
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.deepEqual(await send(), DELIVERED);
   for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
 });
 
 test("simultaneous deliveries use separate connections", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
-  const posts = ["/a", "/b", "/c"].map((path) => aPost(receiver.url(path)));
-  const outcomes = await Promise.all(posts.map((post) => sender.send(post)));
+  const { receiver, send } = await startPair(t);
+  const outcomes = await Promise.all(["/a", "/b", "/c"].map((path) => send(receiver.url(path))));
   assert.deepEqual(outcomes, [DELIVERED, DELIVERED, DELIVERED]);
   assert.equal(receiver.connections.length, 3);
   assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), ["/a", "/b", "/c"]);
@@ -90,11 +87,10 @@ test("simultaneous deliveries use separate connections", async (t) => {
 
 test("if a kept connection resets while sending, the same attempt repeats the request on a new one", async (t) => {
   const times = [1, 2, 3].map((ms) => new Date(ms));
-  const sender = await startSender(t, { clock: () => times.shift() ?? new Date(0) });
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t, { clock: () => times.shift() ?? new Date(0) });
   receiver.answer(scripts.resetWhenReused(scripts.status(200)));
-  await sender.send(aPost(receiver.url()));
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  await send();
+  assert.deepEqual(await send(), DELIVERED);
 
   const [, lost, again] = receiver.requests;
   assert.equal(receiver.requests.length, 3);
@@ -103,65 +99,54 @@ test("if a kept connection resets while sending, the same attempt repeats the re
 });
 
 test("a kept connection that the receiver has closed is not used", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
-  await sender.send(aPost(receiver.url()));
+  const { receiver, send } = await startPair(t);
+  await send();
   const [idle] = receiver.connections;
   assert.ok(idle);
   idle.destroy();
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.deepEqual(await send(), DELIVERED);
   assert.equal(receiver.requests.length, 2);
 });
 
 test("a kept connection that closes long after the request fails the attempt", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
-  await sender.send(aPost(receiver.url()));
+  const { receiver, send } = await startPair(t);
+  await send();
   receiver.answer((exchange) => setTimeout(() => scripts.reset(exchange), 750));
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  assert.deepEqual(await send(), unreachable("connection_reset"));
   assert.equal(receiver.requests.length, 2);
 });
 
 test("the retry on a fresh connection is made once", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200), scripts.reset);
-  await sender.send(aPost(receiver.url()));
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  await send();
+  assert.deepEqual(await send(), unreachable("connection_reset"));
   assert.equal(receiver.requests.length, 3);
 });
 
 test("a request is not repeated after the answer has begun", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200), scripts.rawAndReset("HTTP/1.1 200 OK\r\nx: "));
-  await sender.send(aPost(receiver.url()));
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  await send();
+  assert.deepEqual(await send(), unreachable("connection_reset"));
   assert.equal(receiver.requests.length, 2);
 });
 
 test("a name is looked up for each attempt, and is not contacted after it became private", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.2"], ["127.0.0.1"]] });
-  const sender = await startSender(t, { lookup });
-  const receiver = await startReceiver(t, { host: HOST });
+  const { receiver, send } = await startPair(t, { host: HOST, lookup });
   const canary = await startReceiver(t, { address: "127.0.0.1", port: receiver.port });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.deepEqual(await send(), DELIVERED);
 
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  assert.deepEqual(await send(), unreachable("address_not_public"));
   assert.equal(receiver.requests.length, 1); // The open connection was not used either.
   assert.equal(canary.connections.length, 0);
 });
 
 test("a host with one address that is not public is not contacted", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.2", "10.0.0.1"]] });
-  const sender = await startSender(t, { lookup });
-  const receiver = await startReceiver(t, { host: HOST });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  const { receiver, send } = await startPair(t, { host: HOST, lookup });
+  assert.deepEqual(await send(), unreachable("address_not_public"));
   assert.equal(receiver.connections.length, 0);
 });
 
@@ -176,58 +161,62 @@ test("deliveries follow a name that moves", async (t) => {
 });
 
 test("the handshake and the Host header contain the host name", async (t) => {
-  const sender = await startSender(t, { lookup: names({ [HOST]: [["127.0.0.2"]] }) });
-  const receiver = await startReceiver(t, { host: HOST });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { receiver, send } = await startPair(t, {
+    host: HOST,
+    lookup: names({ [HOST]: [["127.0.0.2"]] }),
+  });
+  assert.deepEqual(await send(), DELIVERED);
   const { headers, servername } = await receiver.next();
   assert.equal(headers.host, `${HOST}:${receiver.port}`);
   assert.equal(servername, HOST);
 });
 
 test("IPv4 addresses are tried before IPv6 ones", async (t) => {
-  const sender = await startSender(t, { lookup: names({ [HOST]: [["::1", "127.0.0.2"]] }) });
-  const receiver = await startReceiver(t, { host: HOST });
+  const { receiver, send } = await startPair(t, {
+    host: HOST,
+    lookup: names({ [HOST]: [["::1", "127.0.0.2"]] }),
+  });
   const other = await startReceiver(t, { host: HOST, address: "::1", port: receiver.port });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.deepEqual(await send(), DELIVERED);
   assert.equal(other.connections.length, 0);
 });
 
 test("only the first few of a host's hundreds of addresses are tried", async (t) => {
   const addresses = [...Array<string>(16).fill("127.0.0.3"), "127.0.0.2"];
-  const sender = await startSender(t, { lookup: names({ [HOST]: [addresses] }) });
-  const receiver = await startReceiver(t, { host: HOST });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_refused" });
+  const { send } = await startPair(t, { host: HOST, lookup: names({ [HOST]: [addresses] }) });
+  assert.deepEqual(await send(), unreachable("connection_refused"));
 });
 
 test("addresses are tried in turn until one answers", async (t) => {
-  const sender = await startSender(t, {
-    lookup: names({ [HOST]: [["::1", "127.0.0.3", "127.0.0.2"]] }),
-  });
-  const receiver = await startReceiver(t, { host: HOST });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const lookup = names({ [HOST]: [["::1", "127.0.0.3", "127.0.0.2"]] });
+  const { send } = await startPair(t, { host: HOST, lookup });
+  assert.deepEqual(await send(), DELIVERED);
 });
 
 test("a receiver that has only IPv6 gets its deliveries", async (t) => {
-  const sender = await startSender(t, { lookup: names({ [HOST]: [["::1"]] }) });
-  const receiver = await startReceiver(t, { host: HOST, address: "::1" });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { send } = await startPair(t, {
+    host: HOST,
+    address: "::1",
+    lookup: names({ [HOST]: [["::1"]] }),
+  });
+  assert.deepEqual(await send(), DELIVERED);
 });
 
 test("an IPv6 literal is contacted without a look-up", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t, { address: "::1" });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { receiver, send } = await startPair(t, { address: "::1" });
+  assert.deepEqual(await send(), DELIVERED);
   const { headers, servername } = await receiver.next();
   assert.equal(headers.host, `[::1]:${receiver.port}`);
   assert.equal(servername, false);
 });
 
 test("an operator's exception for an IPv4 block includes its mapped spelling", async (t) => {
-  const sender = await startSender(t, { egress: RECEIVERS });
-  const receiver = await startReceiver(t, { certifiedHosts: ["127.0.0.2", "::ffff:7f00:2"] });
+  const { receiver, send } = await startPair(t, {
+    certifiedHosts: ["127.0.0.2", "::ffff:7f00:2"],
+    egress: RECEIVERS,
+  });
   const url = receiver.url().replace("127.0.0.2", "[::ffff:7f00:2]");
-  assert.deepEqual(await sender.send(aPost(url)), DELIVERED);
+  assert.deepEqual(await send(url), DELIVERED);
 });
 
 test("the longest idle connection is closed above the maximum of kept ones", async (t) => {
@@ -238,10 +227,9 @@ test("the longest idle connection is closed above the maximum of kept ones", asy
 });
 
 test("connections that were opened at once are kept only up to the maximum", async (t) => {
-  const sender = await startSender(t, { maxConnections: 2 });
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t, { maxConnections: 2 });
   for (let round = 0; round < 2; round++) {
-    await Promise.all(Array.from({ length: 5 }, () => sender.send(aPost(receiver.url()))));
+    await Promise.all(Array.from({ length: 5 }, () => send()));
   }
   assert.equal(receiver.connections.length, 8);
 });
@@ -258,28 +246,26 @@ test("a connection that was cut off during a body uses no room", async (t) => {
 });
 
 test("many connections are all kept while their answers end", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   receiver.answer(scripts.status(200, { body: "thank you" }));
   for (let round = 0; round < 2; round++) {
-    await Promise.all(Array.from({ length: 150 }, () => sender.send(aPost(receiver.url()))));
+    await Promise.all(Array.from({ length: 150 }, () => send()));
   }
   assert.equal(receiver.requests.length, 300);
   assert.equal(receiver.connections.length, 150);
 });
 
 test("closing ends attempts in flight and all connections", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
-  await sender.send(aPost(receiver.url()));
+  const { sender, receiver, send } = await startPair(t);
+  await send();
   receiver.answer(scripts.hang);
-  const inFlight = [sender.send(aPost(receiver.url())), sender.send(aPost(receiver.url()))];
+  const inFlight = [send(), send()];
   while (receiver.requests.length < 3) await receiver.next();
 
   const closed = receiver.connections.map((socket) => once(socket, "close"));
   await sender.close();
   for (const attempt of inFlight) assert.equal((await attempt).kind, "internal-fault");
   await Promise.all(closed);
-  assert.equal((await sender.send(aPost(receiver.url()))).kind, "internal-fault");
+  assert.equal((await send()).kind, "internal-fault");
   assert.equal(receiver.requests.length, 3);
 });

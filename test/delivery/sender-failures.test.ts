@@ -6,42 +6,41 @@ import { dial } from "../../src/delivery/dial.ts";
 import { onConnect } from "../support/network.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
-import { aPost, names, startSender } from "../support/sender.ts";
+import { aPost, DELIVERED, names, startPair, startSender, unreachable } from "../support/sender.ts";
 
-const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
-const TIMED_OUT = { kind: "unreachable", reason: "timeout" } as const;
+const TIMED_OUT = unreachable("timeout");
 const HOST = "hooks.partner.test";
 
 for (const certifiedHosts of [["other.test"], ["127.0.0.2"]]) {
   test(`nothing is sent to a receiver certified as ${certifiedHosts.join()} instead of its name`, async (t) => {
-    const sender = await startSender(t, { lookup: names({ [HOST]: [["127.0.0.2"]] }) });
-    const receiver = await startReceiver(t, { host: HOST, certifiedHosts });
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+    const { receiver, send } = await startPair(t, {
+      host: HOST,
+      certifiedHosts,
+      lookup: names({ [HOST]: [["127.0.0.2"]] }),
+    });
+    assert.deepEqual(await send(), unreachable("tls_error"));
     assert.equal(receiver.requests.length, 0);
   });
 }
 
 test("nothing is sent to an address that its certificate does not name", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t, { certifiedHosts: ["127.0.0.3", "hooks.partner.test"] });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+  const { receiver, send } = await startPair(t, {
+    certifiedHosts: ["127.0.0.3", "hooks.partner.test"],
+  });
+  assert.deepEqual(await send(), unreachable("tls_error"));
   assert.equal(receiver.requests.length, 0);
 });
 
 test("an absent receiver is a refused connection", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   await receiver.close();
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_refused" });
+  assert.deepEqual(await send(), unreachable("connection_refused"));
 });
 
 test("a name without an address is a DNS error", async (t) => {
   const sender = await startSender(t);
   const outcome = await sender.send(aPost("https://gone.partner.test/"));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "dns_error" });
+  assert.deepEqual(outcome, unreachable("dns_error"));
 });
 
 test("a look-up that no resolver answers is an internal fault", async (t) => {
@@ -52,8 +51,7 @@ test("a look-up that no resolver answers is an internal fault", async (t) => {
 
 test("an attempt without room for its look-up is deferred, and is neither a failure nor a fault", async (t) => {
   const sender = await startSender(t, { lookup: () => Promise.resolve({ kind: "too-many" }) });
-  const outcome = await sender.send(aPost("https://hooks.partner.test/"));
-  assert.deepEqual(outcome, { kind: "deferred" });
+  assert.deepEqual(await sender.send(aPost("https://hooks.partner.test/")), { kind: "deferred" });
 });
 
 test("an unexpected exception is an internal fault of its own kind", async (t) => {
@@ -66,8 +64,7 @@ test("an unexpected exception is an internal fault of its own kind", async (t) =
 test("a URL that a changed policy refuses is not contacted", async (t) => {
   const sender = await startSender(t);
   const canary = await startReceiver(t, { address: "127.0.0.1" });
-  const outcome = await sender.send(aPost(canary.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  assert.deepEqual(await sender.send(aPost(canary.url())), unreachable("address_not_public"));
   assert.equal(canary.connections.length, 0);
 });
 
@@ -77,8 +74,7 @@ test("an IPv4 address without a route, on a machine with other routes, is the re
     lookup: names({ [HOST]: [["255.255.255.255"]] }),
     egress: { allow: [{ family: 4, network: [0, 0, 0, 0], mask: [0, 0, 0, 0] }], deny: [] },
   });
-  const outcome = await sender.send(aPost(`https://${HOST}/`));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
+  assert.deepEqual(await sender.send(aPost(`https://${HOST}/`)), unreachable("network_error"));
 });
 
 /** Refuses every connection with this code before anything is sent, as the system does. */
@@ -102,8 +98,7 @@ test("without any IPv4 route no attempt is made", async (t) => {
 test("a receiver with only an IPv6 address, on a machine without one, is a network error", async (t) => {
   refuseLocally(t, "EADDRNOTAVAIL");
   const sender = await startSender(t);
-  const outcome = await sender.send(aPost("https://[::1]/"));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
+  assert.deepEqual(await sender.send(aPost("https://[::1]/")), unreachable("network_error"));
 });
 
 test("an attempt without a free port to its address is deferred, and is neither a failure nor a fault", async (t) => {
@@ -149,10 +144,9 @@ test("look-up, connection and answer share one limit", async (t) => {
 });
 
 test("bodies that never arrive are bounded: the oldest connection is closed early", async (t) => {
-  const sender = await startSender(t, { timeoutMs: 60_000 });
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t, { timeoutMs: 60_000 });
   receiver.answer(scripts.raw("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"));
-  for (let i = 0; i < 129; i++) await sender.send(aPost(receiver.url()));
+  for (let i = 0; i < 129; i++) await send();
   const [oldest, ...others] = receiver.connections;
   assert.ok(oldest);
   if (!oldest.closed) await once(oldest, "close");
@@ -160,13 +154,11 @@ test("bodies that never arrive are bounded: the oldest connection is closed earl
 });
 
 test("nothing is sent to a peer whose address is not the requested one", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   const other = await startReceiver(t, { address: "127.0.0.3", port: receiver.port });
   onConnect(t, (_socket, options, connect) => connect({ ...options, host: "127.0.0.3" }));
 
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "address_not_public" });
+  assert.deepEqual(await send(), unreachable("address_not_public"));
   const [connection] = other.connections;
   assert.ok(connection);
   if (!connection.closed) await once(connection, "close");
@@ -174,14 +166,12 @@ test("nothing is sent to a peer whose address is not the requested one", async (
 });
 
 test("a peer that disconnects before the check is a reset", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   onConnect(t, (socket, options, connect) => {
     Object.defineProperty(socket, "remoteAddress", { value: undefined });
     return connect(options);
   });
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "connection_reset" });
+  assert.deepEqual(await send(), unreachable("connection_reset"));
   assert.equal(receiver.requests.length, 0);
 });
 
@@ -207,16 +197,14 @@ test("a network that a router cannot reach is the receiver's failure", async (t)
     setTimeout(() => socket.destroy(error), 20);
     return socket;
   });
-  const outcome = await sender.send(aPost("https://127.0.0.2/"));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "network_error" });
+  assert.deepEqual(await sender.send(aPost("https://127.0.0.2/")), unreachable("network_error"));
 });
 
 test("a silent address does not prevent the next from being tried", async (t) => {
   const lookup = names({ [HOST]: [["127.0.0.3", "127.0.0.2"]] });
-  const sender = await startSender(t, { lookup });
-  const receiver = await startReceiver(t, { host: HOST });
+  const { send } = await startPair(t, { host: HOST, lookup });
   onConnect(t, (socket, options, connect) =>
     options.host === "127.0.0.3" ? socket : connect(options),
   );
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  assert.deepEqual(await send(), DELIVERED);
 });

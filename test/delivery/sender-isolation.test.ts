@@ -1,18 +1,30 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { ONLY_GUARDED, startGuardedReceiver } from "../support/canaries.ts";
 import { createClock } from "../support/clock.ts";
 import type { Script } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
-import { aPost, names, startSender } from "../support/sender.ts";
+import {
+  aPost,
+  DELIVERED,
+  names,
+  type PairOptions,
+  startSender,
+  unreachable,
+} from "../support/sender.ts";
 
-const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
-const NO_TLS = { kind: "unreachable", reason: "tls_error" } as const;
+const NO_TLS = unreachable("tls_error");
 const HOST = "hooks.partner.test";
 const OTHER = "hooks.other.test";
 const HERE = [["127.0.0.2"]];
 const LOOKUP = names({ [HOST]: HERE, [OTHER]: HERE, "partner.test": HERE });
+
+async function startGuardedPair(t: TestContext, options: PairOptions = {}) {
+  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED, ...options });
+  const receiver = await startGuardedReceiver(t, options);
+  return { receiver, send: (url = receiver.url()) => sender.send(aPost(url)) };
+}
 
 for (const [certified, outcome] of [
   ["*.partner.test", DELIVERED],
@@ -23,28 +35,28 @@ for (const [certified, outcome] of [
   ["hooks.partner.test.evil.test", NO_TLS],
 ] as const) {
   test(`a certificate for ${certified} is ${outcome === DELIVERED ? "good" : "not good"} for ${HOST}`, async (t) => {
-    const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
-    const receiver = await startGuardedReceiver(t, { host: HOST, certifiedHosts: [certified] });
-    assert.deepEqual(await sender.send(aPost(receiver.url())), outcome);
+    const { receiver, send } = await startGuardedPair(t, {
+      host: HOST,
+      certifiedHosts: [certified],
+    });
+    assert.deepEqual(await send(), outcome);
     assert.equal(receiver.requests.length, outcome === DELIVERED ? 1 : 0);
   });
 }
 
 test("a connection for one name serves no other name, even at the same address and port", async (t) => {
-  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
-  const receiver = await startGuardedReceiver(t, { host: HOST });
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { receiver, send } = await startGuardedPair(t, { host: HOST });
+  assert.deepEqual(await send(), DELIVERED);
 
   const elsewhere = receiver.url().replace(HOST, OTHER);
-  assert.deepEqual(await sender.send(aPost(elsewhere)), NO_TLS);
-  assert.deepEqual(await sender.send(aPost(elsewhere.replace(OTHER, "127.0.0.2"))), NO_TLS);
+  assert.deepEqual(await send(elsewhere), NO_TLS);
+  assert.deepEqual(await send(elsewhere.replace(OTHER, "127.0.0.2")), NO_TLS);
   assert.deepEqual([receiver.connections.length, receiver.requests.length], [3, 1]);
 });
 
 test("no part of an answer reaches the next delivery", async (t) => {
   const clock = createClock();
-  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED, clock });
-  const receiver = await startGuardedReceiver(t, { host: HOST });
+  const { receiver, send } = await startGuardedPair(t, { host: HOST, clock });
   const headers = {
     "set-cookie": ["a=b; Path=/", "c=d; Domain=partner.test"],
     "www-authenticate": "Basic realm=x",
@@ -53,30 +65,28 @@ test("no part of an answer reaches the next delivery", async (t) => {
     "accept-ch": "Sec-CH-UA",
   };
   receiver.answer(scripts.status(401, { headers }), scripts.status(200));
-  await sender.send(aPost(receiver.url()));
-  await sender.send(aPost(receiver.url()));
+  await send();
+  await send();
   const [first, second] = receiver.requests;
   assert.deepEqual(second?.headers, first?.headers);
 });
 
 test("a receiver that sends data without a request loses its connection, and the data is ignored", async (t) => {
-  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
-  const receiver = await startGuardedReceiver(t, { host: HOST });
+  const { receiver, send } = await startGuardedPair(t, { host: HOST });
   let speak: () => void = () => assert.fail("no request yet");
   const first: Script = (exchange) => {
     speak = () => exchange.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     scripts.status(200)(exchange);
   };
   receiver.answer(first, scripts.status(503));
-  await sender.send(aPost(receiver.url()));
+  await send();
   const [connection] = receiver.connections;
   assert.ok(connection);
   const closed = once(connection, "close");
   speak();
   await closed;
 
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "refused", httpStatus: 503 });
+  assert.deepEqual(await send(), { kind: "refused", httpStatus: 503 });
 });
 
 for (const [how, script] of [
@@ -84,21 +94,18 @@ for (const [how, script] of [
   ["resets", scripts.reset],
 ] as const) {
   test(`a kept connection that the receiver ${how} just as we send uses up no attempt`, async (t) => {
-    const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
-    const receiver = await startGuardedReceiver(t, { host: HOST });
+    const { receiver, send } = await startGuardedPair(t, { host: HOST });
     receiver.answer(scripts.status(200), script, scripts.status(202));
-    await sender.send(aPost(receiver.url()));
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 202 });
+    await send();
+    assert.deepEqual(await send(), { kind: "acknowledged", httpStatus: 202 });
     assert.deepEqual([receiver.connections.length, receiver.requests.length], [2, 3]);
   });
 }
 
 test("encoded line ends in a path or a query stay encoded", async (t) => {
-  const sender = await startSender(t, { lookup: LOOKUP, egress: ONLY_GUARDED });
-  const receiver = await startGuardedReceiver(t, { host: HOST });
+  const { receiver, send } = await startGuardedPair(t, { host: HOST });
   const path = "/a%0d%0aX-Evil:%201?b=%0d%0a%0d%0aGET%20/";
-  assert.deepEqual(await sender.send(aPost(receiver.url(path))), DELIVERED);
+  assert.deepEqual(await send(receiver.url(path)), DELIVERED);
   const { path: received, headers } = await receiver.next();
   assert.equal(received, path);
   assert.equal(headers["x-evil"], undefined);
@@ -106,8 +113,7 @@ test("encoded line ends in a path or a query stay encoded", async (t) => {
 });
 
 test("the handshake's server name is never an address", async (t) => {
-  const sender = await startSender(t, { egress: ONLY_GUARDED });
-  const receiver = await startGuardedReceiver(t);
-  assert.deepEqual(await sender.send(aPost(receiver.url())), DELIVERED);
+  const { receiver, send } = await startGuardedPair(t);
+  assert.deepEqual(await send(), DELIVERED);
   assert.equal((await receiver.next()).servername, false);
 });

@@ -4,21 +4,25 @@ import { Webhook } from "standardwebhooks";
 import { verify } from "../../src/webhook/verify.ts";
 import { startReceiver } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
-import { aPost, SIGNING_SECRET, startSender } from "../support/sender.ts";
+import {
+  aPost,
+  DELIVERED,
+  SIGNING_SECRET,
+  startPair,
+  startSender,
+  unreachable,
+} from "../support/sender.ts";
 
 const OK = "HTTP/1.1 200 OK\r\n";
 const NO_BODY = "connection: close\r\ncontent-length: 0\r\n\r\n";
 
 test("a delivery is one signed POST of the exact bytes and nothing else", async (t) => {
   const sentAt = new Date();
-  const sender = await startSender(t, { clock: () => sentAt });
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t, { clock: () => sentAt });
   const body = Buffer.from('{"text":"é\\u0000 \n"}');
 
-  const outcome = await sender.send(
-    aPost(receiver.url("/hook/a%20b?x=1&y=%2F"), { attempt: 7, body }),
-  );
-  assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: 200 });
+  const outcome = await send(receiver.url("/hook/a%20b?x=1&y=%2F"), { attempt: 7, body });
+  assert.deepEqual(outcome, DELIVERED);
 
   const { method, path, headers, body: received } = await receiver.next();
   assert.equal(method, "POST");
@@ -46,8 +50,7 @@ test("a delivery is one signed POST of the exact bytes and nothing else", async 
 });
 
 test("a partner can verify a delivery with our library and with Standard Webhooks'", async (t) => {
-  const sender = await startSender(t);
-  const receiver = await startReceiver(t);
+  const { receiver, send } = await startPair(t);
   const envelope = {
     event: "vc.test.ping",
     id: "evt_00000000-0000-4000-8000-000000000001",
@@ -55,7 +58,7 @@ test("a partner can verify a delivery with our library and with Standard Webhook
     occurred_at: "2026-01-01T00:00:00.000Z",
     data: { message: "integration test" },
   };
-  await sender.send(aPost(receiver.url(), { body: Buffer.from(JSON.stringify(envelope)) }));
+  await send(receiver.url(), { body: Buffer.from(JSON.stringify(envelope)) });
 
   const { headers, body } = await receiver.next();
   const { verdict } = await verify({ secret: SIGNING_SECRET, headers, body });
@@ -66,10 +69,9 @@ test("a partner can verify a delivery with our library and with Standard Webhook
 
 test("each attempt is signed with its own time", async (t) => {
   const times = [1_767_225_600_000, 1_767_225_660_000];
-  const sender = await startSender(t, { clock: () => new Date(times.shift() ?? 0) });
-  const receiver = await startReceiver(t);
-  await sender.send(aPost(receiver.url()));
-  await sender.send(aPost(receiver.url()));
+  const { receiver, send } = await startPair(t, { clock: () => new Date(times.shift() ?? 0) });
+  await send();
+  await send();
 
   const [first, second] = [await receiver.next(), await receiver.next()];
   assert.equal(first.headers["x-vc-timestamp"], "1767225600000");
@@ -80,21 +82,17 @@ test("each attempt is signed with its own time", async (t) => {
 
 for (const status of [200, 201, 202, 204, 226, 299]) {
   test(`${status} acknowledges a delivery`, async (t) => {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t);
+    const { receiver, send } = await startPair(t);
     receiver.answer(scripts.status(status));
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "acknowledged", httpStatus: status });
+    assert.deepEqual(await send(), { kind: "acknowledged", httpStatus: status });
   });
 }
 
 for (const status of [300, 301, 304, 307, 400, 401, 404, 410, 418, 429, 500, 503, 599]) {
   test(`${status} refuses a delivery`, async (t) => {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t);
+    const { receiver, send } = await startPair(t);
     receiver.answer(scripts.status(status));
-    const outcome = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(outcome, { kind: "refused", httpStatus: status });
+    assert.deepEqual(await send(), { kind: "refused", httpStatus: status });
   });
 }
 
@@ -108,8 +106,7 @@ test("the environment can neither set a proxy nor disable certificate checks", a
   });
   restore({ HTTPS_PROXY: proxy.url(), NODE_TLS_REJECT_UNAUTHORIZED: "0" });
 
-  const outcome = await sender.send(aPost(receiver.url()));
-  assert.deepEqual(outcome, { kind: "unreachable", reason: "tls_error" });
+  assert.deepEqual(await sender.send(aPost(receiver.url())), unreachable("tls_error"));
   assert.equal(proxy.connections.length, 0);
   assert.equal(receiver.connections.length, 1);
 });
@@ -124,24 +121,19 @@ const ANSWERS = {
   ],
   "interim responses may come in the smallest of pieces": [
     scripts.drip(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 P\r\n\r\n${OK}${NO_BODY}`, 1),
-    { kind: "acknowledged", httpStatus: 200 },
+    DELIVERED,
   ],
-  "an answer in HTTP/1.0 counts": [
-    scripts.rawAndEnd("HTTP/1.0 200 OK\r\n\r\nhello"),
-    { kind: "acknowledged", httpStatus: 200 },
-  ],
+  "an answer in HTTP/1.0 counts": [scripts.rawAndEnd("HTTP/1.0 200 OK\r\n\r\nhello"), DELIVERED],
 } as const;
 
 for (const [sentence, [script, expected]] of Object.entries(ANSWERS)) {
   test(sentence, async (t) => {
-    const sender = await startSender(t);
-    const receiver = await startReceiver(t);
+    const { receiver, send } = await startPair(t);
     receiver.answer(script);
-    assert.deepEqual(await sender.send(aPost(receiver.url())), expected);
+    assert.deepEqual(await send(), expected);
 
     receiver.answer(scripts.status(200)); // The next attempt succeeds.
-    const next = await sender.send(aPost(receiver.url()));
-    assert.deepEqual(next, { kind: "acknowledged", httpStatus: 200 });
+    assert.deepEqual(await send(), DELIVERED);
   });
 }
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AddressPolicy } from "../../src/domain/public-address.ts";
 import { onConnect } from "../support/network.ts";
-import { aPost, startSender } from "../support/sender.ts";
+import { aPost, startSender, unreachable } from "../support/sender.ts";
 import { URLS } from "../support/urls.ts";
 
-const REFUSED = { kind: "unreachable", reason: "address_not_public" } as const;
-const NOBODY_THERE = { kind: "unreachable", reason: "connection_refused" } as const;
+const REFUSED = unreachable("address_not_public");
+const NOBODY_THERE = unreachable("connection_refused");
 
 /** The addresses of every name here. */
 const ADDRESS = "93.184.215.14";

@@ -7,6 +7,7 @@ import { ANY_SOURCE, type EgressSource } from "../../src/domain/egress-source.ts
 import type { AddressPolicy } from "../../src/domain/public-address.ts";
 import type { NameLookup } from "../../src/network/name-lookup.ts";
 import { testAuthority } from "./certificates.ts";
+import { type ReceiverOptions, startReceiver } from "./receiver.ts";
 
 /** The address of test receivers. Never 127.0.0.1: a connection to it has passed the policy by mistake. */
 export const RECEIVERS: AddressPolicy = {
@@ -16,18 +17,31 @@ export const RECEIVERS: AddressPolicy = {
 
 export const SIGNING_SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEy";
 
+export const DELIVERED = { kind: "acknowledged", httpStatus: 200 } as const;
+export const unreachable = (reason: string) => ({ kind: "unreachable", reason });
+
+interface SenderOptions {
+  lookup?: NameLookup;
+  timeoutMs?: number;
+  clock?: Clock;
+  egress?: AddressPolicy;
+  maxConnections?: number;
+  source?: EgressSource;
+}
+
+export type PairOptions = SenderOptions & ReceiverOptions;
+
+/** A sender, a receiver, and a function that sends a delivery to it. */
+export async function startPair(t: TestContext, options: PairOptions = {}) {
+  const sender = await startSender(t, options);
+  const receiver = await startReceiver(t, options);
+  const send = (url = receiver.url(), changes: Partial<Post> = {}) =>
+    sender.send(aPost(url, changes));
+  return { sender, receiver, send };
+}
+
 /** A sender that trusts the test authority and may reach test receivers. */
-export async function startSender(
-  t: TestContext,
-  options: {
-    lookup?: NameLookup;
-    timeoutMs?: number;
-    clock?: Clock;
-    egress?: AddressPolicy;
-    maxConnections?: number;
-    source?: EgressSource;
-  } = {},
-): Promise<Sender> {
+export async function startSender(t: TestContext, options: SenderOptions = {}): Promise<Sender> {
   const {
     lookup = noName,
     egress = RECEIVERS,

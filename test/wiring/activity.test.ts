@@ -8,6 +8,7 @@ import { listActivity, sumActivity } from "../../src/postgres/activity.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { writeActivity } from "../../src/wiring/activity-writer.ts";
 import { createClock, ERA } from "../support/clock.ts";
+import { columns } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { acknowledged, aSubscription, createEngine, publish } from "../support/engine.ts";
@@ -62,13 +63,10 @@ test("an interrupted write loses nothing, and nothing is counted twice", async (
   await write(gate.db);
   await write(gate.db);
   const points = await listActivity(db, ofSubscription, MINUTE_MS);
-  assert.deepEqual(
-    points.map(({ succeeded, failed }) => [succeeded, failed]),
-    [
-      [2, 0],
-      [0, 1],
-    ],
-  );
+  assert.deepEqual(columns(points, "succeeded", "failed"), [
+    [2, 0],
+    [0, 1],
+  ]);
 });
 
 test("a write with an unknown result is repeated with the same numbers", async () => {
