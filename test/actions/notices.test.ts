@@ -7,13 +7,14 @@ import { dueOf, publishNotices } from "../../src/actions/notices.ts";
 import { publicId } from "../../src/domain/ids.ts";
 import { type Notice, NOTICE_TYPES } from "../../src/domain/notices.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
+import { column, columns } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { ANYWHERE, attemptAll, claimAll, publish, refused } from "../support/engine.ts";
-import { startPartnerApi } from "../support/partner-api.ts";
+import { post, WANTED, WEBHOOKS } from "../support/keyed-requests.ts";
+import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 const PLATFORM = "platform";
-const WEBHOOKS = "/api/v1/partner/webhooks";
 const TYPES = [...NOTICE_TYPES];
 
 /** A service whose platform subscribes to notices, and a partner whose receiver refuses everything. */
@@ -32,13 +33,8 @@ async function aService(t: TestContext, platformOrganization: string | null = PL
   const organization = await api.anOrganization();
   const partner = await api.aKeyOf(organization, "webhooks:manage");
   const { id } = await api.aSubscriptionOf(partner);
-  const subscribe = ({ authorization }: { authorization: string }, events: string[]) =>
-    api.inject({
-      method: "POST",
-      url: WEBHOOKS,
-      headers: { authorization },
-      payload: { url: "https://receiver.example/hooks", events },
-    });
+  const subscribe = (caller: TestKey, events: string[]) =>
+    post(api, caller, "", { ...WANTED, events });
   /** The events of the platform, oldest first. */
   const notices = async () => {
     const rows = await db<{ type: string; data: string; deliveries: number }[]>`
@@ -64,7 +60,7 @@ async function aService(t: TestContext, platformOrganization: string | null = PL
 }
 
 test("only the platform's organization can subscribe to notices, and for others their types are unknown", async (t) => {
-  const { subscribe, platform, partner, inject } = await aService(t);
+  const { subscribe, platform, partner, ...api } = await aService(t);
   assert.equal((await subscribe(platform, [...TYPES, "vc.test.ping"])).statusCode, 201);
   for (const type of TYPES) {
     const unknown = await subscribe(partner, ["vc.test.pong"]);
@@ -77,13 +73,9 @@ test("only the platform's organization can subscribe to notices, and for others 
       false,
     );
   }
-  const badKey = await inject({
-    ...{ method: "POST", url: WEBHOOKS },
-    headers: { authorization: platform.authorization, "idempotency-key": "two words" },
-    payload: { url: "https://receiver.example/hooks", events: TYPES },
-  });
+  const badKey = await post(api, platform, "", { ...WANTED, events: TYPES }, "two words");
   assert.deepEqual(
-    badKey.json<{ errors: { pointer: string }[] }>().errors.map(({ pointer }) => pointer),
+    column(badKey.json<{ errors: { pointer: string }[] }>().errors, "pointer"),
     ["/Idempotency-Key"],
     "the platform's types are no faults",
   );
@@ -121,13 +113,10 @@ test("notices of dead letters and disabled subscriptions are published in the re
   clock.advance(1_000);
   const recorded = await failOnce();
   const told = await notices();
-  assert.deepEqual(
-    told.map(({ type, deliveries }) => [type, deliveries]),
-    [
-      ["vc.subscription.disabled", 1],
-      ["vc.delivery.dead_lettered", 1],
-    ],
-  );
+  assert.deepEqual(columns(told, "type", "deliveries"), [
+    ["vc.subscription.disabled", 1],
+    ["vc.delivery.dead_lettered", 1],
+  ]);
   assert.equal(dueOf(recorded.notices).length, 1);
   const [delivery] = await db<{ id: string }[]>`
     select id from finished_deliveries where organization_id = ${organization.id} and state = 'dead_lettered'`;
@@ -168,10 +157,7 @@ test("no notice is published about a notice", async (t) => {
     await failOnce();
     clock.advance(1_000);
   }
-  assert.deepEqual(
-    (await notices()).map(({ type }) => type),
-    ["vc.delivery.dead_lettered"],
-  );
+  assert.deepEqual(column(await notices(), "type"), ["vc.delivery.dead_lettered"]);
   assert.equal((await db`select from waiting_deliveries`).length, 0);
 });
 

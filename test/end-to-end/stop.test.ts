@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
-import { connect as open } from "../../src/postgres/database.ts";
+import { openPool } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { oneShardOnly, ownersUrlOf } from "../support/placement.ts";
 import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
-import { parseAll, rawRequest } from "../support/raw-http.ts";
+import { aClient, parseAll, rawRequest } from "../support/raw-http.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 const HOST = "Host: localhost";
@@ -47,9 +46,7 @@ test("clients with half a request do not delay a stop, and its status is 0", asy
  * ends.
  */
 async function sendHalf(t: TestContext, baseUrl: string, half: string) {
-  const { hostname, port } = new URL(baseUrl);
-  const client = connect(Number(port), hostname).on("error", () => undefined);
-  t.after(() => client.destroy());
+  const client = aClient(t, baseUrl);
   let text = "";
   client.setEncoding("latin1").on("data", (more: string) => (text += more));
   client.write(HEALTH);
@@ -98,9 +95,7 @@ for (const table of ["api_keys", "activity_minutes", "processes", "event_type_no
     const program = await startProgram(t, rig);
     const { ask } = await aPartner(program, "acme");
     await ask("/me"); // The stop writes that the key was used, and the activity.
-    const owner = open(ownersUrlOf(rig), { max: 1, name: "test owner" });
-    t.after(() => owner.end({ timeout: 1 }));
-    await owner.begin(async (tx) => {
+    await openPool(t, ownersUrlOf(rig)).begin(async (tx) => {
       await tx`lock table ${tx(table)} in share mode`;
       assert.equal(await program.end("SIGTERM"), 0, program.complaint());
     });
@@ -112,7 +107,7 @@ test(
   oneShardOnly("it needs a gate of its own"),
   async (t) => {
     const rig = await aRig(t, { SHUTDOWN_GRACE: "8s", ROLE: "api" });
-    const gate = await aGate(t, open(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
+    const gate = await aGate(t, openPool(t, rig["DATABASE_URL"] ?? ""));
     const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
     gate.freeze();
     assert.equal(await program.end("SIGTERM"), 0, program.complaint());

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { Fault } from "../../src/domain/errors.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
-import { EVENTS, type PartnerApi, startPartnerApi, type TestKey } from "../support/partner-api.ts";
+import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 
@@ -16,14 +17,15 @@ interface Refusal {
   errors?: Fault[];
 }
 
-function post(api: PartnerApi, { authorization }: TestKey, body: string, contentType: string) {
-  const headers = { authorization, "content-type": contentType };
+const api = startPartnerApi({ after }, db);
+const key = await api.aKeyWith("webhooks:manage");
+
+function post(body: string, contentType = "application/json") {
+  const headers = { authorization: key.authorization, "content-type": contentType };
   return api.inject({ method: "POST", url: WEBHOOKS, headers, payload: body });
 }
 
-test("a body that is not JSON is malformed, and one with another media type is unsupported", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("a body that is not JSON is malformed, and one with another media type is unsupported", async () => {
   const good = JSON.stringify({ url: URL_OK, events: EVENTS });
 
   const cases: [status: number, contentType: string, body: string][] = [
@@ -46,7 +48,7 @@ test("a body that is not JSON is malformed, and one with another media type is u
     [201, "APPLICATION/JSON", good],
   ];
   for (const [status, contentType, body] of cases) {
-    const { statusCode } = await post(api, key, body, contentType);
+    const { statusCode } = await post(body, contentType);
     assert.equal(statusCode, status, `${contentType}: ${body.slice(0, 30)}`);
   }
 
@@ -63,10 +65,7 @@ test("a body that is not JSON is malformed, and one with another media type is u
   assert.equal(nothing.statusCode, 400, "no body and no content type");
 });
 
-test("a body of the wrong shape is refused with all its faults, which do not repeat its values", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
-
+test("a body of the wrong shape is refused with all its faults, which do not repeat its values", async () => {
   const cases: [body: unknown, pointers: string[]][] = [
     [[], [""]],
     [null, [""]],
@@ -93,15 +92,11 @@ test("a body of the wrong shape is refused with all its faults, which do not rep
   ];
   for (const [body, pointers] of cases) {
     const sent = JSON.stringify(body);
-    const response = await post(api, key, sent, "application/json");
+    const response = await post(sent);
     assert.equal(response.statusCode, 422, sent);
     const { code, errors = [] } = response.json<Refusal>();
     assert.equal(code, "invalid_request", sent);
-    assert.deepEqual(
-      errors.map(({ pointer }) => pointer),
-      pointers,
-      sent,
-    );
+    assert.deepEqual(column(errors, "pointer"), pointers, sent);
     assert.ok(!response.body.includes(MARK), sent);
     for (const { pointer, detail } of errors) {
       if (pointer.startsWith("/events")) assert.match(detail, /vc\.test\.ping/);
@@ -109,23 +104,19 @@ test("a body of the wrong shape is refused with all its faults, which do not rep
   }
 });
 
-test("a body with thousands of faults gets only the first ones", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("a body with thousands of faults gets only the first ones", async () => {
   for (const item of ["1", '""', "{}", "[]", "null"]) {
     const items = Array.from({ length: 12_000 }, () => item);
     const body = `{"url":"${URL_OK}","events":[${items.join(",")}]}`;
-    const response = await post(api, key, body, "application/json");
+    const response = await post(body);
     assert.equal(response.statusCode, 422, item);
     assert.equal(response.json<Refusal>().errors?.length, 20, item);
   }
 });
 
-test("a list that is too long is not checked further", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("a list that is too long is not checked further", async () => {
   const events = [...Array.from({ length: 60 }, () => "vc.test.ping"), 7, "x"];
-  const response = await post(api, key, JSON.stringify({ events }), "application/json");
+  const response = await post(JSON.stringify({ events }));
   assert.deepEqual(
     response.json<Refusal>().errors?.map(({ pointer, detail }) => [pointer, detail.split(". ")[0]]),
     [
@@ -137,10 +128,9 @@ test("a list that is too long is not checked further", async (t) => {
 });
 
 test("every list in a body has a maximum length, so that no list is checked in full", async (t) => {
-  const partners = startPartnerApi(t, db);
-  const operators = startOperatorApi(t, partners.deps);
+  const operators = startOperatorApi(t, api.deps);
   await operators.app.ready();
-  const lists = [...(await partners.routes()), ...operators.app.routeTable].flatMap(
+  const lists = [...(await api.routes()), ...operators.app.routeTable].flatMap(
     ({ schema, url }) => {
       const { properties = {} } = (schema?.body ?? {}) as { properties?: Record<string, List> };
       // A list within a list or an object would not be checked.
@@ -162,19 +152,15 @@ interface List {
   maxItems?: number;
 }
 
-test("unknown members are ignored, with any name", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("unknown members are ignored, with any name", async () => {
   const unknown = `"__proto__":{"active":false},"constructor":{"prototype":{}},"secret":"${MARK}","id":1`;
   const body = `{"url":"${URL_OK}","events":["vc.test.ping"],${unknown}}`;
-  const response = await post(api, key, body, "application/json");
+  const response = await post(body);
   assert.equal(response.statusCode, 201);
   assert.ok(!response.body.includes(MARK));
 });
 
-test("an invalid limit or a cursor of another list is refused", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("an invalid limit or a cursor of another list is refused", async () => {
   const [one, other] = [await api.aSubscriptionOf(key), await api.aSubscriptionOf(key)];
   await insertFailures(one.id, 3);
   await insertFailures(other.id, 3);
@@ -217,19 +203,12 @@ test("an invalid limit or a cursor of another list is refused", async (t) => {
     assert.equal(response.statusCode, 422, query);
     const { code, errors } = response.json<Refusal>();
     assert.equal(code, "invalid_request", query);
-    assert.deepEqual(
-      errors?.map(({ pointer }) => pointer),
-      pointers,
-      query,
-    );
+    assert.deepEqual(column(errors, "pointer"), pointers, query);
     assert.ok(!response.body.includes(MARK), query);
   }
 
   const foreign = await failures(other.id, `cursor=${cursor}`);
-  assert.deepEqual(
-    foreign.json<Refusal>().errors?.map(({ pointer }) => pointer),
-    ["/cursor"],
-  );
+  assert.deepEqual(column(foreign.json<Refusal>().errors, "pointer"), ["/cursor"]);
 
   for (const query of ["", "limit=1", "limit=200", "limit=007", `cursor=${cursor}`, "other=1"]) {
     assert.equal((await failures(one.id, query)).statusCode, 200, query);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import type { Vetted } from "../../src/actions/destination.ts";
 import type { Parts } from "../../src/actions/dependencies.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
-import { rawRequest, sendRaw } from "../support/raw-http.ts";
+import { aClient, rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -44,9 +44,7 @@ async function aListener(
      * A connection that has sent this text. If the text is a whole request, the connection has its answer.
      */
     open: async (sent = "", isWhole = false) => {
-      const client = connect(Number(new URL(base).port), "127.0.0.1");
-      t.after(() => client.destroy());
-      client.on("error", () => undefined); // The connection may be closed by a reset.
+      const client = aClient(t, base);
       await once(client, "connect");
       client.write(sent);
       if (isWhole) assert.match(String(await once(client, "data")), /^HTTP\/1\.1 200 /);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import type { AppOptions } from "../../src/http/build-app.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { rawRequest } from "../support/raw-http.ts";
+import { aClient, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -62,10 +62,7 @@ async function aStuckConnection(
   app.get("/large", () => Buffer.alloc(LARGE));
   const base = await listen();
   const accepted = once(app.server, "connection") as Promise<[Socket]>;
-  const client = connect(Number(new URL(base).port), "127.0.0.1");
-  client.on("error", () => undefined);
-  t.after(() => client.destroy());
-  begin(client);
+  begin(aClient(t, base));
   const [socket] = await accepted;
   return socket;
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { createDatabase } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { OPERATORS, startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { converse, rawRequest } from "../support/raw-http.ts";
+import { aListeningApi } from "../support/problems.ts";
+import { aClient, converse, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -18,9 +18,7 @@ const ASKING = ["Content-Type: application/json", `Content-Length: ${BODY.length
 );
 
 test("a client with Expect: 100-continue gets 100 when its key is known", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const { base, authorization } = await aListeningApi(t, db);
   const head = [HOST, `Authorization: ${authorization}`, ...ASKING];
   const statuses = await ask(t, base, rawRequest(WEBHOOKS, head));
   assert.deepEqual(statuses, ["100 Continue", "422 Unprocessable Entity"]);
@@ -68,9 +66,7 @@ test("a client that is refused gets the refusal instead of 100, and its connecti
 
 /** The statuses of all answers to a request that sends its body after a 100. */
 async function ask(t: TestContext, base: string, head: string): Promise<string[] | null> {
-  const { hostname, port } = new URL(base);
-  const client = connect(Number(port), hostname);
-  t.after(() => client.destroy());
+  const client = aClient(t, base);
   let text = "";
   client.setEncoding("latin1").on("data", (more: string) => (text += more));
   client.write(head);

@@ -9,10 +9,10 @@ import { createEventTypes } from "../../src/domain/event-types.ts";
 import { loadEventTypes } from "../../src/event-types/load.ts";
 import { createDatabase } from "../support/database.ts";
 import { aFolder, CUSTOMER, ORDER, typeFile } from "../support/event-types.ts";
+import { post, WANTED } from "../support/keyed-requests.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
-const WEBHOOKS = "/api/v1/partner/webhooks";
 const DOCUMENT = "/api/v1/partner/openapi.json";
 
 async function anApiWith(t: Parameters<typeof aFolder>[0], files: Record<string, object>) {
@@ -23,14 +23,8 @@ const SHOP = { "order.created.json": ORDER, "customer.changed.json": CUSTOMER };
 
 test("a partner subscribes to configured types, and a 422 lists all of them", async (t) => {
   const api = await anApiWith(t, SHOP);
-  const { authorization } = await api.aKeyWith("webhooks:manage");
-  const subscribe = (...events: string[]) =>
-    api.inject({
-      method: "POST",
-      url: WEBHOOKS,
-      headers: { authorization },
-      payload: { url: "https://hooks.example.com/", events },
-    });
+  const key = await api.aKeyWith("webhooks:manage");
+  const subscribe = (...events: string[]) => post(api, key, "", { ...WANTED, events });
   const made = await subscribe("order.created", "vc.test.ping");
   assert.equal(made.statusCode, 201);
   assert.deepEqual(made.json<{ events: string[] }>().events, ["order.created", "vc.test.ping"]);
@@ -49,11 +43,8 @@ test("a list of types has at most 2,000 characters", async (t) => {
   const names = Array.from({ length: 100 }, (_, i) => `order.${"x".repeat(11)}${100 + i}`);
   const files = names.map((name) => [`${name}.json`, typeFile({ type: "object" })] as const);
   const api = await anApiWith(t, Object.fromEntries([...files, ["a.b.json", typeFile({})]]));
-  const { authorization } = await api.aKeyWith("webhooks:manage");
-  const subscribe = async (events: string[]) => {
-    const payload = { url: "https://hooks.example.com/", events };
-    return api.inject({ method: "POST", url: WEBHOOKS, headers: { authorization }, payload });
-  };
+  const key = await api.aKeyWith("webhooks:manage");
+  const subscribe = (events: string[]) => post(api, key, "", { ...WANTED, events });
   // 20 characters each: 95 of them and their commas make 1,994.
   assert.equal((await subscribe(names.slice(0, 95))).statusCode, 201);
   assert.equal((await subscribe([...names.slice(0, 95), "a.b"])).statusCode, 201);

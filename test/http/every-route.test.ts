@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { InjectOptions } from "fastify";
 import { pino } from "pino";
 import { revokeApiKey } from "../../src/actions/api-keys.ts";
@@ -8,10 +8,12 @@ import type { App } from "../../src/http/app.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { buildApp } from "../../src/http/build-app.ts";
 import { guardRoutes } from "../../src/http/partner/admission.ts";
+import { columns } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { type PartnerApi, startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
+const api = startPartnerApi({ after }, db);
 
 type Ask = (request: {
   authorization?: string | undefined;
@@ -20,7 +22,7 @@ type Ask = (request: {
 }) => ReturnType<PartnerApi["inject"]>;
 
 /** All registered routes that need a key, with requests to them. */
-async function guardedRoutes(api: PartnerApi) {
+async function guardedRoutes() {
   const routes = (await api.routes()).filter(({ url }) =>
     /^\/api\/v1\/partner\/(?!openapi)/.test(url),
   );
@@ -42,23 +44,19 @@ function aBodyFor(url: string): object {
     : { url: "https://hooks.example.com/", events: ["vc.test.ping"] };
 }
 
-test("exactly the six routes of the specification need a key", async (t) => {
-  const routes = await guardedRoutes(startPartnerApi(t, db));
-  assert.deepEqual(
-    routes.map(({ where, scope }) => [where, scope]),
-    [
-      ["GET /api/v1/partner/me", "identity:read"],
-      ["POST /api/v1/partner/webhooks", "webhooks:manage"],
-      ["GET /api/v1/partner/webhooks", "webhooks:manage"],
-      ["DELETE /api/v1/partner/webhooks/:id", "webhooks:manage"],
-      ["POST /api/v1/partner/webhooks/:id/test", "webhooks:manage"],
-      ["GET /api/v1/partner/webhooks/:id/failures", "webhooks:manage"],
-    ],
-  );
+test("exactly the six routes of the specification need a key", async () => {
+  const routes = await guardedRoutes();
+  assert.deepEqual(columns(routes, "where", "scope"), [
+    ["GET /api/v1/partner/me", "identity:read"],
+    ["POST /api/v1/partner/webhooks", "webhooks:manage"],
+    ["GET /api/v1/partner/webhooks", "webhooks:manage"],
+    ["DELETE /api/v1/partner/webhooks/:id", "webhooks:manage"],
+    ["POST /api/v1/partner/webhooks/:id/test", "webhooks:manage"],
+    ["GET /api/v1/partner/webhooks/:id/failures", "webhooks:manage"],
+  ]);
 });
 
-test("no route accepts a caller without a valid key, and all refusals are the same", async (t) => {
-  const api = startPartnerApi(t, db);
+test("no route accepts a caller without a valid key, and all refusals are the same", async () => {
   const { token, authorization, keyId } = await api.aKeyWith("webhooks:manage");
   const revoked = await api.aKeyWith("webhooks:manage");
   await revokeApiKey(api.deps, revoked.keyId);
@@ -88,7 +86,7 @@ test("no route accepts a caller without a valid key, and all refusals are the sa
     "with a revoked key": revoked.authorization,
   };
 
-  for (const { where, ask } of await guardedRoutes(api)) {
+  for (const { where, ask } of await guardedRoutes()) {
     for (const [how, header] of Object.entries(refused)) {
       const headers = { "x-request-id": "same" };
       const response = await ask({ authorization: header, headers });
@@ -112,10 +110,9 @@ test("no route accepts a caller without a valid key, and all refusals are the sa
   }
 });
 
-test("no route serves a key without its scope", async (t) => {
-  const api = startPartnerApi(t, db);
+test("no route serves a key without its scope", async () => {
   const { authorization } = await api.aKeyWith();
-  for (const { where, scope, ask } of await guardedRoutes(api)) {
+  for (const { where, scope, ask } of await guardedRoutes()) {
     const response = await ask({ authorization });
     if (scope === "identity:read") {
       assert.equal(response.statusCode, 200, where);
@@ -126,9 +123,8 @@ test("no route serves a key without its scope", async (t) => {
   }
 });
 
-test("every route counts against the organization's limit, and none serves beyond it", async (t) => {
-  const api = startPartnerApi(t, db);
-  for (const { where, ask } of await guardedRoutes(api)) {
+test("every route counts against the organization's limit, and none serves beyond it", async () => {
+  for (const { where, ask } of await guardedRoutes()) {
     const organization = await api.anOrganization({ rateLimitPerMinute: 1 });
     const { authorization } = await api.aKeyOf(organization, "webhooks:manage");
     const first = await ask({ authorization });
@@ -143,8 +139,7 @@ test("every route counts against the organization's limit, and none serves beyon
   }
 });
 
-test("foreign, unknown and malformed ids get the same response", async (t) => {
-  const api = startPartnerApi(t, db);
+test("foreign, unknown and malformed ids get the same response", async () => {
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const stranger = await api.aKeyWith("webhooks:manage");
   const foreign = await api.aSubscriptionOf(stranger);
@@ -168,7 +163,7 @@ test("foreign, unknown and malformed ids get the same response", async (t) => {
     "x".repeat(4_000),
   ];
   const headers = { "x-request-id": "same" };
-  for (const { where, url, ask } of await guardedRoutes(api)) {
+  for (const { where, url, ask } of await guardedRoutes()) {
     if (!url.includes(":id")) continue;
     const bodies = new Set<string>();
     for (const id of ids) {
@@ -190,20 +185,18 @@ test("foreign, unknown and malformed ids get the same response", async (t) => {
   assert.equal(listed.json<unknown[]>().length, 1, "the foreign subscription still exists");
 });
 
-test("the public routes need no key", async (t) => {
-  const api = startPartnerApi(t, db);
+test("the public routes need no key", async () => {
   for (const url of ["/healthz", "/readyz", "/api/v1/partner/openapi.json"]) {
     assert.equal((await api.inject({ url })).statusCode, 200, url);
   }
 });
 
-test("the process does not start while a route declares no scope", async (t) => {
-  const { deps } = startPartnerApi(t, db);
+test("the process does not start while a route declares no scope", async () => {
   const app = buildApp({ logger: pino({ level: "silent" }), baseUrl: () => "" });
-  app.register(async (api: App) => {
-    guardRoutes(api, Shards.only(deps));
-    await api.after();
-    api.get("/forgotten", () => "open to all");
+  app.register(async (own: App) => {
+    guardRoutes(own, Shards.only(api.deps));
+    await own.after();
+    own.get("/forgotten", () => "open to all");
   });
   await assert.rejects(async () => app.ready(), /GET \/forgotten declares no scope/);
 });

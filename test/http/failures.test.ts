@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { createDatabase } from "../support/database.ts";
 import { ERA } from "../support/clock.ts";
-import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 
@@ -40,23 +40,19 @@ async function anAttempt(
   return `att_${row.id}`;
 }
 
-const read = async (
-  api: ReturnType<typeof startPartnerApi>,
-  { authorization }: TestKey,
-  { id }: { id: string },
-  query = "",
-) => {
+const api = startPartnerApi({ after }, db);
+const key = await api.aKeyWith("webhooks:manage");
+
+const read = async ({ id }: { id: string }, query = "") => {
   const url = `/api/v1/partner/webhooks/${id}/failures${query}`;
-  const response = await api.inject({ url, headers: { authorization } });
+  const response = await api.inject({ url, headers: { authorization: key.authorization } });
   assert.equal(response.statusCode, 200, response.body);
   return response.json<Page>();
 };
 
-test("the audit shows each failed attempt with exactly the promised members, newest first", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("the audit shows each failed attempt with exactly the promised members, newest first", async () => {
   const subscription = await api.aSubscriptionOf(key);
-  assert.deepEqual(await read(api, key, subscription), { items: [], next_cursor: null });
+  assert.deepEqual(await read(subscription), { items: [], next_cursor: null });
 
   const event_id = randomUUID();
   const first = await anAttempt(subscription, 1, { event_id, attempt: 3 });
@@ -77,7 +73,7 @@ test("the audit shows each failed attempt with exactly the promised members, new
     event_id: `evt_${event_id}`,
     event_type: "vc.test.ping",
   };
-  assert.deepEqual(await read(api, key, subscription), {
+  assert.deepEqual(await read(subscription), {
     items: [
       {
         id: last,
@@ -106,9 +102,7 @@ test("the audit shows each failed attempt with exactly the promised members, new
   });
 });
 
-test("pages show every record once, in order, while new ones are added", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("pages show every record once, in order, while new ones are added", async () => {
   const subscription = await api.aSubscriptionOf(key);
   const ids: string[] = [];
   for (let i = 0; i < 11; i++) ids.unshift(await anAttempt(subscription, 5)); // All have the same time.
@@ -116,7 +110,7 @@ test("pages show every record once, in order, while new ones are added", async (
   const seen: string[] = [];
   let query = "?limit=4";
   for (let page = 1; ; page++) {
-    const { items, next_cursor } = await read(api, key, subscription, query);
+    const { items, next_cursor } = await read(subscription, query);
     seen.push(...items.map(({ id }) => id));
     if (next_cursor === null) {
       assert.equal(page, 3);
@@ -128,14 +122,12 @@ test("pages show every record once, in order, while new ones are added", async (
   assert.deepEqual(seen, ids);
 });
 
-test("a page has 50 records by default and at most 200, and the last page has no cursor", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("a page has 50 records by default and at most 200, and the last page has no cursor", async () => {
   const subscription = await api.aSubscriptionOf(key);
   for (let i = 0; i < 200; i++) await anAttempt(subscription, i);
 
   const sizeOf = async (query: string) => {
-    const { items, next_cursor } = await read(api, key, subscription, query);
+    const { items, next_cursor } = await read(subscription, query);
     return [items.length, next_cursor === null];
   };
   assert.deepEqual(await sizeOf(""), [50, false]);
@@ -143,11 +135,9 @@ test("a page has 50 records by default and at most 200, and the last page has no
   assert.deepEqual(await sizeOf("?limit=200"), [200, true]);
 });
 
-test("the audit of a disabled subscription is still readable", async (t) => {
-  const api = startPartnerApi(t, db);
-  const key = await api.aKeyWith("webhooks:manage");
+test("the audit of a disabled subscription is still readable", async () => {
   const subscription = await api.aSubscriptionOf(key);
   await anAttempt(subscription, 1);
   await db`update subscriptions set auto_disabled_at = ${at(1)} where id = ${subscription.id.slice(3)}`;
-  assert.equal((await read(api, key, subscription)).items.length, 1);
+  assert.equal((await read(subscription)).items.length, 1);
 });

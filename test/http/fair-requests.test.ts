@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { hashSecret } from "../../src/domain/api-key.ts";
 import { randomId } from "../../src/domain/ids.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
-import { EVENTS, startPartnerApi, type TestKey } from "../support/partner-api.ts";
+import { subscribe } from "../support/keyed-requests.ts";
+import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
@@ -12,17 +13,10 @@ test("creations of one organization that wait for each other leave connections t
   const api = startPartnerApi(t, db);
   const busy = await api.aKeyWith("webhooks:manage");
   const other = await api.aKeyWith("webhooks:manage");
-  const create = ({ authorization }: TestKey) =>
-    api.inject({
-      method: "POST",
-      url: "/api/v1/partner/webhooks",
-      headers: { authorization },
-      payload: { url: "https://hooks.example.com", events: EVENTS },
-    });
 
   const order: string[] = [];
   const noted = async (name: string, key: TestKey) => {
-    const { statusCode } = await create(key);
+    const { statusCode } = await subscribe(api, key, null);
     order.push(`${name} ${statusCode}`);
   };
   let creations: Promise<void>[] = [];

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { deleteSubscription as operatorDeletes } from "../../src/actions/subscriptions.ts";
 import { parseId } from "../../src/domain/ids.ts";
 import { deleteExpiredKeys } from "../../src/wiring/maintenance.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import {
   aCaller,
@@ -88,11 +89,7 @@ test("a malformed key is refused together with the faults of the body", async (t
     const answer = await subscribe(api, caller, key, { events: EVENTS });
     assert.equal(answer.statusCode, 422, key);
     const { errors } = answer.json<{ errors: { pointer: string }[] }>();
-    assert.deepEqual(
-      errors.map(({ pointer }) => pointer),
-      ["/Idempotency-Key", "/url"],
-      key,
-    );
+    assert.deepEqual(column(errors, "pointer"), ["/Idempotency-Key", "/url"], key);
   }
   assert.equal((await subscribe(api, caller, "")).statusCode, 422);
   for (const key of ["!", "~".repeat(255)]) {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { rawRequest } from "../support/raw-http.ts";
+import { aClient, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -81,9 +81,9 @@ async function anUnreadAnswer(t: TestContext, rest = `Content-Length: ${BODY.len
   const logger = pino({ level: "warn" }, { write: (line) => told.push(line) });
   const { app, listen } = startPartnerApi(t, db, { options: { logger } });
   app.get("/large", () => Buffer.alloc(LARGE_BYTES));
-  const { hostname, port } = new URL(await listen());
+  const base = await listen();
   const accepted = once(app.server, "connection") as Promise<[Socket]>;
-  const client = connect(Number(port), hostname).on("error", () => undefined);
+  const client = aClient(t, base);
   client.write(`GET /large HTTP/1.1\r\nHost: localhost\r\n${rest}`);
   await once(client, "readable");
   const [socket] = await accepted;

@@ -1,60 +1,22 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
-import type { InjectOptions } from "fastify";
+import { after, test } from "node:test";
 import { nameSchemas } from "../../src/http/named-schemas.ts";
+import { type ApiDocument, closed, operationsOf, validator } from "../support/api-document.ts";
 import { createDatabase } from "../support/database.ts";
 import { BASE_URL, EVENTS, type PartnerApi, startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
 
-interface Media {
-  schema: object;
-  example?: unknown;
-  examples?: Record<string, { $ref: string }>;
-}
-interface Operation {
-  operationId: string;
-  summary: string;
-  description: string;
-  security?: unknown;
-  parameters?: { name: string; in: string; required: boolean; schema: object }[];
-  requestBody?: { required: boolean; content: Record<string, Media> };
-  responses: Record<string, { description: string; content?: Record<string, Media> }>;
-}
-interface Document {
-  openapi: string;
-  info: { version: string };
-  servers: { url: string }[];
-  security: object[];
-  components: {
-    schemas: Record<string, object>;
-    securitySchemes: Record<string, object>;
-    examples: Record<string, { value: { code: string } }>;
-    parameters: Record<string, { name: string }>;
-  };
-  webhooks: Record<string, Record<string, { parameters: { $ref: string }[] }>>;
-  paths: Record<string, Record<string, Operation>>;
-}
+const fetchDocument = async (from: PartnerApi) =>
+  (await from.inject({ url: "/api/v1/partner/openapi.json" })).json<ApiDocument>();
 
-const fetchDocument = async (api: PartnerApi) =>
-  (await api.inject({ url: "/api/v1/partner/openapi.json" })).json<Document>();
-
-const operationsOf = ({ paths }: Document) =>
-  Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({
-      name: `${method.toUpperCase()} ${path}`,
-      path,
-      ...operation,
-    })),
-  );
+const api = startPartnerApi({ after }, db);
+const document = await fetchDocument(api);
 
 const BODY = ["400", "413", "415", "422"];
 const ALWAYS = ["401", "403", "429", "500", "503"];
 
-test("the document contains the six operations with all their statuses", async (t) => {
-  const document = await fetchDocument(startPartnerApi(t, db));
+test("the document contains the six operations with all their statuses", () => {
   const statuses = operationsOf(document).map(({ name, responses }) => [
     name,
     Object.keys(responses).sort(),
@@ -69,17 +31,15 @@ test("the document contains the six operations with all their statuses", async (
   });
 });
 
-test("the document has exactly the routes that need a key", async (t) => {
-  const api = startPartnerApi(t, db);
+test("the document has exactly the routes that need a key", async () => {
   const registered = (await api.routes())
     .filter(({ config }) => config?.scope !== undefined)
     .map(({ method, url }) => `${String(method)} ${url.replace(":id", "{id}")}`);
-  const documented = operationsOf(await fetchDocument(api)).map(({ name }) => name);
+  const documented = operationsOf(document).map(({ name }) => name);
   assert.deepEqual(documented.sort(), registered.sort());
 });
 
-test("the document is complete: version, server, key, names, descriptions, parameters and examples", async (t) => {
-  const document = await fetchDocument(startPartnerApi(t, db));
+test("the document is complete: version, server, key, names, descriptions, parameters and examples", () => {
   assert.equal(document.openapi, "3.1.0");
   assert.equal(document.info.version, "1.0.0");
   assert.deepEqual(document.servers, [{ url: BASE_URL }]);
@@ -109,8 +69,7 @@ test("the document is complete: version, server, key, names, descriptions, param
   }
 });
 
-test("every schema is valid, every reference leads somewhere, and every example fits", async (t) => {
-  const document = await fetchDocument(startPartnerApi(t, db));
+test("every schema is valid, every reference leads somewhere, and every example fits", () => {
   const fits = validator(document);
   let examples = 0;
   for (const { name, requestBody, responses } of operationsOf(document)) {
@@ -131,8 +90,7 @@ test("every schema is valid, every reference leads somewhere, and every example 
   assert.equal(examples, 6, "the number of examples of bodies");
 });
 
-test("every model and every delivery has a name, and every problem an example", async (t) => {
-  const document = await fetchDocument(startPartnerApi(t, db));
+test("every model and every delivery has a name, and every problem an example", () => {
   assert.deepEqual(Object.keys(document.components.schemas), [
     "AcceptedEvent",
     "EventTypeName",
@@ -167,8 +125,8 @@ test("every model and every delivery has a name, and every problem an example", 
   }
 });
 
-test("a delivery is described with all its headers", async (t) => {
-  const { webhooks, components } = await fetchDocument(startPartnerApi(t, db));
+test("a delivery is described with all its headers", () => {
+  const { webhooks, components } = document;
   const { parameters } = webhooks["vc.test.ping"]?.["post"] ?? assert.fail();
   const names = parameters.map(({ $ref }) => $ref.replace("#/components/parameters/", ""));
   assert.deepEqual(names, [
@@ -187,10 +145,8 @@ test("two different schemas cannot have one name", () => {
   assert.throws(() => nameSchemas(paths, {}), /two different schemas are called A/);
 });
 
-test("responses match the document and contain nothing else", async (t) => {
-  const api = startPartnerApi(t, db);
-  const document = await fetchDocument(api);
-  const strict = validator(closed(document) as Document);
+test("responses match the document and contain nothing else", async () => {
+  const strict = validator(closed(document));
   const key = await api.aKeyWith("webhooks:manage");
   const { id, secret } = await api.aSubscriptionOf(key);
   await db`
@@ -206,8 +162,7 @@ test("responses match the document and contain nothing else", async (t) => {
   const operations = operationsOf(document).sort((a, b) =>
     a.operationId === "deleteSubscription" ? 1 : b.operationId === "deleteSubscription" ? -1 : 0,
   );
-  for (const { name, path, operationId, responses } of operations) {
-    const [method] = name.split(" ") as [NonNullable<InjectOptions["method"]>];
+  for (const { name, method, path, operationId, responses } of operations) {
     const payload = bodies[operationId];
     const response = await api.inject({
       method,
@@ -230,20 +185,6 @@ test("the server's address is determined when the port is known", async (t) => {
   assert.deepEqual(servers, [{ url: `http://127.0.0.1:${port}` }]);
 });
 
-function validator({ components }: Document) {
-  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
-  addFormats.default(ajv);
-  ajv.addVocabulary(["example", "components"]);
-  const compile = (schema: object) => ajv.compile({ components, ...schema });
-  return {
-    compile,
-    check: (schema: object, value: unknown, where: string) => {
-      const isValid = compile(schema);
-      assert.ok(isValid(value), `${where}: ${JSON.stringify(isValid.errors)}`);
-    },
-  };
-}
-
 /** The places of objects without a name. */
 function anonymousModels(value: unknown, at = ""): string[] {
   if (typeof value !== "object" || value === null) return [];
@@ -254,12 +195,4 @@ function anonymousModels(value: unknown, at = ""): string[] {
       .filter(([key]) => !key.startsWith("example"))
       .flatMap(([key, one]) => anonymousModels(one, `${at}/${key}`)),
   ];
-}
-
-/** The same schema without additional members. */
-function closed(schema: unknown): object {
-  const text = JSON.stringify(schema);
-  return JSON.parse(
-    text.replaceAll('"type":"object"', '"type":"object","additionalProperties":false'),
-  ) as object;
 }

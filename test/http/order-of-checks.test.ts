@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { InjectOptions } from "fastify";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
 
 const db = await createDatabase();
+const api = startPartnerApi({ after }, db);
 
 const WEBHOOKS = "/api/v1/partner/webhooks";
 const TOO_LARGE = "x".repeat(70_000);
@@ -76,8 +77,7 @@ test("creating checks the key, the limit, the scope, the media type, the JSON, t
   ]);
 });
 
-test("a test call checks the shape, the existence, the state and the proof", async (t) => {
-  const api = startPartnerApi(t, db);
+test("a test call checks the shape, the existence, the state and the proof", async () => {
   const key = await api.aKeyWith("webhooks:manage");
   const active = await api.aSubscriptionOf(key);
   const disabled = await api.aSubscriptionOf(key);
@@ -113,8 +113,7 @@ test("a test call checks the shape, the existence, the state and the proof", asy
   );
 });
 
-test("the audit checks the shape before the existence", async (t) => {
-  const api = startPartnerApi(t, db);
+test("the audit checks the shape before the existence", async () => {
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const url = `${WEBHOOKS}/wh_${randomUUID()}/failures`;
   const headers = { authorization };
@@ -127,8 +126,7 @@ test("the audit checks the shape before the existence", async (t) => {
   );
 });
 
-test("a route without a body ignores it, and ignores the media type of an empty one", async (t) => {
-  const api = startPartnerApi(t, db);
+test("a route without a body ignores it, and ignores the media type of an empty one", async () => {
   const key = await api.aKeyWith("webhooks:manage");
   const extras: Pick<InjectOptions, "headers" | "payload">[] = [
     {},

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import type { App } from "../../src/http/app.ts";
 import { Turns } from "../../src/http/turns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { rawRequest, sendRaw } from "../support/raw-http.ts";
+import { aClient, rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -62,11 +62,9 @@ test("the answer to a request that is not HTTP, or too large, has a Date", async
 async function aConnection(t: TestContext, prepare?: (app: App) => unknown) {
   const { app, listen } = startPartnerApi(t, db);
   prepare?.(app);
-  const { hostname, port } = new URL(await listen());
+  const base = await listen();
   const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
-  const client = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  t.after(() => client.destroy());
-  return { app, client, accepted };
+  return { app, client: aClient(t, base, true), accepted };
 }
 
 /** The status lines of all answers after the server has ended its side. */

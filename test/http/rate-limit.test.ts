@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { revokeApiKey } from "../../src/actions/api-keys.ts";
 import { setRateLimit } from "../../src/actions/organizations.ts";
 import { createDatabase } from "../support/database.ts";
 import { createClock } from "../support/clock.ts";
+import { column } from "../support/columns.ts";
 import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
 const db = await createDatabase();
+const api = startPartnerApi({ after }, db);
 
 const ME = "/api/v1/partner/me";
 
@@ -83,8 +85,7 @@ test("every authenticated request counts, with any response; refused keys and re
   assert.equal(headers["ratelimit"], '"default";r=3;t=60', "nothing was carried over");
 });
 
-test("organizations have separate windows, and a new limit applies to the next request", async (t) => {
-  const api = startPartnerApi(t, db);
+test("organizations have separate windows, and a new limit applies to the next request", async () => {
   const organization = await api.anOrganization({ rateLimitPerMinute: 1 });
   const [key, other] = [await api.aKeyOf(organization), await api.aKeyWith()];
   await ask(api, key);
@@ -99,8 +100,7 @@ test("organizations have separate windows, and a new limit applies to the next r
   );
 });
 
-test("lowering a limit does not reset the count", async (t) => {
-  const api = startPartnerApi(t, db);
+test("lowering a limit does not reset the count", async () => {
   const organization = await api.anOrganization({ rateLimitPerMinute: 5 });
   const key = await api.aKeyOf(organization);
   for (let used = 1; used <= 3; used++) assert.equal((await ask(api, key)).statusCode, 200);
@@ -111,8 +111,7 @@ test("lowering a limit does not reset the count", async (t) => {
   assert.equal((await ask(api, key)).headers["ratelimit"], '"default";r=1;t=60');
 });
 
-test("requests with unknown, revoked or wrong keys are not counted", async (t) => {
-  const api = startPartnerApi(t, db);
+test("requests with unknown, revoked or wrong keys are not counted", async () => {
   const organization = await api.anOrganization();
   const [key, revoked] = [await api.aKeyOf(organization), await api.aKeyOf(organization)];
   await ask(api, key);
@@ -129,19 +128,14 @@ test("requests with unknown, revoked or wrong keys are not counted", async (t) =
   assert.deepEqual([...(await used())], before);
 });
 
-test("an organization's first request does not count for another in the same batch", async (t) => {
-  const api = startPartnerApi(t, db);
+test("an organization's first request does not count for another in the same batch", async () => {
   const [known, fresh] = [await api.aKeyWith(), await api.aKeyWith()];
   await ask(api, known);
   const answers = await Promise.all([ask(api, known), ask(api, fresh)]);
-  assert.deepEqual(
-    answers.map(({ statusCode }) => statusCode),
-    [200, 200],
-  );
+  assert.deepEqual(column(answers, "statusCode"), [200, 200]);
 });
 
-test("simultaneous counts of two processes are both kept", async (t) => {
-  const api = startPartnerApi(t, db);
+test("simultaneous counts of two processes are both kept", async () => {
   const organization = await api.anOrganization({ rateLimitPerMinute: 10 });
   const key = await api.aKeyOf(organization);
   await ask(api, key);
@@ -155,8 +149,7 @@ test("simultaneous counts of two processes are both kept", async (t) => {
   assert.equal((await meanwhile).headers["ratelimit"], '"default";r=3;t=60');
 });
 
-test("windows are locked in one order", async (t) => {
-  const api = startPartnerApi(t, db);
+test("windows are locked in one order", async () => {
   const keys = [await api.aKeyWith(), await api.aKeyWith()];
   for (const key of keys) await ask(api, key);
   const [first, second] = keys.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
@@ -171,10 +164,7 @@ test("windows are locked in one order", async (t) => {
     await lock(second.organizationId);
     return { meanwhile };
   });
-  assert.deepEqual(
-    (await meanwhile).map((answer) => answer.statusCode),
-    [200, 200],
-  );
+  assert.deepEqual(column(await meanwhile, "statusCode"), [200, 200]);
 });
 
 test("a bounded number of keys waits for its use to be written", async (t) => {

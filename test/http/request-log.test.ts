@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { pino } from "pino";
 import { Busy } from "../../src/domain/errors.ts";
 import { publicId } from "../../src/domain/ids.ts";
+import { column, columns } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
@@ -65,13 +66,10 @@ test("the line of a publishing request has the event's id, and at debug each eve
     line: [msg, level, request_id, event_id],
     organization_id,
   }));
-  assert.deepEqual(
-    lines.map(({ line }) => line),
-    [
-      ["event published", 20, "leads-on", published],
-      ["request", 30, "leads-on", published],
-    ],
-  );
+  assert.deepEqual(column(lines, "line"), [
+    ["event published", 20, "leads-on", published],
+    ["request", 30, "leads-on", published],
+  ]);
   assert.equal(lines[1]?.organization_id, publicId("org", key.organizationId));
 });
 
@@ -81,10 +79,7 @@ test("health probes are logged at debug", async (t) => {
   for (const url of ["/healthz", "/readyz"]) await api.inject({ url });
   const operators = startOperatorApi(t, api.deps, { logger });
   for (const url of ["/healthz", "/readyz", "/metrics"]) await operators.ask({ url });
-  assert.deepEqual(
-    parsed().map(({ level }) => level),
-    [20, 20, 20, 20, 20],
-  );
+  assert.deepEqual(column(parsed(), "level"), [20, 20, 20, 20, 20]);
   await operators.ask({ url: "organizations" });
   assert.deepEqual([parsed().at(-1)?.["level"], parsed().at(-1)?.["operator"]], [30, "alice"]);
 });
@@ -118,10 +113,7 @@ test("a request whose client disconnected is one line without a status", async (
   await assert.rejects(request);
   await gone;
   const lines = parsed().filter(({ msg }) => msg === "request");
-  assert.deepEqual(
-    lines.map(({ method, status, request_id }) => [method, status, request_id]),
-    [["POST", null, "left"]],
-  );
+  assert.deepEqual(columns(lines, "method", "status", "request_id"), [["POST", null, "left"]]);
 });
 
 test("the log contains no token, secret or body", async (t) => {

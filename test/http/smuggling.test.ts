@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
-import { startPartnerApi } from "../support/partner-api.ts";
-import { aCheckedApi } from "../support/problems.ts";
+import { aCheckedApi, aListeningApi } from "../support/problems.ts";
 import { converse, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
@@ -78,8 +78,7 @@ const AMBIGUOUS: Record<string, Attack> = {
 };
 
 test("a request with an ambiguous end or target is refused, and its connection ends", async (t) => {
-  const { api, base, check } = await aCheckedApi(t, db);
-  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const { base, check, authorization } = await aCheckedApi(t, db);
 
   for (const [what, { line = post, headers = [], body = "" }] of Object.entries(AMBIGUOUS)) {
     const hosts = what === "an invalid host" ? [] : [HOST];
@@ -118,9 +117,7 @@ const UNREAD: Record<string, Attack & { status: number; unauthorized?: true }> =
 };
 
 test("an unexpected body is never read as the next request", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const { base, authorization } = await aListeningApi(t, db);
   const last = rawRequest("GET /nowhere HTTP/1.1", [HOST, "Connection: close"]);
 
   for (const [what, attack] of Object.entries(UNREAD)) {
@@ -128,18 +125,12 @@ test("an unexpected body is never read as the next request", async (t) => {
     const key = unauthorized ? [] : [`Authorization: ${authorization}`];
     const bytes = rawRequest(line, [HOST, ...key, ...headers, JSON_TYPE], body);
     const answers = await converse(base, bytes + last);
-    assert.deepEqual(
-      answers.map((answer) => answer.status),
-      [status, 404],
-      what,
-    );
+    assert.deepEqual(column(answers, "status"), [status, 404], what);
   }
 });
 
 test("an upgrade request is served as a normal request and closes its connection", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith();
+  const { base, authorization } = await aListeningApi(t, db);
   const upgrade = [HOST, `Authorization: ${authorization}`, "Connection: upgrade", "Upgrade: h2c"];
   for (const extra of [[], [INNER]]) {
     const bytes = rawRequest(me, [...upgrade, ...extra], SMUGGLED);
@@ -152,8 +143,7 @@ test("an upgrade request is served as a normal request and closes its connection
 });
 
 test("too many headers are refused, and none is dropped silently", async (t) => {
-  const { api, base, check } = await aCheckedApi(t, db);
-  const { authorization } = await api.aKeyWith();
+  const { base, check, authorization } = await aCheckedApi(t, db);
   const key = `Authorization: ${authorization}`;
   const fill = (count: number) => Array.from({ length: count }, () => "a:");
 
@@ -171,10 +161,7 @@ test("too many headers are refused, and none is dropped silently", async (t) => 
 
   const close = "Connection: close";
   const many = await converse(base, rawRequest(me, [HOST, close, ...fill(900), key]));
-  assert.deepEqual(
-    many.map(({ status }) => status),
-    [200],
-  );
+  assert.deepEqual(column(many, "status"), [200]);
   const trailers = `2\r\n{}\r\n0\r\n${"X: y\r\n".repeat(20_000)}\r\n`;
   const [endless] = await converse(base, rawRequest(post, [HOST, key, CHUNKED], trailers));
   assert.ok(endless);
@@ -182,8 +169,7 @@ test("too many headers are refused, and none is dropped silently", async (t) => 
 });
 
 test("a URL may be as long as a head", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { base } = await aListeningApi(t, db);
   const statusOf = async (url: string) => {
     const [answer] = await converse(
       base,

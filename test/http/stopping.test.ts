@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { pino } from "pino";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { problemCheck } from "../support/problems.ts";
-import { parseAll, rawRequest } from "../support/raw-http.ts";
+import { aClient, parseAll, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -37,10 +38,7 @@ for (const [what, { sent, statuses }] of Object.entries(UNFINISHED)) {
       for (const bytes of sent) await send(bytes);
       t.mock.timers.enable({ apis: ["setTimeout"] }); // No time passes.
       const answers = await stop();
-      assert.deepEqual(
-        answers.map(({ status }) => status),
-        statuses,
-      );
+      assert.deepEqual(column(answers, "status"), statuses);
       const last = answers.at(-1);
       assert.ok(last);
       const { detail } = check(last, "unavailable");
@@ -58,10 +56,7 @@ test("a request whose key is checked during a stop is refused once, without its 
   const head = [...JSON_HEAD, `Authorization: ${authorization}`, "Content-Length: 9"];
   await send(rawRequest("POST /api/v1/partner/webhooks HTTP/1.1", head, "{"));
   const answers = await stop();
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [503],
-  );
+  assert.deepEqual(column(answers, "status"), [503]);
   assert.deepEqual(warnings, []);
 });
 
@@ -84,10 +79,7 @@ test("a request that has arrived before a stop is served", async (t) => {
   await send(HEALTH);
   client.write(HEALTH);
   const answers = await stop();
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200, 200],
-  );
+  assert.deepEqual(column(answers, "status"), [200, 200]);
 });
 
 for (const [when, sent] of Object.entries({ "from the start": "", "after an answer": HEALTH })) {
@@ -115,10 +107,9 @@ async function aConnection(t: TestContext) {
   app.get("/held", () => held);
   app.post("/open", () => "never");
 
-  const { hostname, port } = new URL(await api.listen());
+  const base = await api.listen();
   const accepted = once(app.server, "connection") as Promise<[Socket]>;
-  const client = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  t.after(() => client.destroy());
+  const client = aClient(t, base, true);
   let text = "";
   client.setEncoding("latin1").on("data", (more: string) => (text += more));
   const [socket] = await accepted;

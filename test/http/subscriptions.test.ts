@@ -1,23 +1,19 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
-import { EVENTS, startPartnerApi, type TestKey } from "../support/partner-api.ts";
+import { post, WANTED, WEBHOOKS } from "../support/keyed-requests.ts";
+import { startPartnerApi, type TestKey } from "../support/partner-api.ts";
 
 const db = await createDatabase();
+const api = startPartnerApi({ after }, db);
 
-const WEBHOOKS = "/api/v1/partner/webhooks";
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
 type Api = ReturnType<typeof startPartnerApi>;
 type Subscription = Record<string, unknown> & { id: string; secret: string };
 
-const create = (api: Api, { authorization }: TestKey, url = "https://hooks.example.com/") =>
-  api.inject({
-    method: "POST",
-    url: WEBHOOKS,
-    headers: { authorization },
-    payload: { url, events: EVENTS },
-  });
+const create = (api: Api, key: TestKey, url = WANTED.url) => post(api, key, "", { ...WANTED, url });
 
 const list = async (api: Api, { authorization }: TestKey) =>
   (await api.inject({ url: WEBHOOKS, headers: { authorization } })).json<Subscription[]>();
@@ -36,8 +32,7 @@ const call = (
     ...(payload ? { payload } : {}),
   });
 
-test("the identity has four fields and describes the key", async (t) => {
-  const api = startPartnerApi(t, db);
+test("the identity has four fields and describes the key", async () => {
   const organization = await api.anOrganization({ rateLimitPerMinute: 1_234 });
   const key = await api.aKeyOf(organization, "webhooks:manage");
   const response = await api.inject({
@@ -53,8 +48,7 @@ test("the identity has four fields and describes the key", async (t) => {
   });
 });
 
-test("a new subscription is returned with its secret, which no other response contains", async (t) => {
-  const api = startPartnerApi(t, db);
+test("a new subscription is returned with its secret, which no other response contains", async () => {
   const key = await api.aKeyWith("webhooks:manage");
   const url = "https://Hooks.Example.com:8443/a?b=c#d";
   const created = await create(api, key, url);
@@ -95,7 +89,7 @@ test("the list has all subscriptions of the organization that are not deleted, n
 
   const listed = await list(api, key);
   assert.deepEqual(
-    listed.map(({ id }) => id),
+    column(listed, "id"),
     ids.filter((id) => id !== deleted),
   );
   const second: Record<string, unknown> = listed[1] ?? {};
@@ -106,8 +100,7 @@ test("the list has all subscriptions of the organization that are not deleted, n
   );
 });
 
-test("every key of the organization sees and deletes the same subscriptions", async (t) => {
-  const api = startPartnerApi(t, db);
+test("every key of the organization sees and deletes the same subscriptions", async () => {
   const organization = await api.anOrganization();
   const [one, two] = await Promise.all([
     api.aKeyOf(organization, "webhooks:manage"),
@@ -119,8 +112,7 @@ test("every key of the organization sees and deletes the same subscriptions", as
   assert.deepEqual(await list(api, one), []);
 });
 
-test("a deletion returns an empty 204, and the next one 404", async (t) => {
-  const api = startPartnerApi(t, db);
+test("a deletion returns an empty 204, and the next one 404", async () => {
   const key = await api.aKeyWith("webhooks:manage");
   const { id, secret } = (await create(api, key)).json<Subscription>();
   const deleted = await call(api, key, "DELETE", id);
@@ -131,8 +123,7 @@ test("a deletion returns an empty 204, and the next one 404", async (t) => {
   assert.equal((await call(api, key, "POST", `${id}/test`, { secret })).statusCode, 404);
 });
 
-test("of many deletions at once, one succeeds", async (t) => {
-  const api = startPartnerApi(t, db);
+test("of many deletions at once, one succeeds", async () => {
   const key = await api.aKeyWith("webhooks:manage");
   const { id } = await api.aSubscriptionOf(key);
   const answers = await Promise.all(Array.from({ length: 8 }, () => call(api, key, "DELETE", id)));
@@ -160,8 +151,7 @@ test("the limit of subscriptions is exact for 50 simultaneous creations, counts 
   assert.equal((await create(api, key)).statusCode, 201);
 });
 
-test("the same URL may be subscribed twice, with two secrets", async (t) => {
-  const api = startPartnerApi(t, db);
+test("the same URL may be subscribed twice, with two secrets", async () => {
   const key = await api.aKeyWith("webhooks:manage");
   const one = (await create(api, key)).json<Subscription>();
   const two = (await create(api, key)).json<Subscription>();

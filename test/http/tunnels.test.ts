@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import { Busy } from "../../src/domain/errors.ts";
 import { createDatabase } from "../support/database.ts";
 import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
-import { ask } from "../support/problems.ts";
-import { rawRequest } from "../support/raw-http.ts";
+import { aListeningApi, ask } from "../support/problems.ts";
+import { aClient, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -14,13 +14,10 @@ const WEBHOOKS = "/api/v1/partner/webhooks";
 const HOST = "Host: localhost";
 
 test("a client that sends CONNECT and resets the connection does no harm", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { port } = new URL(base);
+  const { api, base } = await aListeningApi(t, db);
   for (let i = 0; i < 20; i++) {
     const asked = once(api.app.server, "connect");
-    const socket = connect(Number(port), "127.0.0.1");
-    socket.on("error", () => undefined);
+    const socket = aClient(t, base);
     socket.write(rawRequest("CONNECT example.com:443 HTTP/1.1", [HOST]));
     await asked;
     socket.resetAndDestroy();
@@ -33,11 +30,10 @@ test("a client that sends CONNECT after a running request does no harm either", 
   const released = new Promise<void>((resolve) => (release = resolve));
   const checkDestination = () => released.then(() => Promise.reject(new Busy()));
   const api = startPartnerApi(t, db, { checkDestination });
-  const { port } = new URL(await api.listen());
+  const base = await api.listen();
   const { authorization } = await api.aKeyWith("webhooks:manage");
   const asked = once(api.app.server, "connect") as Promise<[unknown, Socket]>;
-  const client = connect(Number(port), "127.0.0.1");
-  client.on("error", () => undefined);
+  const client = aClient(t, base);
   const body = JSON.stringify({ url: "https://hooks.example.com/", events: EVENTS });
   const head = [HOST, `Authorization: ${authorization}`, "Content-Type: application/json"];
   const length = `Content-Length: ${body.length}`;

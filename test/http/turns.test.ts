@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Turns } from "../../src/http/turns.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { converse, rawRequest, sendRaw } from "../support/raw-http.ts";
+import { aListeningApi } from "../support/problems.ts";
+import { aClient, converse, rawRequest, sendRaw } from "../support/raw-http.ts";
 import { openPort } from "../support/free-port.ts";
 
 const db = await createDatabase();
@@ -44,22 +46,16 @@ test("pipelined requests are answered one after the other, in order", async (t) 
   const list = rawRequest("GET /api/v1/partner/webhooks HTTP/1.1", [HOST, key]);
   const last = rawRequest(ME, [HOST, key, CLOSE]);
   const answers = await converse(base, (ping + list).repeat(10) + last);
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [...Array.from({ length: 10 }, () => [404, 200]).flat(), 200],
-  );
+  assert.deepEqual(column(answers, "status"), [
+    ...Array.from({ length: 10 }, () => [404, 200]).flat(),
+    200,
+  ]);
   assert.equal(atOnce, 1);
 });
 
 test("other connections are served between pipelined requests", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { hostname, port } = new URL(base);
-  const [ahead, other] = [connect(Number(port), hostname), connect(Number(port), hostname)];
-  t.after(() => {
-    ahead.destroy();
-    other.destroy();
-  });
+  const { api, base } = await aListeningApi(t, db);
+  const [ahead, other] = [aClient(t, base), aClient(t, base)];
   for (const socket of [ahead, other]) {
     socket.write(rawRequest("GET /healthz HTTP/1.1", [HOST]));
     await once(socket, "data");
@@ -83,9 +79,7 @@ test("other connections are served between pipelined requests", async (t) => {
 });
 
 test("a client with large pipelined requests is slowed down, and all are served", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith();
+  const { base, authorization } = await aListeningApi(t, db);
   const head = [HOST, `Authorization: ${authorization}`, `X-Large: ${"x".repeat(12_000)}`];
   const answers = await converse(
     base,
@@ -96,9 +90,7 @@ test("a client with large pipelined requests is slowed down, and all are served"
 });
 
 test("an invalid request is answered after the requests before it", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith();
+  const { base, authorization } = await aListeningApi(t, db);
   const key = `Authorization: ${authorization}`;
   const me = rawRequest(ME, [HOST, key]);
   const broken = [HOST, key, "Transfer-Encoding: chunked"];
@@ -111,25 +103,17 @@ test("an invalid request is answered after the requests before it", async (t) =>
   ];
   for (const [bytes, statuses] of followers) {
     const answers = await converse(base, me + me + bytes);
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      statuses,
-      bytes.slice(0, 40),
-    );
+    assert.deepEqual(column(answers, "status"), statuses, bytes.slice(0, 40));
   }
 
   const closing = rawRequest(ME, [HOST, CLOSE, `Authorization: ${authorization}`]);
   const answers = await converse(base, `${closing}and more of it`);
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200],
-  );
+  assert.deepEqual(column(answers, "status"), [200]);
 });
 
 test("a request that was answered before its body ended gets no second response", async (t) => {
   const api = startPartnerApi(t, db);
-  const { hostname, port } = new URL(await api.listen());
-  const socket = connect(Number(port), hostname).setEncoding("latin1");
+  const socket = aClient(t, await api.listen()).setEncoding("latin1");
   let text = "";
   socket.on("data", (more: string) => (text += more));
   const head = [HOST, "Content-Type: application/json", "Transfer-Encoding: chunked"];
@@ -157,18 +141,12 @@ test("requests behind one that ends the connection are not served", async (t) =>
   const twoHosts = rawRequest(`POST ${path} HTTP/1.1`, [HOST, HOST, key, ...json], body);
   const behind = rawRequest(`POST ${path}?behind HTTP/1.1`, [HOST, key, ...json], body);
   const answers = await converse(base, twoHosts + behind.repeat(2));
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [400],
-  );
+  assert.deepEqual(column(answers, "status"), [400]);
   assert.deepEqual(served, []);
 
   const first = rawRequest(ME, [HOST, key]);
   const later = await converse(base, first + twoHosts + behind.repeat(2));
-  assert.deepEqual(
-    later.map(({ status }) => status),
-    [200, 400],
-  );
+  assert.deepEqual(column(later, "status"), [200, 400]);
   assert.deepEqual(served, ["/api/v1/partner/me"]);
 });
 
@@ -186,9 +164,9 @@ for (const [who, cut] of Object.entries(CUT)) {
       served.push(url);
       return Buffer.alloc(LARGE);
     });
-    const { hostname, port } = new URL(await listen());
+    const base = await listen();
     const accepted = once(app.server, "connection") as Promise<[Socket]>;
-    const client = connect(Number(port), hostname).on("error", () => undefined);
+    const client = aClient(t, base);
     const large = (query: string) => rawRequest(`GET /large?${query} HTTP/1.1`, [HOST]);
     client.write(large("first") + large("behind"));
     await once(client, "readable");
@@ -236,8 +214,7 @@ async function threeInLine(t: TestContext) {
       if (requests.push(request) === 3) resolve();
     });
   });
-  const client = connect(await openPort(t, server), "127.0.0.1");
-  t.after(() => client.destroy());
+  const client = aClient(t, `http://127.0.0.1:${await openPort(t, server)}`);
   const urls = ["/first", "/second", "/third"];
   client.write(urls.map((url) => rawRequest(`GET ${url} HTTP/1.1`, [HOST])).join(""));
   await arrived;

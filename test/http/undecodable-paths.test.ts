@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { problemCheck } from "../support/problems.ts";
+import { aListeningApi, problemCheck } from "../support/problems.ts";
 import { converse, rawRequest } from "../support/raw-http.ts";
 
 const db = await createDatabase();
@@ -23,8 +23,7 @@ test("an id that cannot be decoded still needs a key and counts against its limi
 });
 
 test("an ambiguous request to an unknown path ends the connection", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base } = await aListeningApi(t, db);
   const ambiguous = rawRequest("POST /%zz HTTP/1.1", [HOST, "Transfer-Encoding: gzip, chunked"]);
   const next = rawRequest("GET /healthz HTTP/1.1", [HOST]);
   const [answer, ...more] = await converse(base, `${ambiguous}0\r\n\r\n${next}`);

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { test } from "node:test";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
-import { aCheckedApi, ask, problemCheck } from "../support/problems.ts";
-import { converse, rawRequest, sendRaw } from "../support/raw-http.ts";
+import { aCheckedApi, aListeningApi, ask, problemCheck } from "../support/problems.ts";
+import { aClient, converse, rawRequest, sendRaw } from "../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -14,8 +13,7 @@ const WEBHOOKS = "/api/v1/partner/webhooks";
 const HOST = "Host: localhost";
 
 test("invalid HTTP gets an error in the same shape as all others", async (t) => {
-  const { api, base, check } = await aCheckedApi(t, db);
-  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const { base, check, authorization } = await aCheckedApi(t, db);
   const auth = `Authorization: ${authorization}`;
 
   const malformed: Record<string, string> = {
@@ -101,8 +99,7 @@ test("headers over 16 KiB are refused, and the client can read the error", async
 });
 
 test("a body over 64 KiB is refused in any framing, and the client can read the error", async (t) => {
-  const { api, base, check } = await aCheckedApi(t, db);
-  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const { base, check, authorization } = await aCheckedApi(t, db);
   const head = [HOST, `Authorization: ${authorization}`, "Content-Type: application/json"];
 
   for (const size of [65_537, 70_000, 1_000_000, 10_000_000]) {
@@ -166,9 +163,7 @@ test("a body that does not arrive in time is refused", async (t) => {
 });
 
 test("a client that aborts its body causes no error", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith("webhooks:manage");
+  const { base, authorization } = await aListeningApi(t, db);
   const gone = new AbortController();
   const body = new ReadableStream({
     start: (controller) => {
@@ -188,17 +183,14 @@ test("a client that aborts its body causes no error", async (t) => {
 });
 
 test("an upgrade to another protocol is ignored", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
+  const { api, base } = await aListeningApi(t, db);
   const head = [HOST, "Connection: Upgrade", "Upgrade: websocket"];
   const answer = await sendRaw(base, rawRequest(`GET ${ME} HTTP/1.1`, head));
   (await problemCheck(api))(answer, "unauthenticated");
 });
 
 test("an unknown Expect header is ignored", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith();
+  const { base, authorization } = await aListeningApi(t, db);
   const head = [HOST, "Expect: a-miracle", `Authorization: ${authorization}`];
   assert.equal((await sendRaw(base, rawRequest(`GET ${ME} HTTP/1.1`, head))).status, 200);
 });
@@ -232,12 +224,8 @@ test("a trailing slash is tolerated", async (t) => {
 });
 
 test("arrived requests are answered during a stop, and no connection delays it", async (t) => {
-  const api = startPartnerApi(t, db);
-  const base = await api.listen();
-  const { authorization } = await api.aKeyWith();
-  const { port } = new URL(base);
-  const silent = connect(Number(port), "127.0.0.1");
-  await once(silent, "connect");
+  const { api, base, authorization } = await aListeningApi(t, db);
+  await once(aClient(t, base), "connect");
   const idle = await ask(`${base}/healthz`); // Its connection is kept alive.
   assert.equal(idle.status, 200);
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { createDatabase } from "../support/database.ts";
-import { EVENTS, startPartnerApi } from "../support/partner-api.ts";
+import { subscribe } from "../support/keyed-requests.ts";
+import { startPartnerApi } from "../support/partner-api.ts";
 import { requireProgram } from "../support/required.ts";
 import { ROOT } from "../support/root.ts";
 
@@ -32,19 +33,14 @@ for (const { name, ending, program, version, args } of LANGUAGES) {
   test(`the reference's examples in ${name} make the six calls`, async (t) => {
     if (!(await requireProgram(t, program, [version]))) return;
     const api = startPartnerApi(t, db);
-    const { authorization } = await api.aKeyWith("webhooks:manage");
-    const created = await api.inject({
-      method: "POST",
-      url: "/api/v1/partner/webhooks",
-      headers: { authorization },
-      payload: { url: "https://hooks.example.com/", events: EVENTS },
-    });
+    const key = await api.aKeyWith("webhooks:manage");
+    const created = await subscribe(api, key, null);
     const { id, secret } = created.json<{ id: string; secret: string }>();
     const env = {
       ...process.env,
       ...{ GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "" },
       PARTNER_API: await api.listen(),
-      PARTNER_TOKEN: authorization.replace("Bearer ", ""),
+      PARTNER_TOKEN: key.token,
       RECEIVER_URL: "https://hooks.example.com/",
       SUBSCRIPTION_ID: id,
       PARTNER_SECRET: secret,

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { after } from "node:test";
+import { after, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect, type Database } from "../../src/postgres/database.ts";
 import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
@@ -49,6 +49,17 @@ interface Known {
 }
 
 const databases = new WeakMap<Database, Known>();
+
+/** A pool that ends with the test. */
+export function openPool(
+  t: Pick<TestContext, "after">,
+  url: string,
+  options: Partial<Parameters<typeof connect>[1]> = {},
+): Database {
+  const pool = connect(url, { max: 1, name: "test", ...options });
+  t.after(() => pool.end({ timeout: 1 }));
+  return pool;
+}
 
 /** The same database for its schema's owner. For operations that the service must not do. */
 export function ownerOf(db: Database): Database {

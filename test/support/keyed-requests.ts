@@ -11,10 +11,10 @@ export type Answer = Awaited<ReturnType<Api["inject"]>>;
 /** Sends a request with this Idempotency-Key, or without one. */
 export const post = (
   api: Api,
-  { authorization }: TestKey,
+  { authorization }: Pick<TestKey, "authorization">,
   path: string,
   payload: object,
-  key: string | null,
+  key: string | null = null,
 ) =>
   api.inject({
     method: "POST",

@@ -69,6 +69,9 @@ export function startOperatorApi(
     app,
     logged,
     ask,
+    /** What the logged changes of this kind have changed. */
+    subjectsOf: (action: string) =>
+      logged.filter((line) => line["action"] === action).map((line) => line["subject"]),
     /** Every route that needs a token. */
     guardedRoutes: async () => {
       await app.ready();

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { TestContext } from "node:test";
 import type { InjectOptions, LightMyRequestResponse, RouteOptions } from "fastify";
 import { pino } from "pino";
 import { createApiKey, type IssuedKey } from "../../src/actions/api-keys.ts";
@@ -52,7 +51,7 @@ export interface PartnerApi {
  * deliverable.
  */
 export function startPartnerApi(
-  t: Pick<TestContext, "after">,
+  t: { after: (end: () => Promise<unknown>) => void },
   db: Database,
   {
     clock = createClock(),

@@ -44,10 +44,17 @@ export async function problemCheck(
   };
 }
 
-/** The partners' listener on a port, and a check of its errors. */
-export async function aCheckedApi(t: TestContext, db: Database) {
+/** The partners' listener on a port, and a partner. */
+export async function aListeningApi(t: TestContext, db: Database) {
   const api = startPartnerApi(t, db);
-  return { api, base: await api.listen(), check: await problemCheck(api) };
+  const { authorization } = await api.aKeyWith("webhooks:manage");
+  return { api, base: await api.listen(), authorization };
+}
+
+/** The same, and a check of its errors. */
+export async function aCheckedApi(t: TestContext, db: Database) {
+  const listening = await aListeningApi(t, db);
+  return { ...listening, check: await problemCheck(listening.api) };
 }
 
 /** Requests over HTTP. A body that is not text is sent as JSON. */

@@ -1,10 +1,19 @@
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import type { TestContext } from "node:test";
 
 export interface RawAnswer {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string;
+}
+
+/** A connection to this address. The server may reset it, and it ends with the test. */
+export function aClient(t: TestContext, baseUrl: string, allowHalfOpen = false): Socket {
+  const { hostname, port } = new URL(baseUrl);
+  const client = connect({ host: hostname, port: Number(port), allowHalfOpen });
+  t.after(() => client.destroy());
+  return client.on("error", () => undefined);
 }
 
 /**

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { after } from "node:test";
 import { takeRedeliveryTurn } from "../../src/actions/redelivery-turn.ts";
 import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
 import { publicId } from "../../src/domain/ids.ts";
@@ -18,7 +19,9 @@ export async function createRedeliveries() {
       leaseMs: 30_000,
     },
   });
-  return { deps, clock, deliverDue, deadLetters, runAll, client };
+  const { ask, subjectsOf } = startOperatorApi({ after }, deps);
+  const post = async (body: object) => ask({ method: "POST", url: "redeliveries", body });
+  return { deps, clock, deliverDue, deadLetters, runAll, ask, subjectsOf, post, begin, get, set };
 
   /** A subscription with this number of dead letters. */
   async function deadLetters(count: number, organizationId?: string): Promise<Subscription> {
@@ -40,22 +43,18 @@ export async function createRedeliveries() {
     }
   }
 
-  function client(t: Parameters<typeof startOperatorApi>[0]) {
-    const { ask, logged } = startOperatorApi(t, deps);
-    const post = async (body: object) => ask({ method: "POST", url: "redeliveries", body });
-    return {
-      ask,
-      logged,
-      post,
-      begin: async (body: object) => {
-        const { status, body: made } = await post(body);
-        assert.equal(status, 202, JSON.stringify(made));
-        return made as RedeliveryView;
-      },
-      get: async (id: string) => (await ask({ url: `redeliveries/${id}` })).body as RedeliveryView,
-      set: (id: string, state: string) =>
-        ask({ method: "PATCH", url: `redeliveries/${id}`, body: { state } }),
-    };
+  async function begin(body: object): Promise<RedeliveryView> {
+    const { status, body: made } = await post(body);
+    assert.equal(status, 202, JSON.stringify(made));
+    return made as RedeliveryView;
+  }
+
+  async function get(id: string): Promise<RedeliveryView> {
+    return (await ask({ url: `redeliveries/${id}` })).body as RedeliveryView;
+  }
+
+  function set(id: string, state: string) {
+    return ask({ method: "PATCH", url: `redeliveries/${id}`, body: { state } });
   }
 }
 
@@ -63,12 +62,7 @@ export const wh = ({ id }: Pick<Subscription, "id">) => publicId("wh", id);
 export const org = ({ organizationId: id }: Pick<Subscription, "organizationId">) =>
   publicId("org", id);
 
-export const countsOf = ({ state, total, done, skipped, failed }: RedeliveryView) => ({
-  state,
-  total,
-  done,
-  skipped,
-  failed,
-});
+export const countsOf = ({ state, total, done, skipped, failed }: RedeliveryView) =>
+  `${state}: ${done} of ${total} done, ${skipped} skipped, ${failed} failed`;
 
 export const codeOf = ({ body }: { body: unknown }) => (body as { code: string }).code;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { InjectOptions } from "fastify";
 import { DOCS_BASE_URL, type SiteManifest } from "../../../src/http/docs/manifest.ts";
 import { PAGES } from "../../../site/pages.ts";
@@ -18,9 +18,9 @@ const manifest = JSON.parse(await readFile(new URL("site.json", docs), "utf8")) 
 type Options = Parameters<typeof startPartnerApi>[2];
 const startWithDocs = (t: Parameters<typeof startPartnerApi>[0], options: Options = {}) =>
   startPartnerApi(t, db, { ...options, options: { docs, ...options.options } });
+const api = startWithDocs({ after });
 
-test("every page is served without a key, with a policy that permits only our own files", async (t) => {
-  const api = startWithDocs(t);
+test("every page is served without a key, with a policy that permits only our own files", async () => {
   for (const { path, title } of PAGES) {
     const { statusCode, headers, body } = await api.inject({ url: path });
     assert.equal(statusCode, 200, path);
@@ -32,8 +32,7 @@ test("every page is served without a key, with a policy that permits only our ow
   }
 });
 
-test("every response of the documentation has a policy that permits only our own files", async (t) => {
-  const api = startWithDocs(t);
+test("every response of the documentation has a policy that permits only our own files", async () => {
   const asset = /\/docs\/assets\/[^"]+/.exec((await api.inject({ url: "/docs" })).body)?.[0] ?? "";
   const paths = [...PAGES.map(({ path }) => path), asset, "/docs/files/webhook.mjs", "/docs/none"];
   for (const url of paths) {
@@ -57,8 +56,7 @@ test("every response of the documentation has a policy that permits only our own
   }
 });
 
-test("no page has a foreign or inline script, style or picture", async (t) => {
-  const api = startWithDocs(t);
+test("no page has a foreign or inline script, style or picture", async () => {
   for (const { path } of PAGES) {
     const { body } = await api.inject({ url: path });
     assert.doesNotMatch(
@@ -75,8 +73,7 @@ test("no page has a foreign or inline script, style or picture", async (t) => {
   }
 });
 
-test("exactly the files that the build lists are served", async (t) => {
-  const api = startWithDocs(t);
+test("exactly the files that the build lists are served", async () => {
   for (const [path, { type }] of Object.entries(manifest)) {
     if (path === "/docs/not-found" || path === "/docs/event-type") continue;
     if (path.startsWith("/console")) {
@@ -94,8 +91,7 @@ test("exactly the files that the build lists are served", async (t) => {
   }
 });
 
-test("browsers cache no page", async (t) => {
-  const api = startWithDocs(t);
+test("browsers cache no page", async () => {
   for (const url of Object.keys(manifest).filter((path) => path.startsWith("/docs"))) {
     const { headers } = await api.inject({ url });
     assert.equal(headers["cache-control"], "no-store", url);
@@ -120,8 +116,7 @@ test("samples and links contain the address of the service", async (t) => {
   assert.match(requests, /^@baseUrl = https:\/\/api\.example\.org\/partners$/m);
 });
 
-test("for an unknown page a browser gets a page and a program gets a problem", async (t) => {
-  const api = startWithDocs(t);
+test("for an unknown page a browser gets a page and a program gets a problem", async () => {
   const check = await problemCheck(api);
   const get = async (url: string, accept?: string) => {
     const headers = accept === undefined ? {} : { accept };
@@ -147,8 +142,7 @@ test("for an unknown page a browser gets a page and a program gets a problem", a
   }
 });
 
-test("the pages support only GET, with or without a final slash", async (t) => {
-  const api = startWithDocs(t);
+test("the pages support only GET, with or without a final slash", async () => {
   const methods = ["HEAD", "POST", "PUT", "DELETE"] as const satisfies InjectOptions["method"][];
   for (const url of ["/docs", "/docs/errors"]) {
     for (const method of methods) {
@@ -159,8 +153,7 @@ test("the pages support only GET, with or without a final slash", async (t) => {
   }
 });
 
-test("the type of an error leads to its explanation", async (t) => {
-  const api = startWithDocs(t);
+test("the type of an error leads to its explanation", async () => {
   const { type } = (await api.inject({ url: "/api/v1/partner/me" })).json<{ type: string }>();
   assert.ok(type.startsWith(`${BASE_URL}/docs/errors#`));
   const { pathname, hash } = new URL(type);
@@ -178,8 +171,7 @@ test("the root leads browsers to the documentation, below the address of the ser
   assert.deepEqual([program.statusCode, program.json<{ code: string }>().code], [404, "not_found"]);
 });
 
-test("pages are served as Markdown, with the address of the service", async (t) => {
-  const api = startWithDocs(t);
+test("pages are served as Markdown, with the address of the service", async () => {
   const { headers, body } = await api.inject({ url: "/docs/quickstart.md" });
   assert.equal(headers["content-type"], "text/markdown; charset=utf-8");
   assert.ok(body.includes(`](${BASE_URL}/docs/errors.md#unauthenticated)`));
@@ -210,16 +202,14 @@ test("every page is there as Markdown, also the overview under the path that too
   }
 });
 
-test("the list for language models is at the root, too, as the convention says", async (t) => {
-  const api = startWithDocs(t);
+test("the list for language models is at the root, too, as the convention says", async () => {
   const { statusCode, headers, body } = await api.inject({ url: "/llms.txt" });
   assert.deepEqual([statusCode, headers["content-type"]], [200, "text/plain; charset=utf-8"]);
   assert.equal(body, (await api.inject({ url: "/docs/llms.txt" })).body);
 });
 
 test("the documentation shows contact and egress addresses only if the operator has configured them", async (t) => {
-  const silent = startWithDocs(t);
-  const plain = (await silent.inject({ url: "/docs/deliveries" })).body;
+  const plain = (await api.inject({ url: "/docs/deliveries" })).body;
   assert.doesNotMatch(plain, /Contact:|Deliveries come from|<!--/);
   assert.match(plain, /<p>Ask the operator of the service for these addresses\.<\/p>/);
 

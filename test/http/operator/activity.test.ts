@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { countRecorded, countRequest } from "../../../src/actions/counted-activity.ts";
 import { createOrganization } from "../../../src/actions/organizations.ts";
 import type { ActivityView } from "../../../src/actions/views/activity.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import { writeActivity } from "../../../src/wiring/activity-writer.ts";
+import { column } from "../../support/columns.ts";
 import { createDatabase } from "../../support/database.ts";
 import {
   acknowledged,
@@ -21,6 +22,7 @@ import type { Problem } from "../../../src/http/problem.ts";
 
 const db = await createDatabase();
 const { deps, clock } = await createEngine(db);
+const { ask } = startOperatorApi({ after }, deps);
 const start = clock();
 const organization = await createOrganization(deps, { slug: "acme" });
 const subscription = await aSubscription(deps, organization.id);
@@ -65,8 +67,7 @@ const NOTHING = {
 const AT_ONCE = { p50: 1, p99: 1 };
 const at = (minute: number) => new Date(start.getTime() + minute * 60_000).toISOString();
 
-test("a subscription's activity has a point for each step, even without activity", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a subscription's activity has a point for each step, even without activity", async () => {
   const id = publicId("wh", subscription.id);
   const { body } = await ask({ url: `activity?${span}&subscription=${id}` });
   const { items } = body as { items: ActivityView[] };
@@ -95,8 +96,7 @@ test("a subscription's activity has a point for each step, even without activity
   ]);
 });
 
-test("an organization's activity counts each event once, and its requests", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("an organization's activity counts each event once, and its requests", async () => {
   const { body } = await ask({ url: `activity?${span}&organization=acme&step=1h` });
   const [item, ...more] = (body as { items: ActivityView[] }).items;
   const { attempt_ms, end_to_end_ms, ...counts } = item ?? NOTHING;
@@ -116,8 +116,7 @@ test("an organization's activity counts each event once, and its requests", asyn
   assert.ok((end_to_end_ms.p99 ?? 0) > 110_000);
 });
 
-test("without a filter the activity is that of the service in the last hour", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("without a filter the activity is that of the service in the last hour", async () => {
   const { items } = (await ask({ url: "activity" })).body as { items: ActivityView[] };
   assert.equal(items.length, 60);
   assert.deepEqual(
@@ -128,8 +127,7 @@ test("without a filter the activity is that of the service in the last hour", as
   assert.equal(items[0] && "requests" in items[0], false);
 });
 
-test("a thousand points are returned, and one more is refused", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a thousand points are returned, and one more is refused", async () => {
   const many = async (minutes: number) => {
     const since = new Date(start.getTime() - (minutes - 3) * 60_000).toISOString();
     return ask({ url: `activity?since=${since}&until=${until}` });
@@ -138,21 +136,19 @@ test("a thousand points are returned, and one more is refused", async (t) => {
   assert.equal((full.body as { items: unknown[] }).items.length, 1_000);
   const refusal = await many(1_001);
   assert.equal(refusal.status, 422);
-  assert.deepEqual(
-    (refusal.body as Problem).errors?.map(({ pointer }) => pointer),
-    ["/step"],
-  );
+  assert.deepEqual(column((refusal.body as Problem).errors, "pointer"), ["/step"]);
 });
 
-test("all faults of the query are named at once, and unknown objects are not found", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("all faults of the query are named at once, and unknown objects are not found", async () => {
   const wrong = "activity?organization=acme&subscription=wh_1&since=x&until=y&step=2m";
   const { status, body } = await ask({ url: wrong });
   assert.equal(status, 422);
-  assert.deepEqual(
-    (body as Problem).errors?.map(({ pointer }) => pointer),
-    ["/step", "/until", "/since", "/subscription"],
-  );
+  assert.deepEqual(column((body as Problem).errors, "pointer"), [
+    "/step",
+    "/until",
+    "/since",
+    "/subscription",
+  ]);
   assert.equal((await ask({ url: "activity?organization=nobody" })).status, 404);
   const nobody = publicId("wh", randomUUID());
   assert.equal((await ask({ url: `activity?subscription=${nobody}` })).status, 404);

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { connect } from "node:net";
 import { test } from "node:test";
-import type { AddressInfo } from "node:net";
 import { createDatabase } from "../../support/database.ts";
 import { createEngine } from "../../support/engine.ts";
 import { OPERATORS, type Request, startOperatorApi } from "../../support/operator-api.ts";
+import { rawRequest, sendRaw } from "../../support/raw-http.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
 const wrong = `Bearer ${"x".repeat(40)}`;
@@ -52,26 +51,14 @@ test("all failed sign-ins get the same response", async (t) => {
 
 test("two Authorization headers count as none", async (t) => {
   const { app } = startOperatorApi(t, deps);
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as AddressInfo;
-  const header = `Authorization: Bearer ${OPERATORS[0]?.token ?? ""}\r\n`;
-  const statusWith = (headers: string) =>
-    new Promise<string>((resolve, reject) => {
-      let answer = "";
-      const socket = connect(port, "127.0.0.1");
-      socket
-        .setEncoding("utf8")
-        .on("data", (text: string) => (answer += text))
-        .on("error", reject)
-        .on("close", () => {
-          resolve(answer.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length));
-        });
-      socket.write(
-        `GET /api/v1/admin/organizations HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`,
-      );
-    });
-  assert.equal(await statusWith(header), "200");
-  assert.equal(await statusWith(header + header), "401");
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  const header = `Authorization: Bearer ${OPERATORS[0]?.token ?? ""}`;
+  const statusWith = async (...headers: string[]) => {
+    const line = "GET /api/v1/admin/organizations HTTP/1.1";
+    return (await sendRaw(base, rawRequest(line, ["Host: localhost", ...headers]))).status;
+  };
+  assert.equal(await statusWith(header), 200);
+  assert.equal(await statusWith(header, header), 401);
 });
 
 test("the eleventh wrong token within a minute gets 429, only from that address", async (t) => {

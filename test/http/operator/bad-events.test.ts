@@ -5,6 +5,7 @@ import type { EventView } from "../../../src/actions/events.ts";
 import type { PublishedView } from "../../../src/actions/publish-events.ts";
 import type { Fault } from "../../../src/domain/errors.ts";
 import { publicId } from "../../../src/domain/ids.ts";
+import { column } from "../../support/columns.ts";
 import { createDatabase } from "../../support/database.ts";
 import { aPublisherApi } from "../../support/publisher-api.ts";
 
@@ -21,20 +22,17 @@ test("one fault refuses the whole request, and every fault is named by its point
     {},
   ];
   const faults = await faultsOf({ events });
-  assert.deepEqual(
-    faults.map((fault) => fault.pointer),
-    [
-      "/events/1/data/amount",
-      "/events/1/organization",
-      "/events/2",
-      "/events/3/dedupe_key",
-      "/events/3/occurred_at",
-      "/events/3/type",
-      "/events/4/data",
-      "/events/4/organization",
-      "/events/4/type",
-    ],
-  );
+  assert.deepEqual(column(faults, "pointer"), [
+    "/events/1/data/amount",
+    "/events/1/organization",
+    "/events/2",
+    "/events/3/dedupe_key",
+    "/events/3/occurred_at",
+    "/events/3/type",
+    "/events/4/data",
+    "/events/4/organization",
+    "/events/4/type",
+  ]);
   const type = faults.find((fault) => fault.pointer === "/events/3/type");
   assert.equal(type?.detail, "must be one of note.added, order.created");
 });
@@ -153,10 +151,7 @@ for (const [what, data, pointer] of LOST) {
       const { statusCode, payload } = await postText(body);
       assert.equal(statusCode, 422, payload);
       const { errors } = JSON.parse(payload) as { errors: Fault[] };
-      assert.deepEqual(
-        errors.map((fault) => fault.pointer),
-        [at + pointer],
-      );
+      assert.deepEqual(column(errors, "pointer"), [at + pointer]);
     }
     assert.equal(await countEvents(), 0);
   });

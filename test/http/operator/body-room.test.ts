@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import Fastify from "fastify";
-import { connect } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
 import { boundBodies } from "../../../src/http/operator/body-room.ts";
 import { createDatabase } from "../../support/database.ts";
 import { PUBLISHER } from "../../support/operator-api.ts";
 import { aPublisherApi } from "../../support/publisher-api.ts";
+import { aClient } from "../../support/raw-http.ts";
 
 const db = await createDatabase();
 
@@ -15,12 +15,11 @@ test("the bodies that are read at once are bounded, and a small one finds room a
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
   /** A publisher that announces 4 MiB, gets 100, and sends nothing. */
   const announce = async () => {
-    const socket = connect(Number(new URL(address).port), "127.0.0.1");
+    const socket = aClient(t, address);
     socket.write(
       `POST /api/v1/admin/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${PUBLISHER.token}\r\n` +
         `content-type: application/json\r\ncontent-length: ${4 * 1024 * 1024}\r\nexpect: 100-continue\r\n\r\n`,
     );
-    socket.on("error", () => undefined);
     const [answer] = (await once(socket, "data")) as [Buffer];
     return { socket, status: answer.toString().slice(9, 12) };
   };
@@ -71,7 +70,7 @@ test("a body keeps its room until its handler ends, even if the client has disco
   const post = () => app.inject({ method: "POST", url: "/", headers, payload });
 
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
-  const socket = connect(Number(new URL(address).port), "127.0.0.1");
+  const socket = aClient(t, address);
   socket.write(
     "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" +
       `content-length: ${payload.length}\r\n\r\n${payload}`,

@@ -1,21 +1,24 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { test } from "node:test";
+import type { Socket } from "node:net";
+import { after, test } from "node:test";
 import { type ChangeView, recordChanges } from "../../../src/actions/changes.ts";
 import { Shards } from "../../../src/actions/shards.ts";
 import { publicId, timeOrderedId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
 import { deleteExpiredChanges, insertChanges } from "../../../src/postgres/changes.ts";
+import { columns } from "../../support/columns.ts";
 import { createDatabase, ownerOf } from "../../support/database.ts";
 import { anOrganization, createEngine, publish } from "../../support/engine.ts";
 import { OPERATORS, PUBLISHER, READER, startOperatorApi } from "../../support/operator-api.ts";
 import { aPlatformsTypes } from "../../support/platform-types.ts";
+import { aClient } from "../../support/raw-http.ts";
 import { untilBlocked } from "../../support/until-blocked.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
 
-type Api = ReturnType<typeof startOperatorApi>;
+const api = startOperatorApi({ after }, deps);
+type Api = typeof api;
 
 async function changesOf({ ask }: Api, query = ""): Promise<ChangeView[]> {
   const { status, body } = await ask({ url: `changes?${query}` });
@@ -29,8 +32,7 @@ async function signIn({ ask }: Api, token: string): Promise<Record<string, strin
   return { cookie, "x-requested-with": "console" };
 }
 
-test("each change is recorded with operator, time and address", async (t) => {
-  const api = startOperatorApi(t, deps);
+test("each change is recorded with operator, time and address", async () => {
   const body = { slug: "audited" };
   const made = await api.ask({
     ...{ method: "POST", url: "organizations", body, remoteAddress: "192.0.2.7" },
@@ -52,14 +54,13 @@ test("each change is recorded with operator, time and address", async (t) => {
 });
 
 test("a change is recorded with its address even if the client has disconnected", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const { port } = new URL(await api.app.listen({ host: "127.0.0.1", port: 0 }));
+  const base = await api.app.listen({ host: "127.0.0.1", port: 0 });
   const accepted = once(api.app.server, "connection") as Promise<[Socket]>;
   const body = JSON.stringify({ slug: "left-alone" });
   const owner = ownerOf(deps.db);
   await owner.begin(async (tx) => {
     await tx`lock table organizations`;
-    const client = connect(Number(port), "127.0.0.1");
+    const client = aClient(t, base);
     client.write(
       `POST /api/v1/admin/organizations HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${OPERATORS[1]?.token ?? ""}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -77,8 +78,7 @@ test("a change is recorded with its address even if the client has disconnected"
   assert.deepEqual(failures(), []);
 });
 
-test("a change shows whether the console or the command line made it", async (t) => {
-  const api = startOperatorApi(t, deps);
+test("a change shows whether the console or the command line made it", async () => {
   const headers = await signIn(api, OPERATORS[0]?.token ?? "");
   const create = { method: "POST", url: "organizations" } as const;
   await api.ask({ ...create, authorization: null, headers, body: { slug: "by-console" } });
@@ -88,8 +88,7 @@ test("a change shows whether the console or the command line made it", async (t)
   assert.deepEqual(ways, ["command_line", "console"]);
 });
 
-test("refused and reading requests are not recorded", async (t) => {
-  const api = startOperatorApi(t, deps);
+test("refused and reading requests are not recorded", async () => {
   const before = await changesOf(api);
   await api.ask({ method: "POST", url: "organizations", body: { slug: "audited" } });
   await api.ask({ method: "DELETE", url: "keys/nothing" });
@@ -97,8 +96,7 @@ test("refused and reading requests are not recorded", async (t) => {
   assert.deepEqual(await changesOf(api), before);
 });
 
-test("reading a payload is recorded, and a request without the payload is not", async (t) => {
-  const api = startOperatorApi(t, deps);
+test("reading a payload is recorded, and a request without the payload is not", async () => {
   const [event = ""] = await publish(deps, await anOrganization(deps));
   const id = publicId("evt", event);
   const headers = await signIn(api, READER.token);
@@ -138,16 +136,15 @@ test("a payload is not shown if its reading cannot be recorded", async (t) => {
   assert.match(JSON.stringify(line), /create_organization/);
 });
 
-test("a change that is written again under its id is recorded once", async (t) => {
+test("a change that is written again under its id is recorded once", async () => {
   const facts = { operator: "dave", via: "api", remote: "::1", requestId: "r" } as const;
   const row = { id: timeOrderedId(clock()), action: "create_key", subject: "vck_1", ...facts };
   for (let i = 0; i < 2; i++) await insertChanges(deps.db, [row]);
-  const page = await changesOf(startOperatorApi(t, deps), "operator=dave");
+  const page = await changesOf(api, "operator=dave");
   assert.equal(page.length, 1);
 });
 
-test("changes are found by operator, action, subject and time, page by page", async (t) => {
-  const api = startOperatorApi(t, deps);
+test("changes are found by operator, action, subject and time, page by page", async () => {
   clock.advance(1_000);
   const since = clock().toISOString();
   const facts = { operator: "carol", via: "api", remote: "::1", requestId: "r" } as const;
@@ -200,8 +197,5 @@ test("an operator's publishing is recorded once for each request, and a service'
   const [, first] = await publishAs(OPERATORS[0]?.token ?? "", "one", "two", "three");
   await publishAs(OPERATORS[0]?.token ?? "", "two");
   const changes = await changesOf(api, "action=publish_events");
-  assert.deepEqual(
-    changes.map(({ operator, subject }) => [operator, subject]),
-    [["alice", first]],
-  );
+  assert.deepEqual(columns(changes, "operator", "subject"), [["alice", first]]);
 });

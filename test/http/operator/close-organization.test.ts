@@ -6,6 +6,7 @@ import { closeOrganization, createOrganization } from "../../../src/actions/orga
 import { createSubscription } from "../../../src/actions/subscriptions.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Queryable } from "../../../src/postgres/database.ts";
+import { columns } from "../../support/columns.ts";
 import { createDatabase, ownerOf } from "../../support/database.ts";
 import { ANYWHERE, aSubscription, createEngine, publish, refused } from "../../support/engine.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
@@ -94,7 +95,7 @@ test("closing revokes keys, deletes subscriptions with their secrets, cancels qu
 
   const changes = logged.filter((line) => line["action"] === "close_organization");
   assert.deepEqual(
-    changes.map(({ operator, subject }) => [operator, subject]),
+    columns(changes, "operator", "subject"),
     Array(2).fill(["alice", publicId("org", id)]),
   );
   const history = await ask({ url: `deliveries?organization=${slug}` });

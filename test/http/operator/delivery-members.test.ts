@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { DeliveryView } from "../../../src/actions/views/delivery.ts";
 import { sendTestEvent } from "../../../src/actions/test-events.ts";
 import { deleteSubscription } from "../../../src/actions/subscriptions.ts";
@@ -13,11 +13,11 @@ import { aPlatformsTypes } from "../../support/platform-types.ts";
 const { deps, clock } = await createEngine(await createDatabase(), {
   eventTypes: aPlatformsTypes(),
 });
+const { ask } = startOperatorApi({ after }, deps);
 
 const itemsOf = (body: unknown) => (body as Page<DeliveryView>).items;
 
-test("a delivery names its organization, its receiver's host and the request that published it", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a delivery names its organization, its receiver's host and the request that published it", async () => {
   const subscription = await aSubscription(deps, undefined, "https://HOOKS.example.com.:8443/a?b");
   const { id, secret, organizationId } = subscription;
   const requestId = "request-of-the-test-call";
@@ -36,8 +36,7 @@ test("a delivery names its organization, its receiver's host and the request tha
   assert.equal(called?.request_id, requestId);
 });
 
-test("an event published over HTTP keeps the id of its request", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("an event published over HTTP keeps the id of its request", async () => {
   const organization = publicId("org", await anOrganization(deps));
   const event = { organization, type: "order.created", data: { amount: 1 } };
   const { status, headers } = await ask({ method: "POST", url: "events", body: event });
@@ -47,8 +46,7 @@ test("an event published over HTTP keeps the id of its request", async (t) => {
   assert.equal(row?.request_id, headers["x-request-id"]);
 });
 
-test("deliveries are found by the receiver's host, even after the subscription is deleted", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("deliveries are found by the receiver's host, even after the subscription is deleted", async () => {
   const [one, other] = [
     await aSubscription(deps, undefined, "https://one.example.net/hooks"),
     await aSubscription(deps, undefined, "https://other.example.net/hooks"),
@@ -69,8 +67,7 @@ test("deliveries are found by the receiver's host, even after the subscription i
   assert.equal((await ask({ url: "deliveries?host=a%20b" })).status, 422);
 });
 
-test("a redelivery is shown on both deliveries, the latest one on the first", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a redelivery is shown on both deliveries, the latest one on the first", async () => {
   const subscription = await aSubscription(deps);
   const other = await aSubscription(deps, subscription.organizationId);
   const [event = ""] = await publish(deps, subscription.organizationId);

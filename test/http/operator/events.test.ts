@@ -6,6 +6,7 @@ import type { PublishedView } from "../../../src/actions/publish-events.ts";
 import { publish } from "../../../src/actions/publish.ts";
 import { publicId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
+import { column, columns } from "../../support/columns.ts";
 import { createDatabase } from "../../support/database.ts";
 import { acknowledged } from "../../support/engine.ts";
 import { PUBLISHER } from "../../support/operator-api.ts";
@@ -72,14 +73,11 @@ test("the response to a batch keeps its order, and a duplicate in it has the fir
   const { status, body } = await post({ events: [once, note, once] });
   assert.equal(status, 202);
   const { items } = body as { items: PublishedView[] };
-  assert.deepEqual(
-    items.map(({ deliveries, duplicate }) => [deliveries, duplicate]),
-    [
-      [1, false],
-      [0, false],
-      [0, true],
-    ],
-  );
+  assert.deepEqual(columns(items, "deliveries", "duplicate"), [
+    [1, false],
+    [0, false],
+    [0, true],
+  ]);
   assert.equal(items[2]?.event_id, items[0]?.event_id);
   const again = (await post(once)).body as PublishedView;
   assert.deepEqual(again, { event_id: items[0]?.event_id, deliveries: 0, duplicate: true });
@@ -105,10 +103,9 @@ test("an event is shown with its deliveries in every state and for every role", 
     request_id: event.request_id,
     data: { amount: 1 },
   });
-  assert.deepEqual(
-    deliveries.map((delivery) => [delivery.event_id, delivery.state, delivery.attempts]),
-    [[event_id, "delivered", 1]],
-  );
+  assert.deepEqual(columns(deliveries, "event_id", "state", "attempts"), [
+    [event_id, "delivered", 1],
+  ]);
   for (const id of [
     publicId("evt", randomUUID()),
     "evt_x",
@@ -166,10 +163,7 @@ test("publishing waits for the transaction that holds its key, and delays no oth
   const first = publicId("evt", held);
   assert.deepEqual(one?.body, { event_id: first, deliveries: 0, duplicate: true });
   const { items } = batch?.body as { items: PublishedView[] };
-  assert.deepEqual(
-    items.map((item) => item.duplicate),
-    [false, true],
-  );
+  assert.deepEqual(column(items, "duplicate"), [false, true]);
 });
 
 test("erasing an event's data cancels its waiting deliveries, and the operator is logged", async (t) => {
@@ -186,13 +180,10 @@ test("erasing an event's data cancels its waiting deliveries, and the operator i
 
   const { data, deliveries } = (await ask({ url: `events/${id}` })).body as EventView;
   assert.deepEqual(data, {});
-  assert.deepEqual(
-    deliveries.map(({ state, attempts }) => [state, attempts]),
-    [
-      ["cancelled", 0],
-      ["cancelled", 0],
-    ],
-  );
+  assert.deepEqual(columns(deliveries, "state", "attempts"), [
+    ["cancelled", 0],
+    ["cancelled", 0],
+  ]);
   const sent = await deliverDue(({ body }) => {
     assert.match(body.toString(), new RegExp(other));
     return acknowledged;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { countRecorded } from "../../../src/actions/counted-activity.ts";
 import type { HealthView } from "../../../src/actions/health.ts";
 import { createOrganization } from "../../../src/actions/organizations.ts";
@@ -20,6 +20,7 @@ import { startOperatorApi } from "../../support/operator-api.ts";
 
 const db = await createDatabase();
 const { deps, clock } = await createEngine(db);
+const { ask } = startOperatorApi({ after }, deps);
 const organization = await createOrganization(deps, { slug: "acme" });
 const subscription = await aSubscription(deps, organization.id);
 
@@ -72,8 +73,7 @@ function requireHealth(health: HealthView): void {
   });
 }
 
-test("a subscription is shown with its health and all members of the list", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a subscription is shown with its health and all members of the list", async () => {
   const { items } = (await ask({ url: "subscriptions" })).body as { items: { id: string }[] };
   const id = publicId("wh", subscription.id);
   const { status, body } = await ask({ url: `subscriptions/${id}` });
@@ -86,8 +86,7 @@ test("a subscription is shown with its health and all members of the list", asyn
   requireHealth(health);
 });
 
-test("an organization is shown by its slug and by its id, with the combined health of its subscriptions", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("an organization is shown by its slug and by its id, with the combined health of its subscriptions", async () => {
   const { items } = (await ask({ url: "organizations" })).body as { items: object[] };
   const { body } = await ask({ url: "organizations/acme" });
   const { health, subscriptions, ...listed } = body as {
@@ -101,8 +100,7 @@ test("an organization is shown by its slug and by its id, with the combined heal
   assert.deepEqual(byId.body, body);
 });
 
-test("without attempts the health figures are null", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("without attempts the health figures are null", async () => {
   const { body } = await ask({ url: `subscriptions/${publicId("wh", idle.id)}` });
   assert.deepEqual((body as { health: HealthView }).health, {
     success_share: null,
@@ -113,11 +111,10 @@ test("without attempts the health figures are null", async (t) => {
   });
 });
 
-test("at most the last 100 attempts are shown, oldest first", async (t) => {
+test("at most the last 100 attempts are shown, oldest first", async () => {
   const busy = await aSubscription(deps);
   await publish(deps, busy.organizationId, 130);
   await attempt([]);
-  const { ask } = startOperatorApi(t, deps);
   const { body } = await ask({ url: `subscriptions/${publicId("wh", busy.id)}` });
   const { recent } = (body as { health: HealthView }).health;
   assert.equal(recent.length, 100);
@@ -126,8 +123,7 @@ test("at most the last 100 attempts are shown, oldest first", async (t) => {
   assert.equal(recent[0]?.at, new Date(last - 99 * 100).toISOString());
 });
 
-test("a subscription or an organization that does not exist is not found", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a subscription or an organization that does not exist is not found", async () => {
   for (const url of [
     "organizations/nobody",
     `subscriptions/wh_${randomUUID()}`,

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { OrganizationView } from "../../../src/actions/views/organization.ts";
 import type { Page } from "../../../src/domain/page.ts";
+import { column } from "../../support/columns.ts";
 import { createDatabase } from "../../support/database.ts";
 import { createEngine } from "../../support/engine.ts";
 import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps } = await createEngine(await createDatabase());
+const { ask } = startOperatorApi({ after }, deps);
 const create = (body: unknown) => ({ method: "POST", url: "organizations", body }) as const;
 
 interface Problem {
@@ -36,8 +38,7 @@ test("an organization is created with its limit or the default, and the operator
   );
 });
 
-test("of simultaneous requests for a slug one succeeds", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("of simultaneous requests for a slug one succeeds", async () => {
   const answers = await Promise.all([1, 2, 3].map(() => ask(create({ slug: "wanted" }))));
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, 409, 409]);
   const refused = answers.find((answer) => answer.status === 409);
@@ -45,7 +46,7 @@ test("of simultaneous requests for a slug one succeeds", async (t) => {
 });
 
 test("a limit is changed by id or by slug", async (t) => {
-  const { ask, logged } = startOperatorApi(t, deps);
+  const { ask, subjectsOf } = startOperatorApi(t, deps);
   const made = (await ask(create({ slug: "initech" }))).body as OrganizationView;
   for (const [name, limit] of [
     ["initech", 1],
@@ -56,11 +57,10 @@ test("a limit is changed by id or by slug", async (t) => {
     assert.equal(changed.status, 200);
     assert.deepEqual(changed.body, { ...made, rate_limit_per_minute: limit });
   }
-  assert.equal(logged.filter((line) => line["action"] === "set_rate_limit").length, 2);
+  assert.equal(subjectsOf("set_rate_limit").length, 2);
 });
 
-test("an unknown organization is 404, by id and by slug", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("an unknown organization is 404, by id and by slug", async () => {
   const body = { rate_limit_per_minute: 10 };
   for (const name of ["nobody", "org_x", "%00", "Acme", "a'b", "x".repeat(5000)]) {
     const { status } = await ask({ method: "PATCH", url: `organizations/${name}`, body });
@@ -83,22 +83,17 @@ const wrong = [
   [[], [""]],
 ] as const;
 
-test("a body of another shape is 422, and every fault in it is named", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a body of another shape is 422, and every fault in it is named", async () => {
   for (const [body, pointers] of wrong) {
     const answer = await ask(create(body));
     assert.equal(answer.status, 422, JSON.stringify(body));
     const { code, errors = [] } = answer.body as Problem;
     assert.equal(code, "invalid_request");
-    assert.deepEqual(
-      errors.map((error) => error.pointer),
-      pointers,
-    );
+    assert.deepEqual(column(errors, "pointer"), pointers);
   }
 });
 
-test("the list is read page by page to its end, in order of slug", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("the list is read page by page to its end, in order of slug", async () => {
   for (let i = 0; i < 5; i++) await ask(create({ slug: `page-${i}` }));
 
   const slugs: string[] = [];
@@ -121,8 +116,7 @@ test("the list is read page by page to its end, in order of slug", async (t) => 
   );
 });
 
-test("a page has 50 items by default and at most 200", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("a page has 50 items by default and at most 200", async () => {
   const { db } = deps;
   await db`
     insert into organizations (id, slug, rate_limit_per_minute, created_at)

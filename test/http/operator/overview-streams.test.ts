@@ -9,6 +9,7 @@ import { type Shard, Shards } from "../../../src/actions/shards.ts";
 import { OverviewStreams } from "../../../src/http/operator/overview-streams.ts";
 import { recordProcess } from "../../../src/postgres/processes.ts";
 import { writeActivity } from "../../../src/wiring/activity-writer.ts";
+import { column } from "../../support/columns.ts";
 import { aCountedEngine, identity, REPORT } from "../../support/counted-engine.ts";
 import { createDatabase } from "../../support/database.ts";
 import { OPERATORS, READER, startOperatorApi } from "../../support/operator-api.ts";
@@ -150,10 +151,7 @@ test("a small listener that is full of streams still answers that it is ready", 
     answers.push(answer);
     if (answer.status !== 200) await answer.text();
   }
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200, 200, 503, 503, 503],
-  );
+  assert.deepEqual(column(answers, "status"), [200, 200, 503, 503, 503]);
   assert.equal((await fetch(`${base}/readyz`)).status, 200);
 });
 

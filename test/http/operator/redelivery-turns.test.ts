@@ -17,10 +17,10 @@ import {
 import { codeOf, createRedeliveries, wh } from "../../support/redeliveries.ts";
 import { untilBlocked } from "../../support/until-blocked.ts";
 
-const { deps, clock, deliverDue, deadLetters, runAll, client } = await createRedeliveries();
+const { deps, clock, deliverDue, deadLetters, runAll, begin, get, set } =
+  await createRedeliveries();
 
-test("a job keeps to its rate", async (t) => {
-  const { begin, get } = client(t);
+test("a job keeps to its rate", async () => {
   const subscription = await deadLetters(30);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
   for (let quarter = 1; quarter <= 8; quarter++) {
@@ -31,8 +31,7 @@ test("a job keeps to its rate", async (t) => {
   await runAll();
 });
 
-test("a job pauses, resumes and is cancelled, and a finished job does not change", async (t) => {
-  const { begin, get, set } = client(t);
+test("a job pauses, resumes and is cancelled, and a finished job does not change", async () => {
   const subscription = await deadLetters(10);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 4 });
   await takeRedeliveryTurn(deps);
@@ -55,8 +54,7 @@ test("a job pauses, resumes and is cancelled, and a finished job does not change
   }
 });
 
-test("one job runs at a time for each subscription", async (t) => {
-  const { begin, get, set } = client(t);
+test("one job runs at a time for each subscription", async () => {
   const organizationId = await anOrganization(deps);
   const [one, other] = [
     await aSubscription(deps, organizationId),
@@ -88,8 +86,7 @@ test("one job runs at a time for each subscription", async (t) => {
   assert.equal(await deliverDue(() => acknowledged), 8);
 });
 
-test("processes that take turns at once send nothing twice", async (t) => {
-  const { begin, get } = client(t);
+test("processes that take turns at once send nothing twice", async () => {
   const subscription = await deadLetters(40);
   const job = await begin({ filter: { subscription: wh(subscription) }, rate_per_second: 20 });
   for (let i = 0; i < 20; i++) {
@@ -100,8 +97,7 @@ test("processes that take turns at once send nothing twice", async (t) => {
   assert.equal(await deliverDue(() => acknowledged), 40);
 });
 
-test("an interrupted turn has written nothing, and the next one repeats it", async (t) => {
-  const { begin, get } = client(t);
+test("an interrupted turn has written nothing, and the next one repeats it", async () => {
   const subscription = await deadLetters(6);
   const job = await begin({ filter: { subscription: wh(subscription) } });
   const { db } = deps;
@@ -120,8 +116,7 @@ test("an interrupted turn has written nothing, and the next one repeats it", asy
   assert.equal(await deliverDue(() => acknowledged), 6);
 });
 
-test("a job waits for a simultaneous redelivery by hand, and the delivery is sent once", async (t) => {
-  const { begin, get } = client(t);
+test("a job waits for a simultaneous redelivery by hand, and the delivery is sent once", async () => {
   const subscription = await deadLetters(2);
   const [row] = await deps.db<{ id: string; eventId: string; finishedAt: Date }[]>`
     select id, event_id as "eventId", finished_at as "finishedAt" from finished_deliveries
@@ -143,8 +138,7 @@ test("a job waits for a simultaneous redelivery by hand, and the delivery is sen
   assert.equal(await deliverDue(() => acknowledged), 2);
 });
 
-test("a job waits for an outcome that was being recorded when it was created", async (t) => {
-  const { begin, get } = client(t);
+test("a job waits for an outcome that was being recorded when it was created", async () => {
   const subscription = await aSubscription(deps);
   await publish(deps, subscription.organizationId, 2);
   const [first, second] = (await claimAll(deps)).toSorted((a, b) => (a.id < b.id ? -1 : 1));

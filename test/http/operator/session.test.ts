@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { forgetEndedSessions } from "../../../src/actions/sessions.ts";
 import { encodeSession } from "../../../src/domain/session.ts";
 import type { Database } from "../../../src/postgres/database.ts";
@@ -20,10 +20,12 @@ const { deps, clock } = await createEngine(await createDatabase());
 const [alice] = OPERATORS;
 assert.ok(alice);
 
-type Api = ReturnType<typeof startOperatorApi>;
 type Headers = Record<string, string>;
 
-const signIn = ({ ask }: Api, token: string, headers: Headers = {}) =>
+const api = startOperatorApi({ after }, deps);
+const BY_CONSOLE = { "x-requested-with": "console" };
+
+const signIn = (token: string, { ask } = api, headers: Headers = {}) =>
   ask({ method: "POST", url: "session", authorization: null, body: { token }, headers });
 
 const cookieOf = ({ headers }: Answer) => String(headers["set-cookie"]).split(";")[0] ?? "";
@@ -34,10 +36,16 @@ const as = (cookie: string, request: Request): Request => ({
   headers: { cookie, ...request.headers },
 });
 
+/** Signs in. Requests of the session carry its cookie. */
+const aSession = async (token = alice.token) => {
+  const cookie = cookieOf(await signIn(token));
+  return { cookie, ask: (request: Request) => api.ask(as(cookie, request)) };
+};
+
 const codeOf = ({ body }: Answer) => (body as { code: string }).code;
 
-test("a token is exchanged for a cookie that no script reads and no other site sends", async (t) => {
-  const answer = await signIn(startOperatorApi(t, deps), alice.token);
+test("a token is exchanged for a cookie that no script reads and no other site sends", async () => {
+  const answer = await signIn(alice.token);
   assert.equal(answer.status, 204);
   assert.equal(answer.text, "");
   const [cookie = "", ...attributes] = String(answer.headers["set-cookie"]).split("; ");
@@ -46,24 +54,22 @@ test("a token is exchanged for a cookie that no script reads and no other site s
   assert.equal(cookie.includes(alice.token), false);
 });
 
-test("behind https the cookie is Secure", async (t) => {
-  const api = startOperatorApi(t, deps);
+test("behind https the cookie is Secure", async () => {
   for (const [said, isSecure] of [
     ["https", true],
     ["https, http", true],
     ["http", false],
     ["http, https", false],
   ] as const) {
-    const { headers } = await signIn(api, alice.token, { "x-forwarded-proto": said });
+    const { headers } = await signIn(alice.token, api, { "x-forwarded-proto": said });
     assert.equal(String(headers["set-cookie"]).endsWith("; Secure"), isSecure, said);
   }
 });
 
-test("a session shows its name, role and end, and a token has no end", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const cookie = cookieOf(await signIn(api, READER.token));
+test("a session shows its name, role and end, and a token has no end", async () => {
+  const session = await aSession(READER.token);
   const expires_at = new Date(clock().getTime() + 12 * HOUR_MS).toISOString();
-  const shown = await api.ask(as(cookie, { url: "session" }));
+  const shown = await session.ask({ url: "session" });
   assert.deepEqual(shown.body, {
     ...{ name: "rita", role: "read", expires_at },
     auto_disable_after: 20,
@@ -80,41 +86,33 @@ test("a session shows its name, role and end, and a token has no end", async (t)
 });
 
 test("only processes with the same tokens accept the session", async (t) => {
-  const cookie = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
-  const get = as(cookie, { url: "organizations" });
+  const get = as((await aSession()).cookie, { url: "organizations" });
   assert.equal((await startOperatorApi(t, deps).ask(get)).status, 200);
   const others = startOperatorApi(t, deps, { tokens: OPERATORS.slice(1) });
   assert.equal((await others.ask(get)).status, 401);
 });
 
-test("a session ends after twelve hours, to the millisecond", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const get = as(cookieOf(await signIn(api, alice.token)), { url: "organizations" });
+test("a session ends after twelve hours, to the millisecond", async () => {
+  const { ask } = await aSession();
   clock.advance(12 * HOUR_MS - 1);
-  assert.equal((await api.ask(get)).status, 200);
+  assert.equal((await ask({ url: "organizations" })).status, 200);
   clock.advance(1);
-  assert.equal((await api.ask(get)).status, 401);
+  assert.equal((await ask({ url: "organizations" })).status, 401);
 });
 
 test("sign-out ends only that session, on every process", async (t) => {
-  const [api, other] = [startOperatorApi(t, deps), startOperatorApi(t, deps)];
-  const [first, second] = [
-    cookieOf(await signIn(api, alice.token)),
-    cookieOf(await signIn(api, alice.token)),
-  ];
-  const headers = { "x-requested-with": "console" };
-  const out = await api.ask(as(first, { method: "DELETE", url: "session", headers }));
+  const other = startOperatorApi(t, deps);
+  const [first, second] = [await aSession(), await aSession()];
+  const out = await first.ask({ method: "DELETE", url: "session", headers: BY_CONSOLE });
   assert.equal(out.status, 204);
   assert.match(String(out.headers["set-cookie"]), /^partner_api_session=; Max-Age=0; Path=\/;/);
-  assert.equal((await other.ask(as(first, { url: "organizations" }))).status, 401);
-  assert.equal((await other.ask(as(second, { url: "organizations" }))).status, 200);
+  assert.equal((await other.ask(as(first.cookie, { url: "organizations" }))).status, 401);
+  assert.equal((await other.ask(as(second.cookie, { url: "organizations" }))).status, 200);
 });
 
-test("an ended session is remembered until it would have expired", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const cookie = cookieOf(await signIn(api, alice.token));
-  const headers = { "x-requested-with": "console" };
-  await api.ask(as(cookie, { method: "DELETE", url: "session", headers }));
+test("an ended session is remembered until it would have expired", async () => {
+  const { ask, cookie } = await aSession();
+  await ask({ method: "DELETE", url: "session", headers: BY_CONSOLE });
   const nonce = /=([^.]+)/.exec(cookie)?.[1] ?? "";
   const isKnown = async () => {
     const rows = await deps.db`select from ended_sessions where nonce = ${nonce}`;
@@ -128,9 +126,8 @@ test("an ended session is remembered until it would have expired", async (t) => 
   assert.equal(await isKnown(), false);
 });
 
-test("a forged cookie is refused", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const genuine = cookieOf(await signIn(api, READER.token));
+test("a forged cookie is refused", async () => {
+  const { cookie: genuine } = await aSession(READER.token);
   const [nonce = "", ms = "", mac = ""] = (genuine.split("=")[1] ?? "").split(".");
   const endsAt = new Date(clock().getTime() + HOUR_MS);
   const forgeries = {
@@ -153,11 +150,10 @@ test("a forged cookie is refused", async (t) => {
   assert.equal((await api.ask(as(`a=b; ${genuine}`, { url: "organizations" }))).status, 200);
 });
 
-test("a request from another site changes nothing with the cookie", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const cookie = cookieOf(await signIn(api, alice.token));
+test("a request from another site changes nothing with the cookie", async () => {
+  const { ask } = await aSession();
   const create = (slug: string, headers: Headers) =>
-    api.ask(as(cookie, { method: "POST", url: "organizations", body: { slug }, headers }));
+    ask({ method: "POST", url: "organizations", body: { slug }, headers });
 
   for (const headers of [
     {},
@@ -175,36 +171,32 @@ test("a request from another site changes nothing with the cookie", async (t) =>
   const rows = await deps.db`select from organizations where slug = 'stolen'`;
   assert.equal(rows.length, 0);
 
-  assert.equal((await create("asked-for", { "x-requested-with": "console" })).status, 201);
+  assert.equal((await create("asked-for", BY_CONSOLE)).status, 201);
   const own = { host: "localhost", origin: "http://localhost" };
   assert.equal((await create("same-origin", own)).status, 201);
   const https = { host: "localhost", origin: "https://localhost", "x-forwarded-proto": "https" };
   assert.equal((await create("same-https", https)).status, 201);
-  assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 200);
+  assert.equal((await ask({ url: "organizations" })).status, 200);
 });
 
-test("a sign-out from another site changes nothing", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const cookie = cookieOf(await signIn(api, alice.token));
-  assert.equal((await api.ask(as(cookie, { method: "DELETE", url: "session" }))).status, 403);
-  assert.equal((await api.ask(as(cookie, { url: "organizations" }))).status, 200);
+test("a sign-out from another site changes nothing", async () => {
+  const { ask } = await aSession();
+  assert.equal((await ask({ method: "DELETE", url: "session" })).status, 403);
+  assert.equal((await ask({ url: "organizations" })).status, 200);
 });
 
-test("a session has the role of its token", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const headers = { "x-requested-with": "console" };
-  const cookie = cookieOf(await signIn(api, READER.token));
-  const change = as(cookie, { method: "POST", url: "organizations", headers, body: {} });
-  const refused = await api.ask(change);
+test("a session has the role of its token", async () => {
+  const { ask } = await aSession(READER.token);
+  const headers = BY_CONSOLE;
+  const refused = await ask({ method: "POST", url: "organizations", headers, body: {} });
   assert.equal(refused.status, 403);
   assert.equal(codeOf(refused), "insufficient_role");
-  const out = await api.ask(as(cookie, { method: "DELETE", url: "session", headers }));
+  const out = await ask({ method: "DELETE", url: "session", headers });
   assert.equal(out.status, 204);
 });
 
-test("a token with the role publish can neither sign in nor use an older session", async (t) => {
-  const api = startOperatorApi(t, deps);
-  const refused = await signIn(api, PUBLISHER.token);
+test("a token with the role publish can neither sign in nor use an older session", async () => {
+  const refused = await signIn(PUBLISHER.token);
   assert.equal(refused.status, 403);
   assert.equal(codeOf(refused), "insufficient_role");
   assert.equal(refused.headers["set-cookie"], undefined);
@@ -216,19 +208,19 @@ test("a token with the role publish can neither sign in nor use an older session
 
 test("failed sign-ins and wrong tokens share one limit, and the right token passes", async (t) => {
   const api = startOperatorApi(t, deps);
+  const wrong = "x".repeat(40);
   for (let i = 0; i < 5; i++) {
-    assert.equal((await signIn(api, "x".repeat(40))).status, 401);
-    const authorization = `Bearer ${"x".repeat(40)}`;
-    assert.equal((await api.ask({ url: "keys", authorization })).status, 401);
+    assert.equal((await signIn(wrong, api)).status, 401);
+    assert.equal((await api.ask({ url: "keys", authorization: `Bearer ${wrong}` })).status, 401);
   }
-  const limited = await signIn(api, "x".repeat(40));
+  const limited = await signIn(wrong, api);
   assert.equal(limited.status, 429);
   assert.ok(limited.headers["retry-after"]);
-  assert.equal((await signIn(api, alice.token)).status, 204);
+  assert.equal((await signIn(alice.token, api)).status, 204);
 });
 
 test("while the database is away a session shows its operator and no stored data", async (t) => {
-  const cookie = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
+  const { cookie } = await aSession();
   const away = () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }));
   const db = Object.assign(away, { begin: away, within: () => db }) as unknown as Database;
   const api = startOperatorApi(t, { ...deps, db });
@@ -238,8 +230,8 @@ test("while the database is away a session shows its operator and no stored data
 
 test("neither logs nor responses contain a cookie or the token", async (t) => {
   const api = startOperatorApi(t, deps);
-  const cookie = cookieOf(await signIn(api, alice.token));
-  await signIn(api, `${alice.token}x`);
+  const cookie = cookieOf(await signIn(alice.token, api));
+  await signIn(`${alice.token}x`, api);
   await api.ask(as(cookie, { url: "session" }));
   const log = JSON.stringify(api.logged);
   assert.equal(log.includes(alice.token), false);
@@ -247,7 +239,7 @@ test("neither logs nor responses contain a cookie or the token", async (t) => {
 });
 
 test("while ended sessions are unknown, a session sees no stored data in the overview", async (t) => {
-  const signedIn = cookieOf(await signIn(startOperatorApi(t, deps), alice.token));
+  const { cookie } = await aSession();
   const { db } = deps;
   const overloaded = Object.assign((...args: Parameters<typeof db>) => {
     const [texts] = args as unknown as [unknown];
@@ -256,11 +248,11 @@ test("while ended sessions are unknown, a session sees no stored data in the ove
     return asksForSession ? Promise.reject(error) : db(...args);
   }, db);
   const { ask } = startOperatorApi(t, { ...deps, db: overloaded });
-  const { status, body } = await ask(as(signedIn, { url: "overview" }));
+  const { status, body } = await ask(as(cookie, { url: "overview" }));
   const overview = body as { status: string; last_24h: Record<string, number | null> };
   assert.deepEqual([status, overview.status], [200, "down"]);
   assert.ok(Object.values(overview.last_24h).every((count) => count === null));
   const byToken = (await ask({ url: "overview" })).body as typeof overview;
   assert.notEqual(byToken.last_24h["published"], null);
-  assert.equal((await ask(as(signedIn, { url: "organizations" }))).status, 503);
+  assert.equal((await ask(as(cookie, { url: "organizations" }))).status, 503);
 });

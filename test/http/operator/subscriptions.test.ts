@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { pageOfFailures } from "../../../src/actions/failures.ts";
 import type { AttemptView } from "../../../src/actions/views/delivery.ts";
 import { getOrganization } from "../../../src/actions/organizations.ts";
@@ -17,12 +17,13 @@ import {
 import { startOperatorApi } from "../../support/operator-api.ts";
 
 const { deps, clock } = await createEngine(await createDatabase());
+const { ask } = startOperatorApi({ after }, deps);
 
 const slugOf = async ({ organizationId: id }: { organizationId: string }) =>
   (await getOrganization(deps, publicId("org", id))).slug;
 
 test("subscriptions of all organizations are listed and deleted, without their secrets", async (t) => {
-  const { ask, logged } = startOperatorApi(t, deps);
+  const { ask, subjectsOf } = startOperatorApi(t, deps);
   const made = await aSubscription(deps);
   const id = publicId("wh", made.id);
   const list = await ask({ url: "subscriptions" });
@@ -46,14 +47,10 @@ test("subscriptions of all organizations are listed and deleted, without their s
   assert.deepEqual([first.status, first.text], [204, ""]);
   assert.equal((await remove()).status, 404);
   assert.equal((await ask({ method: "DELETE", url: "subscriptions/wh_x" })).status, 404);
-  assert.deepEqual(
-    logged.filter((line) => line["action"] === "delete_subscription").map((l) => l["subject"]),
-    [id],
-  );
+  assert.deepEqual(subjectsOf("delete_subscription"), [id]);
 });
 
-test("subscriptions are read page by page and limited by every filter", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("subscriptions are read page by page and limited by every filter", async () => {
   const organizationId = await anOrganization(deps);
   const organization = publicId("org", organizationId);
   const elsewhere = publicId("wh", (await aSubscription(deps)).id);
@@ -82,7 +79,7 @@ test("subscriptions are read page by page and limited by every filter", async (t
 });
 
 test("an operator sets, changes and removes a ceiling on a subscription's attempts", async (t) => {
-  const { ask, logged } = startOperatorApi(t, deps);
+  const { ask, subjectsOf } = startOperatorApi(t, deps);
   const made = await aSubscription(deps);
   const id = publicId("wh", made.id);
   const set = (max_per_second: unknown, url = `subscriptions/${id}`) =>
@@ -110,7 +107,7 @@ test("an operator sets, changes and removes a ceiling on a subscription's attemp
   }
   assert.equal((await shown())?.max_per_second, 7);
   assert.deepEqual(
-    logged.filter((line) => line["action"] === "set_ceiling").map((l) => l["subject"]),
+    subjectsOf("set_ceiling"),
     Array.from({ length: 6 }, () => id),
   );
   await ask({ method: "DELETE", url: `subscriptions/${id}` });
@@ -138,8 +135,7 @@ test("operators read the failures audit of any subscription page by page, as its
   assert.equal((await ask({ url: "subscriptions/wh_x/failures" })).status, 404);
 });
 
-test("in the order `failing`, auto-disabled and failing ones come first, also behind a hundred newer ones", async (t) => {
-  const { ask } = startOperatorApi(t, deps);
+test("in the order `failing`, auto-disabled and failing ones come first, also behind a hundred newer ones", async () => {
   const organizationId = await anOrganization(deps);
   const made: string[] = [];
   for (let i = 0; i < 103; i++) {
