@@ -1,8 +1,7 @@
 import type { TestContext } from "node:test";
 import { guideCommand } from "../support/guide.ts";
 import { startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
-import { aPartner, aRig } from "../support/rig.ts";
+import { aRig, aSubscriber } from "../support/rig.ts";
 import type { Backups, Server } from "./server.ts";
 
 export const RING = `first:${Buffer.alloc(32, 1).toString("base64")}`;
@@ -24,10 +23,10 @@ export async function aService(t: TestContext, rig: Backups) {
     DATABASE_URL: server.url("partner_service"),
     MIGRATION_DATABASE_URL: server.url("partner_owner"),
   });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  receiver.answer(({ response }) => setTimeout(() => response.writeHead(204).end(), 200));
   const program = await startProgram(t, env(original));
-  const partner = await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 });
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, program, {
+    rateLimitPerMinute: 1_000_000,
+  });
+  receiver.answer(({ response }) => setTimeout(() => response.writeHead(204).end(), 200));
   return { original, env, settings, receiver, program, partner, subscription };
 }

@@ -6,9 +6,9 @@ import { aBrowserAt, DESKTOP, skip } from "../support/browser.ts";
 import { signIn, visit } from "../support/console.ts";
 import { freePort } from "../support/free-port.ts";
 import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
-import { aPartner, aRig, partnerOf } from "../support/rig.ts";
+import { aRig, aSubscriber, partnerOf } from "../support/rig.ts";
 
 const EVENTS = 40;
 const RATE = 20;
@@ -29,10 +29,8 @@ async function aNode(t: TestContext) {
 
 /** A partner whose receiver refused all night. Returns the events of its subscription, all dead-lettered. */
 async function aNightOfFailures(t: TestContext, program: Awaited<ReturnType<typeof startProgram>>) {
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const { receiver, partner, subscription } = await aSubscriber(t, program);
   receiver.answer(status(500));
-  const partner = await aPartner(program, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
   const events: string[] = [];
   for (let i = 0; i < EVENTS; i++) {
     events.push(String((await partner.ping(subscription)).body["event_id"]));
@@ -41,7 +39,7 @@ async function aNightOfFailures(t: TestContext, program: Awaited<ReturnType<type
   const journal: string[] = [];
   const recover = () => {
     receiver.answer(({ received, response }) => {
-      journal.push((JSON.parse(received.body.toString()) as { id: string }).id);
+      journal.push(eventIdOf(received));
       response.writeHead(204).end();
     });
   };

@@ -6,7 +6,7 @@ import { aGate } from "../support/database-gate.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { rightsOf } from "../support/processes.ts";
 import { ADMIN_TOKEN, untilReady } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf, startLocalReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { buildImage, runInside } from "./image.ts";
@@ -80,10 +80,10 @@ test("the image contains no build tools, and serves as its user from a read-only
   assert.equal((await ends(check, { OPERATOR_PORT: port })).status, 0);
   assert.equal((await ends(check, { OPERATOR_PORT: "9" })).status, 1);
 
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const { body } = await partner.ping(await partner.subscribe(receiver.url("/hooks")));
   const arrived = await receiver.next();
-  assert.equal((JSON.parse(arrived.body.toString()) as { id: string }).id, body["event_id"]);
+  assert.equal(eventIdOf(arrived), body["event_id"]);
   assert.equal(await program.end(config.StopSignal as NodeJS.Signals), 0);
 });

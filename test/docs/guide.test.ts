@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { aRig, aPartner } from "../support/rig.ts";
+import { aPartner, aRig } from "../support/rig.ts";
 import { guideCommand, guideCommands } from "../support/guide.ts";
 import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { ROOT } from "../support/root.ts";
 import { aShell } from "../support/shell.ts";
@@ -57,7 +57,7 @@ test("each command of the operations guide is run by a test, or has a reason why
 test("the guide's commands find and redeliver a delivery, set a ceiling, and work over HTTP", async (t) => {
   const rig = await aRig(t, { RETRY_DELAYS: "10ms" });
   const program = await startProgram(t, rig);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   receiver.answer(status(500), status(500), status(204));
   const partner = await aPartner(program, "acme");
   const first = await partner.subscribe(receiver.url("/first"));

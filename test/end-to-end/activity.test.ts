@@ -3,19 +3,17 @@ import { test } from "node:test";
 import type { Overview } from "../../src/actions/overview.ts";
 import type { ActivityView } from "../../src/actions/views/activity.ts";
 import type { ProcessView } from "../../src/actions/views/process.ts";
+import { columns } from "../support/columns.ts";
 import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
-import { aPartner, aRig, call } from "../support/rig.ts";
+import { aRig, aSubscriber, call } from "../support/rig.ts";
 
 test("two processes report themselves, one overview shows both, and a stop waits for no stream", async (t) => {
   const rig = await aRig(t);
   const api = await startProgram(t, { ...rig, ROLE: "api" });
   const dispatcher = await startProgram(t, { ...rig, ROLE: "dispatcher" });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const { receiver, partner, subscription } = await aSubscriber(t, api);
   receiver.answer(status(200));
-  const partner = await aPartner(api, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
   for (let i = 0; i < 5; i++) await partner.ping(subscription);
 
   const admin = async <Body>(path: string) =>
@@ -28,10 +26,7 @@ test("two processes report themselves, one overview shows both, and a stop waits
     "api running",
     "dispatcher running",
   ]);
-  assert.deepEqual(
-    overview.slowest.map(({ id, attempts }) => [id, attempts]),
-    [[subscription.id, 5]],
-  );
+  assert.deepEqual(columns(overview.slowest, "id", "attempts"), [[subscription.id, 5]]);
   const day = `activity?organization=acme&step=1d&since=${new Date().toISOString()}`;
   const { items } = await admin<{ items: ActivityView[] }>(day);
   const [today] = items;

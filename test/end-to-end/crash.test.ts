@@ -1,32 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf, startLocalReceiver } from "../support/receiver.ts";
 import { hang, status } from "../support/receiver-scripts.ts";
-import { aPartner, aRig, call } from "../support/rig.ts";
+import { aPartner, aRig, aSubscriber, call } from "../support/rig.ts";
 
 test("kill -9 between the acceptance and the delivery: the event is delivered after a restart", async (t) => {
   const rig = await aRig(t);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
   const accepting = await startProgram(t, { ...rig, ROLE: "api" });
-  const partner = await aPartner(accepting, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, accepting);
   const { status: accepted, body } = await partner.ping(subscription);
   assert.equal(accepted, 200);
   assert.equal(await accepting.end("SIGKILL"), "SIGKILL");
 
   await startProgram(t, rig);
   const delivery = await receiver.next();
-  assert.equal((JSON.parse(delivery.body.toString()) as { id: string }).id, body["event_id"]);
+  assert.equal(eventIdOf(delivery), body["event_id"]);
 });
 
 test("kill -9 during an attempt: the event is delivered after the lease, and no attempt is counted", async (t) => {
   const rig = await aRig(t);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  receiver.answer(hang, status(200));
   const first = await startProgram(t, { ...rig, ATTEMPT_TIMEOUT: "2s" }); // A lease of six seconds.
-  const partner = await aPartner(first, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, first);
+  receiver.answer(hang, status(200));
   await partner.ping(subscription);
   await receiver.next();
   await first.end("SIGKILL");
@@ -39,11 +35,9 @@ test("kill -9 during an attempt: the event is delivered after the lease, and no 
 
 test("a stop that SHUTDOWN_GRACE ends prints one line, and no attempt is counted", async (t) => {
   const rig = await aRig(t);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  receiver.answer(hang);
   const program = await startProgram(t, { ...rig, SHUTDOWN_GRACE: "100ms" });
-  const partner = await aPartner(program, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, program);
+  receiver.answer(hang);
   await partner.ping(subscription);
   await receiver.next();
   assert.equal(await program.end("SIGTERM"), 1);
@@ -57,7 +51,7 @@ test("a stop that SHUTDOWN_GRACE ends prints one line, and no attempt is counted
 
 test("SIGTERM during an attempt: the attempt finishes and is recorded, and the exit status is 0", async (t) => {
   const rig = await aRig(t);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   let answer: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => {
     receiver.answer(({ response }) => {

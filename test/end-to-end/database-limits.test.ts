@@ -2,23 +2,23 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import type { Database } from "../../src/postgres/database.ts";
+import { openPool } from "../support/database.ts";
 import { databaseUrlOf, ownersUrlOf } from "../support/placement.ts";
 import { startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
-import { type Answered, aPartner, aRig } from "../support/rig.ts";
+import { eventIdOf } from "../support/receiver.ts";
+import { type Answered, aPartner, aRig, assertUnavailable, aSubscriber } from "../support/rig.ts";
 
 const LIMIT = { timeout: 90_000 };
 
 /** The program with one subscription, and its database for the owner of the server. */
 async function running(t: TestContext) {
   const rig = await aRig(t);
-  const owner = connect(ownersUrlOf(rig), { max: 2, name: "test owner" });
-  t.after(() => owner.end({ timeout: 1 }));
+  const owner = openPool(t, ownersUrlOf(rig), { max: 2, name: "test owner" });
   const program = await startProgram(t, rig);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  const partner = await aPartner(program, "acme", { rateLimitPerMinute: 100_000 });
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, program, {
+    rateLimitPerMinute: 100_000,
+  });
   const told = () => program.log.filter(({ level }) => Number(level) >= 50);
 
   return {
@@ -41,8 +41,7 @@ async function running(t: TestContext) {
       let answered = await partner.ping(subscription);
       for (; answered.status !== 200; answered = await partner.ping(subscription)) await sleep(20);
       for (;;) {
-        const { body } = await receiver.next();
-        const { id } = JSON.parse(body.toString()) as { id: string };
+        const id = eventIdOf(await receiver.next());
         if (id === answered.body["event_id"]) return;
       }
     },
@@ -55,11 +54,6 @@ async function running(t: TestContext) {
       return err as { message: string; code?: string };
     },
   };
-}
-
-function assertUnavailable({ status, headers }: Answered): void {
-  assert.equal(status, 503);
-  assert.match(headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
 }
 
 /** Makes every insert into this table fail as on a full disk. */

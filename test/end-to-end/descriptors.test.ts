@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { type Program, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
 const DESCRIPTORS = 1_024;
@@ -15,7 +15,7 @@ test("more unauthenticated clients than descriptors block no caller and no deliv
   const told = program.log.find(({ msg }) => msg === "connection limits");
   assert.equal(told?.["descriptors"], DESCRIPTORS);
   const partner = await aPartner(program, "acme");
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const subscription = await partner.subscribe(receiver.url());
 
   for (const url of [program.partnerUrl, program.operatorUrl]) await openMany(t, url);

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
+import { column } from "../support/columns.ts";
 import { type Line, startListener } from "../support/listener.ts";
 import { ENTRY, runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -125,10 +126,7 @@ test("a stopped listener waits for no program and shows nothing more", async (t)
   await ping();
   await requested;
   assert.equal(await listener.end(), 0);
-  assert.deepEqual(
-    listener.lines.all.map(({ type }) => type),
-    ["listening"],
-  );
+  assert.deepEqual(column(listener.lines.all, "type"), ["listening"]);
 });
 
 /** A partner's program without TLS. */

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../src/postgres/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { type Program, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf } from "../support/receiver.ts";
 import { status as statusOnly } from "../support/receiver-scripts.ts";
 import { oneShardOnly } from "../support/placement.ts";
-import { aPartner, aRig } from "../support/rig.ts";
+import { aRig, aSubscriber } from "../support/rig.ts";
 
 const OUTAGE_MS = 30_000;
 /** The outage has parts, so that callers who wait for a part of it show. */
@@ -47,9 +47,9 @@ test(
     const rig = await aRig(t);
     const gate = await aGate(t, connect(rig["DATABASE_URL"] ?? "", { max: 1, name: "test" }));
     const program = await startProgram(t, { ...rig, DATABASE_URL: gate.url });
-    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-    const partner = await aPartner(program, "acme", { rateLimitPerMinute: 1_000_000 });
-    const subscription = await partner.subscribe(receiver.url("/hooks"));
+    const { receiver, partner, subscription } = await aSubscriber(t, program, {
+      rateLimitPerMinute: 1_000_000,
+    });
 
     const answers: Answer[] = [];
     const answersWith = (wanted: number) => answers.filter(({ status }) => status === wanted);
@@ -87,8 +87,7 @@ test(
 
     const missing = new Set(answersWith(200).map(({ event }) => event));
     while (missing.size > 0) {
-      const { body } = await receiver.next();
-      missing.delete((JSON.parse(body.toString()) as { id: string }).id);
+      missing.delete(eventIdOf(await receiver.next()));
     }
     const told = () =>
       program.log

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect } from "../../src/postgres/database.ts";
+import { openPool } from "../support/database.ts";
 import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram, startProgram } from "../support/program.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -13,8 +13,7 @@ test("the command that deletes a subscription ends after its whole queue is canc
   await partner.ping(subscription);
   await program.end("SIGTERM");
 
-  const db = connect(databaseUrlOf(rig), { max: 1, name: "test" });
-  t.after(() => db.end());
+  const db = openPool(t, databaseUrlOf(rig));
   await db`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select gen_random_uuid(), event_id, subscription_id, organization_id, created_at, due_at

@@ -9,9 +9,8 @@ import { homeFolder, startEmbedded } from "../../src/wiring/built-in-postgres.ts
 import { oneShardOnly } from "../support/placement.ts";
 import { aGate } from "../support/database-gate.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
 import { setStandby } from "../support/missing-standby.ts";
-import { aPartner, aRig, call } from "../support/rig.ts";
+import { aSubscriber, aRig, call } from "../support/rig.ts";
 
 const ONE_SHARD = oneShardOnly("it needs a server of its own");
 
@@ -80,9 +79,8 @@ test(
 type Publisher = Awaited<ReturnType<typeof aPublisher>>;
 
 async function aPublisher(t: TestContext, program: Program) {
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  const { ping, subscribe } = await aPartner(program, "acme");
-  return { ping, subscription: await subscribe(receiver.url("/hooks")) };
+  const { partner, subscription } = await aSubscriber(t, program);
+  return { ping: partner.ping, subscription };
 }
 
 /** The status of a request that publishes an event, and then the status of `/readyz` on both listeners. */

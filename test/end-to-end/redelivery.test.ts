@@ -5,9 +5,9 @@ import type { DeliveryView } from "../../src/actions/views/delivery.ts";
 import type { RedeliveryView } from "../../src/actions/views/redelivery.ts";
 import type { Page } from "../../src/domain/page.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
-import { aPartner, aRig, call } from "../support/rig.ts";
+import { aRig, aSubscriber, call } from "../support/rig.ts";
 
 const EVENTS = 40;
 const RATE = 20;
@@ -44,11 +44,9 @@ test("kill -9 during a redelivery: another process continues, and nothing is sen
     AUTO_DISABLE_AFTER: "1000",
     ATTEMPT_TIMEOUT: "2s",
   });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  receiver.answer(status(500));
   const first = await startProgram(t, rig);
-  const partner = await aPartner(first, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, first);
+  receiver.answer(status(500));
   const events = new Set<string>();
   for (let i = 0; i < EVENTS; i++) {
     events.add(String((await partner.ping(subscription)).body["event_id"]));
@@ -64,7 +62,7 @@ test("kill -9 during a redelivery: another process continues, and nothing is sen
 
   const journal: string[] = [];
   receiver.answer(({ received, response }) => {
-    journal.push((JSON.parse(received.body.toString()) as { id: string }).id);
+    journal.push(eventIdOf(received));
     response.writeHead(204).end();
   });
   const body = { filter: { subscription: subscription.id }, rate_per_second: RATE };

@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { keyIdOf, type KeyRing, seal } from "../../src/domain/sealed-secret.ts";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import type { Database } from "../../src/postgres/database.ts";
 import { verify } from "../../src/webhook/verify.ts";
+import { openPool } from "../support/database.ts";
 import { databaseUrlOf } from "../support/placement.ts";
 import { runProgram, spawnProgram, startProgram } from "../support/program.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { aPartner, aRig, partnerOf } from "../support/rig.ts";
 
 const OLD = Buffer.alloc(32, "old");
@@ -99,9 +100,8 @@ async function verifyAll(receiver: Receiver, accepted: Map<string, Subscription>
 
 test("a rotation of sealing keys under load survives a kill and loses or delays nothing", async (t) => {
   const rig = await aRig(t, { MAX_SUBSCRIPTIONS: "10000" });
-  const db = connect(databaseUrlOf(rig), { max: 2, name: "test" });
-  t.after(() => db.end({ timeout: 1 }));
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const db = openPool(t, databaseUrlOf(rig), { max: 2 });
+  const receiver = await startLocalReceiver(t);
   const url = receiver.url("/hooks");
 
   const before = await startProgram(t, { ...rig, SEALING_KEYS: variable("old", OLD) });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startHaproxy } from "../support/haproxy.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { duplicatesOf, Node, startLoad } from "../support/rolling-load.ts";
@@ -25,7 +25,7 @@ for (const [setUp, roles] of Object.entries(SET_UPS)) {
       t,
       serving.map(({ port }) => port),
     );
-    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+    const receiver = await startLocalReceiver(t);
     const [first] = nodes;
     assert.ok(first);
     const partner = await aPartner(first.program, "acme", UNLIMITED);

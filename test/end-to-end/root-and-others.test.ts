@@ -12,7 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test as anyTest, type TestContext } from "node:test";
 import { homeFolder } from "../../src/wiring/built-in-postgres.ts";
 import { startListener } from "../support/listener.ts";
 import { runProgram, startProgram } from "../support/program.ts";
@@ -25,18 +25,22 @@ const THEM = 65_534; // nobody: PostgreSQL needs an account with a name.
 const SECRET = "what-only-root-may-read-0123456789";
 
 interface Folders {
+  t: TestContext;
   /** The user's folder. */
   dataDir: string;
   /** Only root may read this. */
   canaries: string;
 }
 
-/** Null if root cannot be tested: the test is skipped, or fails in the gate. */
-async function aFolderOfTheirs(t: TestContext): Promise<Folders | null> {
-  if (process.getuid?.() !== 0) {
-    skipOrFail(t, "only root works in other users' folders");
-    return null;
-  }
+/** Without root each test here is skipped, or fails in the gate. */
+function test(title: string, work: (folders: Folders) => Promise<void>): void {
+  void anyTest(title, async (t) => {
+    if (process.getuid?.() === 0) await work(await aFolderOfTheirs(t));
+    else skipOrFail(t, "only root works in other users' folders");
+  });
+}
+
+async function aFolderOfTheirs(t: TestContext): Promise<Folders> {
   const folder = await aTemporaryFolder(t);
   await chmod(folder, 0o755);
   const [dataDir, canaries] = [join(folder, "data"), join(folder, "canaries")];
@@ -44,7 +48,7 @@ async function aFolderOfTheirs(t: TestContext): Promise<Folders | null> {
   await chown(dataDir, THEM, THEM);
   await mkdir(canaries, { mode: 0o700 });
   await writeFile(join(canaries, "file"), SECRET, { mode: 0o600 });
-  return { dataDir, canaries };
+  return { t, dataDir, canaries };
 }
 
 /** Returns true if the user may read this checkout and run this Node.js, which the tests need. */
@@ -57,10 +61,11 @@ function mayRead(): boolean {
 const theirsIn = (folder: string) =>
   execFileSync("find", [folder, "!", "-uid", String(THEM)], { encoding: "utf8" });
 
-test("root's service and commands on a user's DATA_DIR run as that user", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const env = { DATA_DIR: folders.dataDir, ADMIN_TOKEN: "" };
+test("root's service and commands on a user's DATA_DIR run as that user", async ({
+  t,
+  dataDir,
+}) => {
+  const env = { DATA_DIR: dataDir, ADMIN_TOKEN: "" };
   if (!mayRead()) {
     const { status, stderr } = await runProgram(["org", "list"], env);
     assert.equal(status, 1);
@@ -72,15 +77,15 @@ test("root's service and commands on a user's DATA_DIR run as that user", async 
   const { status, stdout } = await runProgram(["org", "list"], env);
   assert.deepEqual([status, stdout], [0, "There are no organizations yet.\n"]);
   assert.equal(await program.end("SIGTERM"), 0);
-  assert.equal(theirsIn(folders.dataDir), "");
-  await stat(join(folders.dataDir, "postgres", "data"));
-  await stat(join(folders.dataDir, "sealing-keys"));
+  assert.equal(theirsIn(dataDir), "");
+  await stat(join(dataDir, "postgres", "data"));
+  await stat(join(dataDir, "sealing-keys"));
 });
 
-test("root neither reads, prints nor writes through links that a user put into a DATA_DIR", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir, canaries } = folders;
+test("root neither reads, prints nor writes through links that a user put into a DATA_DIR", async ({
+  dataDir,
+  canaries,
+}) => {
   for (const name of ["postgres", "admin-token", "sealing-keys"]) {
     await rm(join(dataDir, name), { recursive: true, force: true });
     await symlink(name === "postgres" ? canaries : join(canaries, "file"), join(dataDir, name));
@@ -92,23 +97,22 @@ test("root neither reads, prints nor writes through links that a user put into a
   }
 });
 
-test("nothing is created through a user's link from DATA_DIR to a folder of root", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const link = join(folders.dataDir, "link");
-  await symlink(folders.canaries, link);
+test("nothing is created through a user's link from DATA_DIR to a folder of root", async ({
+  dataDir,
+  canaries,
+}) => {
+  const link = join(dataDir, "link");
+  await symlink(canaries, link);
   await lchown(link, THEM, THEM);
   for (const DATA_DIR of [link, join(link, "deeper")]) {
     const { status } = await runProgram(["doctor"], { DATA_DIR });
     assert.equal(status, 1);
-    assert.equal(execFileSync("ls", [folders.canaries], { encoding: "utf8" }), "file\n");
+    assert.equal(execFileSync("ls", [canaries], { encoding: "utf8" }), "file\n");
   }
 });
 
-test("root runs no EXPORT_COMMAND for the built-in database", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const dataDir = join(folders.canaries, "data");
+test("root runs no EXPORT_COMMAND for the built-in database", async ({ t, canaries }) => {
+  const dataDir = join(canaries, "data");
   const env = { DATA_DIR: dataDir, EXPORT_COMMAND: "true", PORT: "0", OPERATOR_PORT: "0" };
   const { status, stdout, stderr } = await runProgram(["serve"], env);
   assert.deepEqual([status, stdout], [1, ""]);
@@ -119,10 +123,10 @@ test("root runs no EXPORT_COMMAND for the built-in database", async (t) => {
   assert.match(doctor.stdout, /^FAULT +export +EXPORT_COMMAND: root runs no program/m);
 });
 
-test("certificates for `listen` are kept in a user's folder with that user's rights", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir, canaries } = folders;
+test("certificates for `listen` are kept in a user's folder with that user's rights", async ({
+  dataDir,
+  canaries,
+}) => {
   await symlink(join(canaries, "file"), join(dataDir, "ca.pem"));
   await lchown(join(dataDir, "ca.pem"), THEM, THEM);
   const args = ["listen", "--certificates", dataDir, "--port", "0"];
@@ -146,10 +150,11 @@ function asProgram(name: string): string {
 }
 
 for (const [of, entry] of Object.entries(ENTRIES)) {
-  test(`\`listen\` of ${of} records and replays in a user's folder with that user's rights`, async (t) => {
-    const folders = await aFolderOfTheirs(t);
-    if (folders === null) return;
-    const { dataDir, canaries } = folders;
+  test(`\`listen\` of ${of} records and replays in a user's folder with that user's rights`, async ({
+    t,
+    dataDir,
+    canaries,
+  }) => {
     const limits = entry === undefined ? {} : { entry };
     const trap = join(dataDir, "trap");
     await symlink(join(canaries, "file"), trap);
@@ -180,10 +185,7 @@ for (const [of, entry] of Object.entries(ENTRIES)) {
   });
 }
 
-test("the demo in a user's TMPDIR runs as that user, and leaves nothing", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir } = folders;
+test("the demo in a user's TMPDIR runs as that user, and leaves nothing", async ({ dataDir }) => {
   const { status, stderr } = await runProgram(["demo"], { TMPDIR: dataDir });
   if (mayRead()) assert.equal(status, 0, stderr);
   const found = mayRead() ? "continuing as that user" : "uid 65534 cannot read this installation";
@@ -191,10 +193,7 @@ test("the demo in a user's TMPDIR runs as that user, and leaves nothing", async 
   assert.deepEqual(await readdir(dataDir), []);
 });
 
-test("the demo makes no folder where every user can replace it", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir } = folders;
+test("the demo makes no folder where every user can replace it", async ({ dataDir }) => {
   await chown(dataDir, 0, 0);
   await chmod(dataDir, 0o777);
   const { status, stdout, stderr } = await runProgram(["demo"], { TMPDIR: dataDir });
@@ -203,10 +202,9 @@ test("the demo makes no folder where every user can replace it", async (t) => {
   assert.deepEqual(await readdir(dataDir), []);
 });
 
-test("a DATA_DIR of root in a folder that every user can replace is refused with one line", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir } = folders;
+test("a DATA_DIR of root in a folder that every user can replace is refused with one line", async ({
+  dataDir,
+}) => {
   const roots = join(dataDir, "roots");
   await mkdir(roots);
   const inTheirs = await runProgram(["org", "list"], { DATA_DIR: roots });
@@ -221,10 +219,9 @@ test("a DATA_DIR of root in a folder that every user can replace is refused with
   assert.match(inOpen.stderr, /^error: every user can replace files in \S+data: chmod o-w\n$/);
 });
 
-test("a DATA_DIR of root in a folder that another group can replace is refused with one line", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir } = folders;
+test("a DATA_DIR of root in a folder that another group can replace is refused with one line", async ({
+  dataDir,
+}) => {
   const roots = join(dataDir, "roots");
   await mkdir(roots);
   await chown(dataDir, 0, THEM);
@@ -234,21 +231,19 @@ test("a DATA_DIR of root in a folder that another group can replace is refused w
   assert.match(stderr, /^error: group 65534 can replace files in \S+data: chmod g-w\n$/);
 });
 
-test("a DATA_DIR that root created and now belongs to a user is reported", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const home = homeFolder(folders.dataDir);
+test("a DATA_DIR that root created and now belongs to a user is reported", async ({
+  t,
+  dataDir,
+}) => {
+  const home = homeFolder(dataDir);
   await mkdir(home, { recursive: true });
   t.after(() => rm(home, { recursive: true, force: true }));
-  const { status, stderr } = await runProgram(["org", "list"], { DATA_DIR: folders.dataDir });
+  const { status, stderr } = await runProgram(["org", "list"], { DATA_DIR: dataDir });
   assert.deepEqual([status, stderr.includes(home)], [1, true]);
   assert.match(stderr, /belongs to root: give the folder to root\n$/);
 });
 
-test("root reads only regular files of its own as secret files", async (t) => {
-  const folders = await aFolderOfTheirs(t);
-  if (folders === null) return;
-  const { dataDir } = folders;
+test("root reads only regular files of its own as secret files", async ({ dataDir }) => {
   await chown(dataDir, 0, 0);
   const token = join(dataDir, "admin-token");
   await writeFile(token, SECRET);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verify } from "../../src/webhook/verify.ts";
 import { ADMIN_TOKEN, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig, call } from "../support/rig.ts";
 
@@ -24,7 +24,7 @@ test("during a key rotation both keys work, then the revoked key gets 401 on the
 
 test("a signing secret is rotated as in the contract: two subscriptions on one URL, then one is deleted", async (t) => {
   const program = await startProgram(t, await aRig(t));
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const url = receiver.url("/hooks");
   const old = await partner.subscribe(url);
@@ -48,7 +48,7 @@ test("a signing secret is rotated as in the contract: two subscriptions on one U
 test("after a deletion nothing is sent, and the audit is not found", async (t) => {
   const rig = { ...(await aRig(t)), RETRY_DELAYS: "100ms,100ms" };
   const program = await startProgram(t, rig);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const failing = await partner.subscribe(receiver.url("/failing"));
   receiver.answer(status(500), status(500), status(500), status(200));

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { keyIdOf } from "../../src/domain/sealed-secret.ts";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import type { Database } from "../../src/postgres/database.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
-import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
+import { createDatabase, environmentOf, openPool, ownerOf } from "../support/database.ts";
 import { aFolder, typeFile } from "../support/event-types.ts";
 import { runProgram, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { aRig } from "../support/rig.ts";
 import { aPartnerIn, aShardedRig, operatorOf } from "../support/shards.ts";
 
@@ -22,7 +22,7 @@ async function aService(t: TestContext, further: Record<string, string> = {}) {
   const types = await aFolder(t, { [`${TYPE}.json`]: typeFile({ type: "object" }) });
   const env: Record<string, string> = { ...rig, EVENT_TYPES: types, ...further };
   const program = await startProgram(t, env);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   for (const [shard, slug] of [
     ["00", "one"],
     ["01", "two"],
@@ -33,8 +33,7 @@ async function aService(t: TestContext, further: Record<string, string> = {}) {
   }
   const [, ...owners] = (env["MIGRATION_DATABASE_URL"] ?? "").split(/ ?\d\d=/);
   const ownersOf = owners.map((url) => {
-    const owner = connect(url, { max: 1, name: "test" });
-    t.after(() => owner.end({ timeout: 1 }));
+    const owner = openPool(t, url);
     return owner;
   });
   const [one, two] = ownersOf as [Database, Database];
@@ -127,7 +126,7 @@ test("the SQL function of a schema publishes to the organizations of its shard",
     SHARDS: `00=${url} 01=${url}?search_path=s1`,
     SEALING_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
   });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   await aPartnerIn(program, "00", "one");
   const { ask } = await aPartnerIn(program, "01", "two");
   const body = { url: receiver.url(), events: [TYPE] };

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
-import { connect, type Database, isDeadlock } from "../../src/postgres/database.ts";
+import { type Database, isDeadlock } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { lockArrival, lockWaits, stopWriters } from "../../src/postgres/moves/guards.ts";
 import { findMarks } from "../../src/postgres/moves/marks.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { writeShard } from "../../src/postgres/shard-name.ts";
 import { Arrivals } from "../support/arrivals.ts";
-import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
+import { createDatabase, environmentOf, openPool, ownerOf } from "../support/database.ts";
 import { type Program, run, runProgram, startProgram } from "../support/program.ts";
 import { call } from "../support/rig.ts";
 import { operatorOf } from "../support/shards.ts";
@@ -178,8 +178,7 @@ async function moveAround(
   change: () => Promise<unknown>,
 ): Promise<void> {
   const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
-  const held = connect(owners, { max: 1, name: "test" });
-  t.after(() => held.end({ timeout: 1 }));
+  const held = openPool(t, owners);
   const moving = held.begin(async (tx) => {
     await tx`lock table organizations in row exclusive mode`;
     const moved = runProgram(move, rig);
@@ -226,8 +225,7 @@ test("history that is dropped and made anew during a move is copied again", asyn
 
 test("a service that starts at the new place while a move to it begins keeps the place", async (t) => {
   const { second, move, rig } = await aService(t);
-  const early = connect(second.url, { max: 1, name: "test early" });
-  t.after(() => early.end({ timeout: 1 }));
+  const early = openPool(t, second.url, { name: "test early" });
   const lock = "hashtext('partner-api migrations of ' || current_schema())";
   await early.unsafe(`select pg_advisory_lock(${lock})`);
   const moved = runProgram(move, rig);

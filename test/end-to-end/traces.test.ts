@@ -6,9 +6,10 @@ import { test, type TestContext } from "node:test";
 import { connect } from "../../src/postgres/database.ts";
 import { databaseUrlOf } from "../support/placement.ts";
 import { type Collector, type SpanSeen, startCollector } from "../support/collector.ts";
+import { column } from "../support/columns.ts";
 import { freePort } from "../support/free-port.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
@@ -23,7 +24,7 @@ async function aTracedRig(t: TestContext, collector: { url: string }, env = {}) 
 
 /** A partner with a subscription, and the partner's test call. */
 async function aSubscriber(t: TestContext, program: Program) {
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const partner = await aPartner(program, "acme");
   const subscription = await partner.subscribe(receiver.url("/hooks?key=hunter2"));
   const ping = async (headers: Record<string, string> = {}) => {
@@ -95,10 +96,7 @@ test("one trace leads from the publisher's request and its statements to the att
   const beside = childrenOf(collector, request).filter((span) => span !== publish);
   assert.ok(beside.some(({ attributes }) => attributes["db.system.name"] === "postgresql"));
   const statements = childrenOf(collector, publish).filter(({ name }) => name !== "attempt");
-  assert.deepEqual(
-    statements.map(({ name }) => name),
-    ["INSERT events INSERT waiting_deliveries"],
-  );
+  assert.deepEqual(column(statements, "name"), ["INSERT events INSERT waiting_deliveries"]);
 
   const attempts = trace.filter(({ name }) => name === "attempt");
   assert.deepEqual(
@@ -167,10 +165,7 @@ test("a publisher's batch is one trace that its receivers continue with TRACE_RE
   assert.equal(publish.parentId, request.id);
   assert.equal(publish.attributes["messaging.batch.message_count"], 2);
   const attempts = trace.filter(({ name }) => name === "attempt");
-  assert.deepEqual(
-    attempts.map(({ parentId }) => parentId),
-    [publish.id, publish.id],
-  );
+  assert.deepEqual(column(attempts, "parentId"), [publish.id, publish.id]);
   assert.deepEqual(told.sort(), attempts.map(({ id }) => `00-${TRACE}-${id}-01`).sort());
   assert.ok(!collector.text().includes("hunter2"));
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
-import { aPartner, aRig, call } from "../support/rig.ts";
+import { aPartner, aRig, aSubscriber, call } from "../support/rig.ts";
 
 test("of 700 simultaneous requests to two processes exactly 600 pass, and the others get Retry-After", async (t) => {
   const rig = await aRig(t);
@@ -30,16 +30,13 @@ test("one process delivers the events of another, and each event arrives once", 
   const api = await startProgram(t, { ...rig, ROLE: "api" });
   await startProgram(t, { ...rig, ROLE: "dispatcher" });
   await startProgram(t, { ...rig, ROLE: "dispatcher" });
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const { receiver, partner, subscription } = await aSubscriber(t, api);
   receiver.answer(status(200));
-  const partner = await aPartner(api, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
 
   const accepted = await Promise.all(Array.from({ length: 50 }, () => partner.ping(subscription)));
   const arrived: string[] = [];
   while (arrived.length < 50) {
-    const { body } = await receiver.next();
-    arrived.push((JSON.parse(body.toString()) as { id: string }).id);
+    arrived.push(eventIdOf(await receiver.next()));
   }
   assert.deepEqual(arrived.toSorted(), accepted.map((a) => String(a.body["event_id"])).toSorted());
 });
@@ -47,9 +44,7 @@ test("one process delivers the events of another, and each event arrives once", 
 test("without the private authority an attempt fails with tls_error, and with it the attempt succeeds", async (t) => {
   const { EGRESS_CA_FILE: caFile = "", ...rig } = await aRig(t);
   const untrusting = await startProgram(t, rig);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-  const partner = await aPartner(untrusting, "acme");
-  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  const { receiver, partner, subscription } = await aSubscriber(t, untrusting);
   await partner.ping(subscription);
 
   let failure: Record<string, unknown> | undefined;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { summarize } from "../ledger/summary.ts";
+import { column } from "../support/columns.ts";
 import { requireProgram } from "../support/required.ts";
 import { type Failover, runFailover, type Size, whatIsPossible } from "./failover.ts";
 
@@ -15,9 +16,6 @@ export async function checkFailover(t: TestContext, wanted: Size): Promise<Failo
   for (const line of summarize({ ...size.plan, seed }, run).split("\n")) t.diagnostic(line);
   for (const failover of failovers) t.diagnostic(JSON.stringify(failover));
   assert.deepEqual(complaints, [], `seed ${seed}`);
-  assert.deepEqual(
-    failovers.map(({ fault }) => fault),
-    size.faults,
-  );
+  assert.deepEqual(column(failovers, "fault"), size.faults);
   return failovers;
 }

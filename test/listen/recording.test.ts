@@ -8,6 +8,7 @@ import type { Arrival } from "../../src/listen/arrival.ts";
 import type { Forwarded } from "../../src/listen/forward.ts";
 import { FULL, openRecording, readRecording } from "../../src/listen/recording.ts";
 import { type Replayed, replay } from "../../src/listen/replay.ts";
+import { columns } from "../support/columns.ts";
 import { skipOrFail } from "../support/required.ts";
 import { aTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -154,7 +155,7 @@ test("a replay sends the recorded deliveries unchanged, and fails if any is refu
   await assert.rejects(end, /2 of 3 deliveries were not accepted/);
   assert.deepEqual(sent[0], { method: "POST", rawHeaders: HEADERS, body: BODY });
   assert.deepEqual(
-    told.map(({ eventType, eventId, answer }) => [eventType, eventId, answer]),
+    columns(told, "eventType", "eventId", "answer"),
     [204, 500, "ECONNREFUSED"].map((answer) => ["vc.test.ping", "evt_1", answer]),
   );
 });

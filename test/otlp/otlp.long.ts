@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
@@ -14,7 +14,7 @@ test("OpenTelemetry's collector receives an event's request and attempts as one 
     t,
     await aRig(t, { RETRY_DELAYS: "10ms", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }),
   );
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   receiver.answer(status(500), status(204));
   const partner = await aPartner(program, "acme");
   await partner.ping(await partner.subscribe(receiver.url("/hooks")));

@@ -147,6 +147,16 @@ export async function startReceiver(t: TestContext | undefined, options: Receive
   }
 }
 
+/** A receiver at the address that a rig's processes may reach. */
+export function startLocalReceiver(t: TestContext): Promise<Receiver> {
+  return startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+}
+
+/** The id of the event in a delivery's body. */
+export function eventIdOf({ body }: { body: Buffer }): string {
+  return (JSON.parse(body.toString()) as { id: string }).id;
+}
+
 function ignore(): void {
   // The sender handles errors of connections.
 }

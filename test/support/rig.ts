@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -5,6 +6,7 @@ import { testAuthority } from "./certificates.ts";
 import { createDatabase, environmentOf } from "./database.ts";
 import { environmentOfShards, PLACEMENT } from "./placement.ts";
 import { ADMIN_TOKEN, type Program } from "./program.ts";
+import { startLocalReceiver } from "./receiver.ts";
 import { aTemporaryFolder } from "./temporary-folder.ts";
 
 /** The environment of processes that share one fresh database and may send to receivers on loopback. */
@@ -30,6 +32,12 @@ export interface Answered {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
+}
+
+/** An outage is told with the time of the next try. */
+export function assertUnavailable({ status, headers }: Answered): void {
+  assert.equal(status, 503);
+  assert.match(headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
 }
 
 /** Calls an API over HTTP. `body` is sent as JSON, and `key` as the Idempotency-Key. */
@@ -82,6 +90,18 @@ export async function aPartner(
     ...partnerOf(program, token),
     anotherToken: async () => String((await key()).body["token"]),
   };
+}
+
+/** A partner with a subscription, whose receiver is on loopback. */
+export async function aSubscriber(
+  t: TestContext,
+  program: Program,
+  limits: Parameters<typeof aPartner>[2] = {},
+) {
+  const receiver = await startLocalReceiver(t);
+  const partner = await aPartner(program, "acme", limits);
+  const subscription = await partner.subscribe(receiver.url("/hooks"));
+  return { receiver, partner, subscription };
 }
 
 /** A partner with an existing key, on any running program. */

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { connect, type Database } from "../../src/postgres/database.ts";
+import type { Database } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { openPool } from "./database.ts";
 import { aFolder, typeFile } from "./event-types.ts";
 import { guideCommand } from "./guide.ts";
 import { ADMIN_TOKEN, type Program, startProgram } from "./program.ts";
-import { startReceiver } from "./receiver.ts";
+import { eventIdOf, startLocalReceiver } from "./receiver.ts";
 import { aRig, call } from "./rig.ts";
 import { aSecondServer } from "./second-server.ts";
 import { operatorOf } from "./shards.ts";
@@ -20,10 +21,9 @@ export async function aService(t: TestContext) {
     SEALING_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
   };
   const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
-  const old = connect(owners, { max: 3, name: "test old" });
-  t.after(() => old.end({ timeout: 1 }));
+  const old = openPool(t, owners, { max: 3, name: "test old" });
   const program = await startProgram(t, rig);
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const ask = operatorOf(program);
   await ask("/organizations", { method: "POST", body: { slug: "acme" } });
   const scopes = ["webhooks:manage"];
@@ -54,13 +54,13 @@ export function publish({ operatorUrl }: Program, key: string) {
 
 /** Waits until the receiver has every event. Returns the number of deliveries that arrived more than once. */
 export async function arrived(
-  receiver: Awaited<ReturnType<typeof startReceiver>>,
+  receiver: Awaited<ReturnType<typeof startLocalReceiver>>,
   ids: Set<string>,
 ) {
   const times = new Map<string, number>();
   for (const id of ids) times.set(id, 0);
   while ([...times.values()].some((count) => count === 0)) {
-    const { id } = JSON.parse((await receiver.next()).body.toString()) as { id: string };
+    const id = eventIdOf(await receiver.next());
     times.set(id, (times.get(id) ?? 0) + 1);
   }
   return [...times.values()].filter((count) => count > 1).length;

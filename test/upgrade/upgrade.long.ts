@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { connect } from "../../src/postgres/database.ts";
+import { openPool } from "../support/database.ts";
 import { startHaproxy } from "../support/haproxy.ts";
 import { runProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
 import { requireProgram, skipOrFail } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 import { duplicatesOf, Node, startLoad } from "../support/rolling-load.ts";
@@ -32,8 +32,7 @@ async function upgrade(t: TestContext, release: Release) {
 
   const set = { DRAIN: "3s", ROLE: "all" };
   const rig: Record<string, string> & typeof set = { ...(await aRig(t)), ...set };
-  const owner = connect(rig["MIGRATION_DATABASE_URL"] ?? "", { max: 1, name: "test" });
-  t.after(() => owner.end({ timeout: 1 }));
+  const owner = openPool(t, rig["MIGRATION_DATABASE_URL"] ?? "");
   await owner.unsafe("drop schema public cascade; create schema public");
   const before = await runProgram(["migrate"], rig, old);
   assert.equal(before.status, 0, before.stderr);
@@ -45,7 +44,7 @@ async function upgrade(t: TestContext, release: Release) {
     t,
     nodes.map(({ port }) => port),
   );
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const [first] = nodes;
   assert.ok(first);
   const partner = await aPartner(first.program, "acme", { rateLimitPerMinute: 1_000_000 });
