@@ -35,38 +35,30 @@ const say = (report: object) => `console.log(${JSON.stringify(JSON.stringify(rep
 const SERVING = say({ kind: "serving", socketFolder: "/tmp/folder" });
 const ALIVE = "setInterval(() => {}, 1000);";
 
+const alive = (report: object) => `${say(report)}${ALIVE}`;
+const MALFORMED = /malformed report/;
+const TOO_MUCH = /too many or too long reports/;
+
 const HOSTILE: [what: string, script: string, complaint: RegExp][] = [
-  [
-    "a line without an end",
-    "setInterval(() => process.stdout.write('x'.repeat(65536)))",
-    /too many or too long reports/,
-  ],
+  ["a line without an end", "setInterval(() => process.stdout.write('x'.repeat(65536)))", TOO_MUCH],
   [
     "lines without an end",
     `setInterval(() => { ${say({ kind: "note", text: "x" })} }, 0)`,
-    /too many or too long reports/,
+    TOO_MUCH,
   ],
-  ["output that is not JSON", `console.log("{");${ALIVE}`, /malformed report/],
-  ["null", `console.log("null");${ALIVE}`, /malformed report/],
-  [
-    "a report of an unknown kind",
-    `${say({ kind: "__proto__", text: "x" })}${ALIVE}`,
-    /malformed report/,
-  ],
-  [
-    "a text that is not a string",
-    `${say({ kind: "note", text: ["x"] })}${ALIVE}`,
-    /malformed report/,
-  ],
+  ["output that is not JSON", `console.log("{");${ALIVE}`, MALFORMED],
+  ["null", `console.log("null");${ALIVE}`, MALFORMED],
+  ["a report of an unknown kind", alive({ kind: "__proto__", text: "x" }), MALFORMED],
+  ["a text that is not a string", alive({ kind: "note", text: ["x"] }), MALFORMED],
   [
     "a folder that leads to another host",
-    `${say({ kind: "serving", socketFolder: "/@example.com?sslrootcert=/etc/shadow" })}${ALIVE}`,
-    /malformed report/,
+    alive({ kind: "serving", socketFolder: "/@example.com?sslrootcert=/etc/shadow" }),
+    MALFORMED,
   ],
   [
     "a folder longer than a socket's path",
-    `${say({ kind: "serving", socketFolder: `/${"x".repeat(200)}` })}${ALIVE}`,
-    /malformed report/,
+    alive({ kind: "serving", socketFolder: `/${"x".repeat(200)}` }),
+    MALFORMED,
   ],
   ["nothing and exits with status 0", "", /ended unexpectedly/],
   ["nothing and is killed", "process.kill(process.pid, 'SIGKILL')", /\(SIGKILL\)/],

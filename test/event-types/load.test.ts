@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createEventTypes } from "../../src/domain/event-types.ts";
 import { loadEventTypes, loadFolder } from "../../src/event-types/load.ts";
+import { column } from "../support/columns.ts";
 import { aFolder, CUSTOMER, ORDER, typeFile } from "../support/event-types.ts";
 
 test("a folder adds its types to the service's own, and faults of data have pointers", async (t) => {
@@ -45,10 +46,7 @@ test("a link that leads out of the folder is not read, and one within the folder
   assert.deepEqual(faults, [
     { file: "a.b.json", detail: "is a link that leads out of the folder" },
   ]);
-  assert.deepEqual(
-    types.map(({ name }) => name),
-    ["b.c"],
-  );
+  assert.deepEqual(column(types, "name"), ["b.c"]);
 });
 
 test("one message names every fault of every file", async (t) => {
@@ -111,10 +109,7 @@ test("a fault is reported for its own file, not for those that refer to it", asy
     "z.y.json": typeFile(wrong),
   });
   const { faults } = await loadFolder(folder);
-  assert.deepEqual(
-    faults.map(({ file }) => file),
-    ["z.y.json"],
-  );
+  assert.deepEqual(column(faults, "file"), ["z.y.json"]);
 });
 
 test("a missing folder and a folder with too many files are faults", async (t) => {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, isTransient, isUnavailable, openSession } from "../../src/postgres/database.ts";
-import { createDatabase, environmentOf } from "../support/database.ts";
+import { isTransient, isUnavailable, openSession } from "../../src/postgres/database.ts";
+import { createDatabase, environmentOf, openPool } from "../support/database.ts";
 import { aGate } from "../support/database-gate.ts";
 import { openPort } from "../support/free-port.ts";
 
@@ -132,8 +132,7 @@ test("a proxy without a server behind it is an outage, without endless connectin
     socket.end();
   });
   const port = await openPort(t, proxy);
-  const behind = connect(`postgres://nobody@127.0.0.1:${port}/none`, { max: 1, name: "test" });
-  t.after(() => behind.end({ timeout: 1 }));
+  const behind = openPool(t, `postgres://nobody@127.0.0.1:${port}/none`);
 
   await assert.rejects(async () => behind`select 1`, isUnavailable);
   assert.equal(calls, 1);

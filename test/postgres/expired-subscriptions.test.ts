@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dropExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 
@@ -28,8 +29,5 @@ test("deleted subscriptions are removed in batches when they are old enough and 
   assert.equal(first?.["deleted"], 1000);
   await dropExpiredPartitions(db, now);
   const left = await db<{ id: string }[]>`select id from subscriptions order by id`;
-  assert.deepEqual(
-    left.map(({ id }) => id),
-    [kept.id, awaited.id].sort(),
-  );
+  assert.deepEqual(column(left, "id"), [kept.id, awaited.id].sort());
 });

@@ -7,6 +7,7 @@ import { isForbidden } from "../../src/postgres/database.ts";
 import { claimExport, dropExported } from "../../src/postgres/history-exports.ts";
 import { writeRetention } from "../../src/postgres/migrate.ts";
 import { createPartitions, detachExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import {
   aDetachedDay,
@@ -45,10 +46,7 @@ test("expired partitions are detached with all rows and stay readable, and young
   assert.equal(claimed && exportedTable(claimed), `public.${partition ?? ""}`);
   assert.ok(claimed);
   const rows = await db<{ id: string }[]>`select id from ${db(claimed.partition)}`;
-  assert.deepEqual(
-    rows.map(({ id }) => id),
-    [old],
-  );
+  assert.deepEqual(column(rows, "id"), [old]);
   assert.equal(await dropExported(db, claimed, now), true);
   assert.deepEqual(await listWaiting(db), []);
   assert.equal(await isThere(db, claimed.partition), false);

@@ -4,7 +4,7 @@ import { connect, inSnapshot, isUnavailable } from "../../src/postgres/database.
 import { createDatabase } from "../support/database.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { runProgram, startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
+import { eventIdOf, startLocalReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
 import { aPartner, aRig } from "../support/rig.ts";
 
@@ -48,12 +48,11 @@ for (const mode of ["session", "transaction"] as const) {
     assert.equal(migrated.status, 0, migrated.stderr);
 
     const program = await startProgram(t, { ...(await aRig(t)), ...ways });
-    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+    const receiver = await startLocalReceiver(t);
     const partner = await aPartner(program, mode);
     const subscription = await partner.subscribe(receiver.url("/hooks"));
     const { body: accepted } = await partner.ping(subscription);
-    const { body } = await receiver.next();
-    assert.equal((JSON.parse(body.toString()) as { id: string }).id, accepted["event_id"]);
+    assert.equal(eventIdOf(await receiver.next()), accepted["event_id"]);
 
     assert.equal((await fetch(`${program.operatorUrl}/readyz`)).status, 200);
     assert.equal(await program.end("SIGTERM"), 0);

@@ -9,6 +9,7 @@ import { listenForNotices, sendNotice } from "../../src/postgres/due-notices.ts"
 import { grantPublisher, PUBLISHER_ROLE } from "../../src/postgres/publisher-role.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { Arrivals } from "../support/arrivals.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase, environmentOf, ownerOf } from "../support/database.ts";
 import { createEngine } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
@@ -107,10 +108,7 @@ test("an event of the function is stored like one over HTTP, with ids in order o
     select e.id, e.type, e.data, e.occurred_at as at, moment_of(e.id) as event_at, w.due_at, moment_of(w.id) as delivery_at
       from events e join waiting_deliveries w on w.event_id = e.id
      where e.organization_id = ${id} order by e.id`;
-  assert.deepEqual(
-    rows.map((row) => row.id),
-    ids,
-  );
+  assert.deepEqual(column(rows, "id"), ids);
   for (const { type, data, at, event_at, due_at, delivery_at } of rows) {
     assert.deepEqual([type, JSON.parse(data)], ["order.created", { amount: 1 }]);
     for (const time of [at, event_at, due_at]) {

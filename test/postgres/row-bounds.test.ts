@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publish } from "../../src/actions/publish.ts";
 import { SUBSCRIPTIONS_MAX } from "../../src/domain/subscription.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { anEngineWith } from "../support/engine.ts";
 
@@ -17,10 +18,7 @@ test("every text and JSON column has a bound", async () => {
        and a.atttypid in ('text'::regtype, 'bytea'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
        and not exists (
          select from pg_constraint k where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey))`;
-  assert.deepEqual(
-    rows.map((row) => row.name),
-    [],
-  );
+  assert.deepEqual(column(rows, "name"), []);
 });
 
 test("an event reaches as many subscriptions as an organization can ever have", async () => {

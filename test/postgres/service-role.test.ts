@@ -5,6 +5,7 @@ import { timeOrderedId } from "../../src/domain/ids.ts";
 import type { Queryable } from "../../src/postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
 import { findExcess, findMissing, grantService } from "../../src/postgres/service-rights.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 
 const db = await createDatabase();
@@ -75,53 +76,50 @@ test("the service cannot change columns that never change", async () => {
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
        and not has_table_privilege(c.oid, 'update') and has_column_privilege(c.oid, a.attnum, 'update')
      order by 1`;
-  assert.deepEqual(
-    rows.map((row) => row.name),
-    [
-      "api_keys.last_used_at",
-      "api_keys.revoked_at",
-      "dedupe_keys.at",
-      "dedupe_keys.event_id",
-      "event_type_nodes.ended_at",
-      "event_type_nodes.names",
-      "event_type_nodes.seen_at",
-      "event_types.retired_at",
-      "finished_deliveries.attempts",
-      "finished_deliveries.last_reason",
-      "finished_deliveries.lease_id",
-      "history_exports.failing_since",
-      "history_exports.failures",
-      "history_exports.last_failure",
-      "history_exports.lease_id",
-      "history_exports.next_at",
-      "kept_answers.at",
-      "kept_answers.request_hash",
-      "kept_answers.sealed_answer",
-      "kept_answers.subscription_id",
-      "limit_notices.at",
-      "organizations.closed_at",
-      "organizations.rate_limit_per_minute",
-      "readiness.writes",
-      "redelivery_jobs.at_delivery",
-      "redelivery_jobs.at_state",
-      "redelivery_jobs.at_subscription",
-      "redelivery_jobs.done",
-      "redelivery_jobs.failed",
-      "redelivery_jobs.finished_at",
-      "redelivery_jobs.next_at",
-      "redelivery_jobs.skipped",
-      "redelivery_jobs.state",
-      "redelivery_jobs.total",
-      "redelivery_jobs.written_at",
-      "subscription_ceilings.burst",
-      "subscription_ceilings.full_at",
-      "subscription_ceilings.max_per_second",
-      "subscriptions.auto_disabled_at",
-      "subscriptions.consecutive_failures",
-      "subscriptions.deleted_at",
-      "subscriptions.sealed_secret",
-    ],
-  );
+  assert.deepEqual(column(rows, "name"), [
+    "api_keys.last_used_at",
+    "api_keys.revoked_at",
+    "dedupe_keys.at",
+    "dedupe_keys.event_id",
+    "event_type_nodes.ended_at",
+    "event_type_nodes.names",
+    "event_type_nodes.seen_at",
+    "event_types.retired_at",
+    "finished_deliveries.attempts",
+    "finished_deliveries.last_reason",
+    "finished_deliveries.lease_id",
+    "history_exports.failing_since",
+    "history_exports.failures",
+    "history_exports.last_failure",
+    "history_exports.lease_id",
+    "history_exports.next_at",
+    "kept_answers.at",
+    "kept_answers.request_hash",
+    "kept_answers.sealed_answer",
+    "kept_answers.subscription_id",
+    "limit_notices.at",
+    "organizations.closed_at",
+    "organizations.rate_limit_per_minute",
+    "readiness.writes",
+    "redelivery_jobs.at_delivery",
+    "redelivery_jobs.at_state",
+    "redelivery_jobs.at_subscription",
+    "redelivery_jobs.done",
+    "redelivery_jobs.failed",
+    "redelivery_jobs.finished_at",
+    "redelivery_jobs.next_at",
+    "redelivery_jobs.skipped",
+    "redelivery_jobs.state",
+    "redelivery_jobs.total",
+    "redelivery_jobs.written_at",
+    "subscription_ceilings.burst",
+    "subscription_ceilings.full_at",
+    "subscription_ceilings.max_per_second",
+    "subscriptions.auto_disabled_at",
+    "subscriptions.consecutive_failures",
+    "subscriptions.deleted_at",
+    "subscriptions.sealed_secret",
+  ]);
 });
 
 test("the service may call only the owner's functions for partitions and for erasing data", async () => {
@@ -129,28 +127,25 @@ test("the service may call only the owner's functions for partitions and for era
     select proname as name from pg_proc
      where pronamespace = current_schema()::regnamespace and has_function_privilege(oid, 'execute')
      order by 1`;
-  assert.deepEqual(
-    rows.map((row) => row.name),
-    [
-      "create_partitions",
-      "delete_expired_changes",
-      "delete_expired_jobs",
-      "delete_expired_marks",
-      "delete_expired_rows",
-      "detach_expired_partition",
-      "drop_expired_partitions",
-      "drop_exported_partition",
-      "drop_rolled_up_minutes",
-      "erase_payload",
-      "first_id_at",
-      "lock_partitions",
-      "moment_of",
-      "move_strays",
-      "partition_width",
-      "permit_export",
-      "retention",
-    ],
-  );
+  assert.deepEqual(column(rows, "name"), [
+    "create_partitions",
+    "delete_expired_changes",
+    "delete_expired_jobs",
+    "delete_expired_marks",
+    "delete_expired_rows",
+    "detach_expired_partition",
+    "drop_expired_partitions",
+    "drop_exported_partition",
+    "drop_rolled_up_minutes",
+    "erase_payload",
+    "first_id_at",
+    "lock_partitions",
+    "moment_of",
+    "move_strays",
+    "partition_width",
+    "permit_export",
+    "retention",
+  ]);
   await db`select create_partitions('events', ${now})`;
   await db`select move_strays('events')`;
   await db`select drop_expired_partitions('events', ${now})`;

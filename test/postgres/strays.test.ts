@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { isForbidden, type Queryable } from "../../src/postgres/database.ts";
 import { createPartitions, dropExpiredPartitions } from "../../src/postgres/partitions.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase, ownerOf } from "../support/database.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
 
@@ -141,10 +142,7 @@ for (const [table, day] of [
     const places = await db<{ oid: string }[]>`
       select distinct tableoid::text as oid from ${db(table)}
        where ${key} between ${at} and ${inDays(day + 0.1)}`;
-    assert.deepEqual(
-      places.map(({ oid }) => oid),
-      [before.oid],
-    );
+    assert.deepEqual(column(places, "oid"), [before.oid]);
 
     const after = await describe(strays);
     assert.notEqual(after.oid, before.oid);

@@ -97,6 +97,9 @@ for (const [host, query, encrypted] of [
   });
 }
 
+const UNKNOWN = /^localhost:\d+: unable to verify the first certificate/;
+const stranger = (mode: string) => `?sslmode=${mode}&sslrootcert=${strangerFile}`;
+
 for (const [title, host, query, words] of [
   [
     "a certificate for another host's name is refused, with both names",
@@ -104,24 +107,9 @@ for (const [title, host, query, words] of [
     `?sslmode=verify-full&${rootcert}`,
     /^127\.0\.0\.1:\d+: .*127\.0\.0\.1.*cert/,
   ],
-  [
-    "an unknown authority is refused by verify-full",
-    name,
-    `?sslmode=verify-full&sslrootcert=${strangerFile}`,
-    /^localhost:\d+: unable to verify the first certificate/,
-  ],
-  [
-    "an unknown authority is refused by verify-ca",
-    name,
-    `?sslmode=verify-ca&sslrootcert=${strangerFile}`,
-    /^localhost:\d+: unable to verify the first certificate/,
-  ],
-  [
-    "an authority that is named is asked for by require, too",
-    name,
-    `?sslmode=require&sslrootcert=${strangerFile}`,
-    /^localhost:\d+: unable to verify the first certificate/,
-  ],
+  ["an unknown authority is refused by verify-full", name, stranger("verify-full"), UNKNOWN],
+  ["an unknown authority is refused by verify-ca", name, stranger("verify-ca"), UNKNOWN],
+  ["an authority that is named is asked for by require, too", name, stranger("require"), UNKNOWN],
 ] as const) {
   test(title, async () => {
     await assert.rejects(isEncrypted(host, query), (error: Error) => {

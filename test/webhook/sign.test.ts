@@ -7,7 +7,10 @@ import { mintSigningSecret, signatureHeaders } from "../../src/webhook/sign.ts";
 
 const signingSecret = mintSigningSecret();
 const eventId = "evt_01990000-0000-7000-8000-000000000000";
-const body = Buffer.from('{"event":"vc.test.ping"}');
+const BODY = Buffer.from('{"event":"vc.test.ping"}');
+
+const sign = (timestampMs: number, body = BODY) =>
+  signatureHeaders({ signingSecret, eventId, timestampMs, body });
 
 test("a new signing secret has the form that partners and Standard Webhooks libraries expect", () => {
   const secrets = Array.from({ length: 100 }, mintSigningSecret);
@@ -19,12 +22,7 @@ test("a new signing secret has the form that partners and Standard Webhooks libr
 });
 
 test("X-VC-Signature is the HMAC-SHA256 of time, dot and body with the whole secret as the key", () => {
-  const headers = signatureHeaders({
-    signingSecret,
-    eventId,
-    timestampMs: 1_767_225_600_123,
-    body,
-  });
+  const headers = sign(1_767_225_600_123);
   const expected = createHmac("sha256", signingSecret)
     .update('1767225600123.{"event":"vc.test.ping"}')
     .digest("hex");
@@ -33,12 +31,7 @@ test("X-VC-Signature is the HMAC-SHA256 of time, dot and body with the whole sec
 });
 
 test("a delivery has exactly these five headers", () => {
-  const headers = signatureHeaders({
-    signingSecret,
-    eventId,
-    timestampMs: 1_767_225_600_999,
-    body,
-  });
+  const headers = sign(1_767_225_600_999);
   assert.deepEqual(Object.keys(headers), [
     "X-VC-Signature",
     "X-VC-Timestamp",
@@ -55,12 +48,7 @@ test("a Standard Webhooks library accepts our signatures and rejects others", ()
   const texts = fc.string({ unit: "grapheme" }).map((message) => JSON.stringify({ message }));
   fc.assert(
     fc.property(texts, (text) => {
-      const headers = signatureHeaders({
-        signingSecret,
-        eventId,
-        timestampMs: Date.now(),
-        body: Buffer.from(text),
-      });
+      const headers = sign(Date.now(), Buffer.from(text));
       assert.deepEqual(library.verify(text, headers), JSON.parse(text));
       assert.throws(() => library.verify(`${text} `, headers), /No matching signature/);
       assert.throws(() => new Webhook(mintSigningSecret()).verify(text, headers));
@@ -72,15 +60,12 @@ test("a Standard Webhooks library accepts our signatures and rejects others", ()
 
 test("a Standard Webhooks library accepts our timestamp and rejects yesterday's", () => {
   const library = new Webhook(signingSecret);
-  const yesterday = Date.now() - 24 * 3_600_000;
-  const headers = signatureHeaders({ signingSecret, eventId, timestampMs: yesterday, body });
-  assert.throws(() => library.verify(body, headers), /too old/);
+  const headers = sign(Date.now() - 24 * 3_600_000);
+  assert.throws(() => library.verify(BODY, headers), /too old/);
 });
 
 test("each attempt has the same bytes, signed with its own timestamp", () => {
-  const at = (timestampMs: number) =>
-    signatureHeaders({ signingSecret, eventId, timestampMs, body });
-  const [first, second] = [at(1_767_225_600_000), at(1_767_225_660_000)];
+  const [first, second] = [sign(1_767_225_600_000), sign(1_767_225_660_000)];
   assert.notEqual(first["X-VC-Signature"], second["X-VC-Signature"]);
   assert.notEqual(first["webhook-signature"], second["webhook-signature"]);
   assert.equal(first["webhook-id"], second["webhook-id"]);

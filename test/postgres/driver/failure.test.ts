@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { connect, isUnavailable } from "../../../src/postgres/database.ts";
 import { failureAt } from "../../../src/postgres/driver/failure.ts";
-import { createDatabase } from "../../support/database.ts";
+import { createDatabase, openPool } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 import { freePort } from "../../support/free-port.ts";
 
@@ -15,8 +15,7 @@ async function saidBy(t: TestContext, hosts: string, query?: string): Promise<st
 
 /** The error of a start that cannot reach its database. */
 async function errorOf(t: TestContext, hosts: string, query = ""): Promise<Error> {
-  const pool = connect(`postgres://somebody@${hosts}/none${query}`, { max: 1, name: "test" });
-  t.after(() => pool.end({ timeout: 1 }));
+  const pool = openPool(t, `postgres://somebody@${hosts}/none${query}`);
   const error = await pool`select 1`.then(
     () => assert.fail("it works"),
     (error: unknown) => error as Error,

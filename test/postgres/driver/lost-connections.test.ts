@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect, isUnavailable } from "../../../src/postgres/database.ts";
-import { createDatabase, environmentOf, ownerOf } from "../../support/database.ts";
+import { isUnavailable } from "../../../src/postgres/database.ts";
+import { createDatabase, environmentOf, openPool, ownerOf } from "../../support/database.ts";
 import { aGate } from "../../support/database-gate.ts";
 
 const db = await createDatabase({ max: 1 });
@@ -71,8 +71,7 @@ test("a lost idle connection has no effect", async () => {
 });
 
 test("after an error in the middle of a result the next statement reads its own rows", async (t) => {
-  const pool = connect(url, { max: 1, name: "test" });
-  t.after(() => pool.end({ timeout: 1 }));
+  const pool = openPool(t, url);
   for (let round = 0; round < 20; round++) {
     const torn = assert.rejects(
       pool`select n, 1 / (n - 5000) from generate_series(1, 10000) n`.execute(),
@@ -87,8 +86,7 @@ test("after an error in the middle of a result the next statement reads its own 
 });
 
 test("a plan that a table change made stale is prepared again", async (t) => {
-  const pool = connect(url, { max: 1, name: "test" });
-  t.after(() => pool.end({ timeout: 1 }));
+  const pool = openPool(t, url);
   await owner`create table changing as select 1 as one`;
   await owner`grant select on changing to ${owner(db.options.user)}`;
   const read = () => pool`select * from changing`;
@@ -109,8 +107,7 @@ test("a plan that a table change made stale is prepared again", async (t) => {
 test("texts are read correctly with any encoding of the role", async (t) => {
   const { user } = db.options;
   await owner`alter role ${owner(user)} set client_encoding = 'LATIN1'`;
-  const pool = connect(url, { max: 1, name: "test" });
-  t.after(() => pool.end({ timeout: 1 }));
+  const pool = openPool(t, url);
   const [row] = await pool`select 'naïve €' as text`;
   assert.deepEqual(row, { text: "naïve €" });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSql } from "../../../src/postgres/driver/sql.ts";
 import type { Prepared } from "../../../src/postgres/driver/statement.ts";
+import { columns } from "../../support/columns.ts";
 import { createDatabase } from "../../support/database.ts";
 
 const db = await createDatabase({ max: 1 });
@@ -51,15 +52,12 @@ test("a statement is composed of parts, names and rows", () => {
   void sql`insert into t ${sql(rows, "b")}`.execute();
   void sql`insert into t ${sql({ a: 1, b: 2 })}`.execute();
   void sql.unsafe("select 1; select 2").execute();
-  assert.deepEqual(
-    sent.map(({ text, values }) => [text, values]),
-    [
-      ['select "a", "b" from t where a = $1 and b = $2  and "odd""name" = $3', [1, 2, 3]],
-      ['insert into t ("b") values ($1), ($2)', [2, 4]],
-      ['insert into t ("a", "b") values ($1, $2)', [1, 2]],
-      ["select 1; select 2", undefined],
-    ],
-  );
+  assert.deepEqual(columns(sent, "text", "values"), [
+    ['select "a", "b" from t where a = $1 and b = $2  and "odd""name" = $3', [1, 2, 3]],
+    ['insert into t ("b") values ($1), ($2)', [2, 4]],
+    ['insert into t ("a", "b") values ($1, $2)', [1, 2]],
+    ["select 1; select 2", undefined],
+  ]);
 });
 
 test("a statement runs once even if it is awaited several times, and a part never runs", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readUrl } from "../../../src/postgres/driver/url.ts";
+import { column } from "../../support/columns.ts";
 
 const placesOf = (url: string) => readUrl(url).addresses.map(({ host, port }) => [host, port]);
 
@@ -83,15 +84,8 @@ for (const [query, ways] of [
 ] as const) {
   test(`with ${query || "no parameters"} a host is tried ${JSON.stringify(ways)}`, () => {
     const tried = (host: string) => readUrl(`postgres://u@${host}/d${query}`).addresses;
-    assert.deepEqual(
-      tried("h").map(({ ssl }) => ssl),
-      ways,
-    );
-    assert.deepEqual(
-      tried("%2Frun").map(({ ssl }) => ssl),
-      [false],
-      "a socket needs no TLS",
-    );
+    assert.deepEqual(column(tried("h"), "ssl"), ways);
+    assert.deepEqual(column(tried("%2Frun"), "ssl"), [false], "a socket needs no TLS");
   });
 }
 
