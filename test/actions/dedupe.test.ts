@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { publish, publishAtOnce } from "../../src/actions/publish.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import { isInUse } from "../../src/postgres/database.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { anEngineWith, anOrganization } from "../support/engine.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
@@ -43,20 +44,14 @@ test("a key belongs to one organization, and an event without a key is never a d
   const { deps, event, send } = await aPublisher();
   const other = await anOrganization(deps);
   const published = await send(event("k"), event("k", other), event(), event());
-  assert.deepEqual(
-    published.map((one) => one.isDuplicate),
-    [false, false, false, false],
-  );
+  assert.deepEqual(column(published, "isDuplicate"), [false, false, false, false]);
 });
 
 test("in one batch the first event takes the key, and the others return its id in order", async () => {
   const { event, send, organization } = await aPublisher();
   const published = await send(event("b"), event("a"), event("b"), event(), event("a"), event("b"));
   const [b, a] = published;
-  assert.deepEqual(
-    published.map(({ isDuplicate }) => isDuplicate),
-    [false, false, true, false, true, true],
-  );
+  assert.deepEqual(column(published, "isDuplicate"), [false, false, true, false, true, true]);
   assert.deepEqual(
     [published[2], published[4], published[5]].map((one) => one?.eventId),
     [b?.eventId, a?.eventId, b?.eventId],

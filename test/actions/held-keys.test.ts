@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { publish } from "../../src/actions/publish.ts";
 import type { NewEvent } from "../../src/domain/event.ts";
 import type { Published } from "../../src/actions/publication.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { anEngineWith, anOrganization, aSubscription, createEngine } from "../support/engine.ts";
 
@@ -64,12 +65,9 @@ test("batches without a key share statements, and wait for no key of another bat
     const stored = await db<{ data: string }[]>`
       select data from unnest(${ids}::uuid[]) with ordinality as given (id, place) join events using (id) order by place`;
     assert.deepEqual(
-      stored.map(({ data }) => data),
+      column(stored, "data"),
       [10, 11, 20, 21, 30, 31, 40, 41, 50, 51, 60, 61].map((n) => `{"n":${n}}`),
     );
   });
-  assert.deepEqual(
-    (await held)?.map(({ isDuplicate }) => isDuplicate),
-    [true, false],
-  );
+  assert.deepEqual(column(await held, "isDuplicate"), [true, false]);
 });

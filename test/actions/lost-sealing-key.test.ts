@@ -5,6 +5,7 @@ import { sendTestEvent } from "../../src/actions/test-events.ts";
 import { deleteSubscription, listSubscriptions } from "../../src/actions/subscriptions.ts";
 import { seal } from "../../src/domain/sealed-secret.ts";
 import { listDeliveries } from "../../src/postgres/delivery-search.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import {
   acknowledged,
@@ -78,10 +79,7 @@ test("a subscription whose sealing key is lost can still be listed and deleted",
   assert.equal((await listSubscriptions(deps, organization)).length, 2);
   await deleteSubscription(deps, organization, one.id);
   const left = await listSubscriptions(deps, organization);
-  assert.deepEqual(
-    left.map(({ id }) => id),
-    [other.id],
-  );
+  assert.deepEqual(column(left, "id"), [other.id]);
 });
 
 test("a sealed secret that is moved to another subscription neither signs nor proves anything there", async () => {

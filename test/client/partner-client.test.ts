@@ -13,6 +13,7 @@ import {
   type Problem,
 } from "../../src/client/partner-client.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { openPort } from "../support/free-port.ts";
@@ -116,10 +117,7 @@ test("a refusal has the code and the explanation of the service", async (t) => {
   assert.equal(error?.code, "url_rejected");
   const wrong = (await client.listFailures(id, { limit: 1000 })).error;
   assert.equal(wrong?.code, "invalid_request");
-  assert.deepEqual(
-    wrong.errors.map(({ pointer }) => pointer),
-    ["/limit"],
-  );
+  assert.deepEqual(column(wrong.errors, "pointer"), ["/limit"]);
   assert.match(wrong.request_id, /./);
 });
 

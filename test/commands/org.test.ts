@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OrganizationView } from "../../src/actions/views/organization.ts";
 import { encodeCursor, type Page } from "../../src/domain/page.ts";
+import { column } from "../support/columns.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import { aSubscription, createEngine } from "../support/engine.ts";
@@ -52,16 +53,10 @@ test("a list is a plain text table, ordered by slug", async () => {
 
 test("pages continue where the previous one ended", async () => {
   const first = await json<Page<OrganizationView>>("org", "list", "--limit", "1");
-  assert.deepEqual(
-    first.items.map((item) => item.slug),
-    ["acme"],
-  );
+  assert.deepEqual(column(first.items, "slug"), ["acme"]);
   const cursor = first.next_cursor ?? "";
   const second = await json<Page<OrganizationView>>("org", "list", "--cursor", cursor);
-  assert.deepEqual(
-    second.items.map((item) => item.slug),
-    ["globex"],
-  );
+  assert.deepEqual(column(second.items, "slug"), ["globex"]);
   assert.equal(second.next_cursor, null);
 
   const { stdout, stderr } = await run("org", "list", "--limit", "1");

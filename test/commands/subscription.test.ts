@@ -4,6 +4,7 @@ import { getOrganization } from "../../src/actions/organizations.ts";
 import type { OperatedSubscriptionView } from "../../src/actions/views/subscription.ts";
 import { publicId, randomId } from "../../src/domain/ids.ts";
 import type { Page } from "../../src/domain/page.ts";
+import { column } from "../support/columns.ts";
 import { createCommandLine } from "../support/command-line.ts";
 import { createDatabase } from "../support/database.ts";
 import {
@@ -66,10 +67,7 @@ test("the list is filtered by organization and by active or auto-disabled", asyn
   assert.equal(disabled.active, false);
   assert.equal(disabled.auto_disabled_at, clock().toISOString());
 
-  assert.deepEqual(
-    (await list("--active", "false")).map((item) => item.id),
-    [disabled.id],
-  );
+  assert.deepEqual(column(await list("--active", "false"), "id"), [disabled.id]);
   const active = await list("--active", "true");
   assert.ok(active.length > 0);
   assert.ok(active.every((item) => item.active && item.id !== disabled.id));

@@ -5,9 +5,8 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { oneShardOnly } from "../support/placement.ts";
 import { startProgram } from "../support/program.ts";
-import { startReceiver } from "../support/receiver.ts";
 import { requireProgram } from "../support/required.ts";
-import { aPartner, aRig } from "../support/rig.ts";
+import { aRig, aSubscriber } from "../support/rig.ts";
 import { ROOT } from "../support/root.ts";
 import { startPrometheus } from "./prometheus.ts";
 
@@ -35,9 +34,7 @@ test(
     const { DATA_DIR = "", EGRESS_ALLOW = "", EGRESS_CA_FILE = "" } = await aRig(t);
     // Only the built-in database has a disk to watch.
     const program = await startProgram(t, { DATA_DIR, EGRESS_ALLOW, EGRESS_CA_FILE });
-    const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
-    const partner = await aPartner(program, "acme");
-    const subscription = await partner.subscribe(receiver.url("/hooks"));
+    const { receiver, partner, subscription } = await aSubscriber(t, program);
     const deliver = async () => {
       await partner.ping(subscription);
       await receiver.next();

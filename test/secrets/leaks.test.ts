@@ -11,7 +11,7 @@ import { homeFolder, removeEmbedded, startEmbedded } from "../../src/wiring/buil
 import { startOperatorApi } from "../support/operator-api.ts";
 import { startPartnerApi } from "../support/partner-api.ts";
 import { type Program, runProgram, startProgram } from "../support/program.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Receiver, startLocalReceiver } from "../support/receiver.ts";
 import { status } from "../support/receiver-scripts.ts";
 import { misuse } from "./misuse.ts";
 import { filesBelow, type Place, tablesOf } from "./places.ts";
@@ -21,7 +21,7 @@ const KEPT_FILES = ["admin-token", "sealing-keys"];
 
 test("after the whole demo each secret is only in the response that issued it", async (t) => {
   const before = new Date();
-  const receiver = await startReceiver(t, { address: "127.0.0.1", host: "localhost" });
+  const receiver = await startLocalReceiver(t);
   const { program, dataDir, env } = await aService(t, receiver.ca);
   const operatorToken = await kept(dataDir, "admin-token");
   const output = await runDemo(program, receiver, operatorToken);
