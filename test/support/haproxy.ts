@@ -48,6 +48,7 @@ function configuration(port: number, nodes: number[]): string {
 defaults
   mode http
   timeout connect 2s
+  timeout check 10s # On a busy machine a node answers late, and is not away.
   timeout client 60s
   timeout server 30s
   no option redispatch
