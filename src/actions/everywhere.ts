@@ -117,7 +117,7 @@ function mostTelling(failures: Failure[]): unknown {
   const refusal = failures.find(({ error }) => !isAway(error) && !isAbsent(error));
   if (refusal) return refusal.error;
   const away = awayIn(failures);
-  if (away.length > 0) return new Busy(`No answer of shard ${away.join(", ")}. Try again.`);
+  if (away.length > 0) return new Busy(`No answer from shard ${away.join(", ")}. Try again.`);
   return failures[0]?.error;
 }
 

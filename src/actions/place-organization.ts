@@ -43,7 +43,7 @@ async function reserve({ home }: Shards, slug: string, shard: string): Promise<s
     return await inReach(home, ({ db }) => reserveSlug(db, slug, shard));
   } catch (error) {
     if (!isAway(error)) throw error;
-    const detail = `No answer of the home shard ${home.name}, which holds the slugs. Try again.`;
+    const detail = `No answer from the home shard ${home.name}, which holds the slugs. Try again.`;
     throw new Busy(detail);
   }
 }

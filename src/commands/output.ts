@@ -67,7 +67,7 @@ export async function listPage<Item>(
   );
   if (options.json) return;
   if (away.length > 0) {
-    context.stderr(`No answer of shard ${away.join(", ")}: its items are missing.\n`);
+    context.stderr(`No answer from shard ${away.join(", ")}: its items are missing.\n`);
   }
   if (cursor !== null) context.stderr(`More results: add --cursor ${cursor}\n`);
 }

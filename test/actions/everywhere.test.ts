@@ -83,7 +83,7 @@ test("a look-up by a bare id ends although a shard is frozen, and its error name
   });
   const refused = assert.rejects(found, {
     code: "unavailable",
-    message: "No answer of shard 01. Try again.",
+    message: "No answer from shard 01. Try again.",
   });
   await pass(1_000);
   await refused;
@@ -123,7 +123,7 @@ test("no change begins while a frozen shard may have the thing", async (t) => {
     shard === "01" ? new Promise(() => undefined) : Promise.resolve(null);
   const refused = assert.rejects(anywhere(shards, find, read), {
     code: "unavailable",
-    message: "No answer of shard 01. Try again.",
+    message: "No answer from shard 01. Try again.",
   });
   await pass(1_000);
   await refused;

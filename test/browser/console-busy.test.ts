@@ -211,7 +211,7 @@ describe("the console without its database", { skip }, async () => {
       await look(page, place);
     }
     await visit(page, "#/organizations");
-    await page.getByRole("alert").getByText("The console keeps trying.").waitFor();
+    await page.getByRole("alert").getByText("The console tries again by itself.").waitFor();
     await gate.open();
     await page.getByText("No organization yet").waitFor();
     await visit(page, "#/overview");

@@ -37,7 +37,7 @@ describe("the console on call", { skip }, async () => {
     }
     await writeActivity(deps.db, deps.activity, randomId());
     await signIn(page, `#/organizations/${publicId("org", organization)}`);
-    await page.getByLabel("at most 10 requests a minute passed of 600, 20 were refused").waitFor();
+    await page.getByLabel("busiest minute: 10 requests of 600 passed; most refused in a minute: 20").waitFor();
     const figures = page.getByRole("definition");
     await figures.filter({ hasText: /^10of 600$/ }).waitFor();
     await figures.filter({ hasText: /^20$/ }).waitFor();
@@ -176,7 +176,7 @@ describe("the console on call", { skip }, async () => {
     await signIn(page, `#/deliveries?${search}`);
     await page.getByRole("button", { name: "Send again…" }).waitFor();
     await visit(page, `#/deliveries?${search}&host=receiver.example`);
-    await page.getByText("name its subscription in place of the host").waitFor();
+    await page.getByText("A redelivery has no filter for hosts").waitFor();
     assert.equal(await page.getByRole("button", { name: "Send again…" }).count(), 0);
   });
 

@@ -30,26 +30,26 @@ describe("the console with several shards", { skip }, async () => {
     assert.ok(site);
     const { page, complaints } = await site.open(t, DESKTOP);
     await signIn(page, "#/organizations");
-    await page.getByText("No answer of shard 01, so what belongs to it is missing here.").waitFor();
+    await page.getByText("No answer from shard 01: its items are missing here.").waitFor();
     await page.getByRole("columnheader", { name: "Shard", exact: true }).waitFor();
     assert.match((await page.getByRole("row").last().textContent()) ?? "", /acme.*00$/);
 
     assert.deepEqual(await axeFindings(page), []);
 
     await page.getByRole("combobox", { name: "Search" }).fill("nothing-like-this");
-    await page.getByText("Nothing was found. No answer of shard 01, which may have it.").waitFor();
+    await page.getByText("Nothing was found. No answer from shard 01: it may be there.").waitFor();
 
     await page.getByRole("combobox", { name: "Search" }).fill("acme");
-    await page.getByText("No answer of shard 01, which may have more.").waitFor();
+    await page.getByText("No answer from shard 01: it may have more.").waitFor();
     assert.deepEqual(await axeFindings(page), []);
 
     await visit(page, "#/organizations/acme");
     await page.getByText("in shard 00", { exact: true }).waitFor();
     await visit(page, "#/deliveries");
-    await page.getByText("No answer of shard 01").waitFor();
+    await page.getByText("No answer from shard 01").waitFor();
     await visit(page, "#/");
     await page.getByText("shard 01: does not answer").waitFor();
-    await page.getByText("No answer of shard 01, so what belongs to it is missing here.").waitFor();
+    await page.getByText("No answer from shard 01: its items are missing here.").waitFor();
     assert.deepEqual(apartFromSignIn(complaints), []);
   });
 });

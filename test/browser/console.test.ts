@@ -190,7 +190,7 @@ describe("the console in a browser", { skip }, async () => {
     await button(page, "Create").click();
     await page.getByLabel("Requests a minute of globex").fill("1200");
     await button(page, "Set limit").click();
-    await page.getByText("1,200 requests a minute in place of 600").waitFor();
+    await page.getByText("1,200 requests a minute. Before, it was 600").waitFor();
     await button(page, "Change limit").click();
     await notice(page).getByText("globex may make 1,200 requests a minute.").waitFor();
     const { text } = await ask({ url: "organizations" });

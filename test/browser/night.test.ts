@@ -81,7 +81,7 @@ test(
     await visit(page, "#/deliveries?state=dead_lettered&organization=acme");
     await button(page, /^Send again/).click();
     recover();
-    await page.getByLabel("At most, a second").fill(String(RATE));
+    await page.getByLabel("Deliveries a second, at most").fill(String(RATE));
     await button(page, `Send ${EVENTS} deliveries again`).click();
     const progress = page.getByRole("progressbar", { name: "Progress" });
     const handled = async () => Number(await progress.getAttribute("aria-valuenow"));

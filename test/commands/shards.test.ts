@@ -22,7 +22,7 @@ test("a list names the shard of each organization, and the shard that did not an
     stdout,
     "ID     SHARD  PER MINUTE  CREATED            SLUG\norg_1  00     600         2026-01-01 00:00Z  acme\n",
   );
-  assert.equal(stderr, "No answer of shard 01: its items are missing.\n");
+  assert.equal(stderr, "No answer from shard 01: its items are missing.\n");
 });
 
 test("a new organization is shown with its shard", async () => {

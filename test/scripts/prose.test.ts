@@ -11,7 +11,7 @@ test("every kind of text that a person can meet is printed with its file and lin
   for (const line of [
     /^README\.md:\d+ \| .*/m,
     /^site\/pages\/quickstart\.md:\d+ \| .*/m,
-    /^site\/console\/pages\/organization\/keys\.tsx:\d+ \| Every request with it gets 401/m,
+    /^site\/console\/pages\/organization\/keys\.tsx:\d+ \| From now on, every request with this key gets 401/m,
     /^src\/commands\/key\.ts:\d+ \| partners' API keys$/m,
     /^src\/http\/route-check\.ts:\d+ \| 400 malformed_request \| The Host header is missing\.$/m,
     /^src\/http\/published-log\.ts:\d+ \| debug \| event published$/m,

@@ -21,7 +21,7 @@ export function ServiceCharts() {
   const { marks, away } = useMarks(span);
   return (
     <>
-      {away.length > 0 && <p class="quiet">{noAnswerOf(away)}, so its changes are not marked.</p>}
+      {away.length > 0 && <p class="quiet">{noAnswerOf(away)}: its changes are not marked.</p>}
       <Charts span={span} setSpan={setSpan} marks={marks} />
     </>
   );
@@ -74,17 +74,20 @@ function Charts({
       <div class={isService ? "charts three" : "charts"}>
         <Panel
           title="Attempts"
-          note={`in each ${PER[span]}`}
+          note={`for each ${PER[span]}`}
           actions={<Segments label="Span" options={SPAN_LABELS} value={span} choose={setSpan} />}
         >
           <AttemptsChart points={points} marks={shown} />
           <MarkList marks={shown} />
         </Panel>
-        <Panel title="Response time of receivers" note="half of the attempts, and 99 of 100">
+        <Panel title="Response time of receivers" note="p50: half of the attempts; p99: 99 of 100">
           <TimesChart points={points} member="attempt_ms" marks={shown} />
         </Panel>
         {isService && (
-          <Panel title="From published to delivered" note="half of the deliveries, and 99 of 100">
+          <Panel
+            title="From published to delivered"
+            note="p50: half of the deliveries; p99: 99 of 100"
+          >
             <TimesChart points={points} member="end_to_end_ms" marks={shown} />
           </Panel>
         )}

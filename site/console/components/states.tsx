@@ -46,7 +46,7 @@ export function Missing({ shards, retry }: { shards: string[]; retry: () => void
   return (
     <div class="alert warn" role="status">
       <Icon name="warning" />
-      <p>{noAnswerOf(shards)}, so what belongs to it is missing here.</p>
+      <p>{noAnswerOf(shards)}: its items are missing here.</p>
       <button type="button" class="button small" onClick={retry}>
         Try again
       </button>
@@ -55,7 +55,7 @@ export function Missing({ shards, retry }: { shards: string[]; retry: () => void
 }
 
 export function noAnswerOf(shards: string[]): string {
-  return `No answer of shard ${shards.join(", ")}`;
+  return `No answer from shard ${shards.join(", ")}`;
 }
 
 /** The error, in the service's words. `asOf` is the time of the data that is still shown. */
@@ -73,8 +73,8 @@ export function Failure({
       <Icon name="warning" />
       <p>
         {error.message}
-        {asOf && ` Shown is the state of ${asOf.toLocaleTimeString()}.`}
-        {error.isTemporary && " The console keeps trying."}
+        {asOf && ` You see the state of ${asOf.toLocaleTimeString()}.`}
+        {error.isTemporary && " The console tries again by itself."}
         {error.requestId && <span class="visually-hidden"> Request {error.requestId}</span>}
       </p>
       {retry && (

@@ -23,10 +23,10 @@ function whyNotSendable({
   host,
 }: Record<string, string>): string | null {
   if (!SENT_AGAIN.includes(state) || !(organization ?? subscription)) {
-    return "To send deliveries again, choose a state other than waiting, and an organization or a subscription.";
+    return "To send deliveries again, choose an organization or a subscription, and a state other than waiting.";
   }
   if (host !== undefined && subscription === undefined) {
-    return "To send deliveries to one host again, name its subscription in place of the host: a redelivery has no filter for hosts.";
+    return "A redelivery has no filter for hosts. To send the deliveries of a host again, filter by its subscription.";
   }
   return null;
 }

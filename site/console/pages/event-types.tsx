@@ -43,7 +43,7 @@ export function EventTypesPage() {
         title="Known types"
         note={
           <>
-            from the folder that <code>EVENT_TYPES</code> names; subscriptions are active ones
+            from the folder in <code>EVENT_TYPES</code>; only active subscriptions count
           </>
         }
       >

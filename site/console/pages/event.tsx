@@ -109,7 +109,7 @@ function ErasePayload({ id, onErased }: { id: string; onErased: () => unknown })
     const isAgreed = await confirmed({
       title: "Erase the payload of this event?",
       effect:
-        "This permanently sets its data to {} and cancels the event's waiting deliveries. Receivers that got it keep it. This cannot be undone.",
+        "The data of the event becomes {}, and its waiting deliveries are cancelled. Receivers keep the data that they got. This cannot be undone.",
       subject: id,
       yes: "Erase payload",
       isDangerous: true,

@@ -40,8 +40,8 @@ export function OverviewPage() {
         <Panel title="Figures">
           <Empty icon="clock" title="No figures while the database is unavailable">
             <p>
-              Processes and subscriptions are not known meanwhile, either. This page continues as
-              soon as the database is available again.
+              The state of processes and subscriptions is unknown, too. This page continues when the
+              database is available again.
             </p>
           </Empty>
         </Panel>

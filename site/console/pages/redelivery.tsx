@@ -84,7 +84,7 @@ function Progress({ job }: { job: Redelivery }) {
           of={{
             Filter: <FilterWords filter={job.filter} />,
             To: job.to ? <IdLink id={job.to} /> : "their own subscriptions",
-            "At most, a second": job.rate_per_second,
+            "Deliveries a second, at most": job.rate_per_second,
             "Started by": job.created_by,
             Created: <Moment at={job.created_at} />,
             Finished: job.finished_at && <Moment at={job.finished_at} />,

@@ -23,11 +23,11 @@ export const toSend = ({ count, already_redelivered: before }: RedeliveryPreview
 export function Preview({ preview, rate }: { preview: RedeliveryPreview; rate: number }) {
   const { sample, estimated, already_redelivered: before } = preview;
   const total = toSend(preview);
-  const skipped = before > 0 && ` ${count(before)} that were sent again already will be skipped.`;
+  const skipped = before > 0 && ` ${count(before)} were sent again before and will be skipped.`;
   if (total === 0 && !estimated) {
     return (
       <p role="status">
-        Nothing to send: {before > 0 ? "all were sent again already." : "no delivery matches."}
+        Nothing to send: {before > 0 ? "all were sent again before." : "no delivery matches."}
       </p>
     );
   }

@@ -57,7 +57,7 @@ export function SendAgainDialog({
       <FilterWords filter={asked.filter} />
       <div class="filters">
         <Choice
-          label="Deliveries that are"
+          label="State of the deliveries"
           options={STATES}
           chosen={state}
           onChange={({ currentTarget }) => setState(currentTarget.value)}
@@ -70,7 +70,7 @@ export function SendAgainDialog({
           onChange={({ currentTarget }) => setTo(currentTarget.value)}
         />
         <Field
-          label="At most, a second"
+          label="Deliveries a second, at most"
           type="number"
           min={1}
           max={1000}

@@ -21,8 +21,8 @@ export function Redeliver({ delivery }: { delivery: DeliveryDetail }) {
     const isAgreed = await confirmed({
       title: "Send this event again?",
       effect:
-        `A new delivery of ${delivery.event_id} goes to ${to === undefined ? "its own subscription" : (others[to] ?? to)}, with attempts from 1.` +
-        (before ? " It was sent again already: the receiver may get it once more." : ""),
+        `A new delivery of ${delivery.event_id} goes to ${to === undefined ? "its own subscription" : (others[to] ?? to)}. Its attempts start at number 1.` +
+        (before ? " The event was sent again before: the receiver may get it once more." : ""),
       subject: to === undefined ? subscription.url : null,
       yes: "Redeliver now",
     });

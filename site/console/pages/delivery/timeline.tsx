@@ -76,7 +76,7 @@ function Published({ delivery }: { delivery: DeliveryDetail }) {
           by request <CopiedId id={request} />
         </>
       ) : (
-        "without a request that is on record"
+        "without an HTTP request, for example by SQL"
       )}
     </Step>
   );

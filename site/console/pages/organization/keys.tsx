@@ -41,7 +41,7 @@ export function Keys({ organization, mayChange }: { organization: string; mayCha
     show: (key) => (key.revoked_at ? null : <Revocation apiKey={key} onRevoked={pages.reload} />),
   };
   return (
-    <Panel title="Keys" note="a key that is revoked stops working at once">
+    <Panel title="Keys" note="a revoked key stops working at once">
       {mayChange && <CreateKey organization={organization} onCreated={pages.reload} />}
       <List
         name="Keys"
@@ -65,7 +65,7 @@ function Revocation({ apiKey, onRevoked }: { apiKey: ApiKey; onRevoked: () => vo
   const revoke = async () => {
     const isAgreed = await confirmed({
       title: `Revoke vck_${id}?`,
-      effect: "Every request with it gets 401 from now on. This cannot be undone.",
+      effect: "From now on, every request with this key gets 401. This cannot be undone.",
       subject: label ?? "It has no label.",
       yes: "Revoke key",
       isDangerous: true,

@@ -54,14 +54,14 @@ export function RateLimit({
           shape: "dashed" as const,
         },
       ],
-      summary: `at most ${perMinute(peak)} requests a minute passed of ${count(limit)}, ${perMinute(Math.max(0, ...refused))} were refused`,
+      summary: `busiest minute: ${perMinute(peak)} requests of ${count(limit)} passed; most refused in a minute: ${perMinute(Math.max(0, ...refused))}`,
     };
   }, [points, limit, minutes]);
 
   return (
     <Panel
       title="Requests a minute"
-      note={`the limit is ${count(limit)}, and all keys share it`}
+      note={`all keys share the limit of ${count(limit)}`}
       actions={<Segments label="Span" options={SPAN_LABELS} value={span} choose={setSpan} />}
     >
       {error && <Failure error={error} />}
@@ -90,7 +90,7 @@ function LimitForm({
     const wanted = Number(valuesOf(form).limit);
     const isAgreed = await confirmed({
       title: `Change the limit of ${slug}?`,
-      effect: `Its keys together may make ${plural(wanted, "request")} a minute in place of ${count(before)}. This applies to the next request.`,
+      effect: `All its keys together may make ${plural(wanted, "request")} a minute. Before, it was ${count(before)}. The new limit applies from the next request on.`,
       yes: "Change limit",
     });
     if (!isAgreed) return;

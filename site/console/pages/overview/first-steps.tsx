@@ -8,28 +8,30 @@ export function FirstSteps() {
         <li>
           <strong>Create an organization</strong>
           <span class="quiet">
-            A partner's account. <a href="#/organizations">Organizations</a> has the form, or run{" "}
+            An organization is a partner's account. Use the form on{" "}
+            <a href="#/organizations">Organizations</a>, or run{" "}
             <code>partner-api org create acme</code>.
           </span>
         </li>
         <li>
           <strong>Create a key for it</strong>
           <span class="quiet">
-            The organization's page has the form. The token is shown once: give it to the partner.
+            Use the form on the organization's page. The token is shown once: give it to the
+            partner.
           </span>
         </li>
         <li>
           <strong>Let the partner subscribe a URL</strong>
           <span class="quiet">
-            The partners' documentation is at <code>/docs</code> of the partners' listener. Its
-            quickstart leads from the key to a verified event.
+            Send the partner to <code>/docs</code> of the partners' listener. The quickstart there
+            leads from the key to a verified event.
           </span>
         </li>
         <li>
           <strong>Publish an event</strong>
           <span class="quiet">
-            <a href="#/event-types">Event types</a> shows what can be published. Its deliveries
-            appear here within seconds.
+            <a href="#/event-types">Event types</a> lists what can be published. The deliveries of
+            an event appear here within seconds.
           </span>
         </li>
       </ol>

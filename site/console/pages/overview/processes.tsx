@@ -84,7 +84,7 @@ const byState = (a: Process, b: Process): number =>
 
 export function Processes({ items }: { items: Process[] }) {
   return (
-    <Panel title="Processes" note="a process that is gone stays listed for a day">
+    <Panel title="Processes" note="a process that is gone stays in the list for a day">
       {items.length === 0 ? (
         <Empty icon="warning" title="No process has reported" />
       ) : (

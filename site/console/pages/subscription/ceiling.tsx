@@ -26,7 +26,7 @@ export function Ceiling({
       title: wanted === null ? "Remove the ceiling?" : "Set a ceiling?",
       effect:
         wanted === null
-          ? "The receiver gets as many attempts as its concurrency limit lets through."
+          ? "Only the concurrency limit then bounds the attempts at the receiver."
           : `The receiver gets at most ${plural(wanted, "attempt")} a second. Deliveries above it wait, and nothing is lost.`,
       subject: id,
       yes: wanted === null ? "Remove ceiling" : "Set ceiling",
@@ -36,9 +36,9 @@ export function Ceiling({
     onChanged();
     say(wanted === null ? "The ceiling is removed." : `The ceiling is ${wanted} a second.`);
   });
-  const now = ceiling === null ? "there is none" : `${plural(ceiling, "attempt")} a second`;
+  const now = ceiling === null ? "no ceiling" : `${plural(ceiling, "attempt")} a second`;
   return (
-    <Panel title="Ceiling" note={`attempts a second that the receiver gets at most: ${now}`}>
+    <Panel title="Ceiling" note={`the most attempts that the receiver gets: ${now}`}>
       {mayChange && (
         <form
           key={ceiling}

@@ -43,9 +43,8 @@ export function Streak({ subscription }: { subscription: SubscriptionDetail }) {
           <Icon name="ban" />
           <p>
             <DisabledBy id={subscription.id} at={disabledAt} /> disabled the subscription and
-            cancelled its waiting deliveries. A disabled subscription stays disabled: the partner
-            deletes it and creates a new one. Then redeliver the cancelled deliveries to the new
-            one.
+            cancelled its waiting deliveries. It stays disabled: the partner must create a new one
+            and delete this one. Then redeliver the cancelled deliveries to the new one.
           </p>
         </div>
       )}
