@@ -10,7 +10,7 @@ set -euo pipefail
 umask 077
 table='^([a-z_][a-z0-9_]*|"([^"/[:cntrl:]]|"")+")\.(events|attempts|finished_deliveries|activity_minutes|activity_hours)_[0-9]{8}_[0-9]{6}(_[0-9]{3})?_expired$'
 if [[ ! ${1:?} =~ $table ]]; then
-  echo "this is no name of a table of history" >&2
+  echo "not the name of a history table" >&2
   exit 1
 fi
 folder=${EXPORT_FOLDER:-/var/lib/partner/history}

@@ -134,7 +134,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
   });
   if (shards.others.length > 0) {
     const onError = (err: unknown) => {
-      if (!isAway(err)) log.error({ err }, "ended sessions are not copied to all shards");
+      if (!isAway(err)) log.error({ err }, "sign-outs could not be copied to all shards");
     };
     opened.add(repeat(SPREAD_SESSIONS_MS, () => spreadEndedSessions(shards), onError));
   }

@@ -17,8 +17,8 @@ const COLOURS = { ok: "green", degraded: "yellow", down: "red" } as const satisf
 
 const SENTENCES = {
   ok: "the service is healthy",
-  degraded: "the service works, but something needs an operator",
-  down: "the service accepts or delivers no events",
+  degraded: "the service works, but has problems",
+  down: "the service does not accept events, or does not deliver them",
 } as const satisfies Record<ServiceStatus, string>;
 
 interface Screen {

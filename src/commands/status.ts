@@ -19,7 +19,7 @@ export function statusCommand(program: Command, context: CommandContext): void {
   program
     .command("status")
     .description(
-      "show the health of the service, its activity and its problems; the exit status is 0 only if it is healthy",
+      "show the health, the activity and the problems of the service; exit with 0 only if it is healthy",
     )
     .option("--watch", "refresh every 2 s until Ctrl-C")
     .addOption(jsonOption())

@@ -63,7 +63,8 @@ export function openRecording(file: string): Recording {
 
 /** In a folder such as /tmp, another user may have laid out a file under the name. */
 function requireOurs(file: string, found: Stats): void {
-  if (!found.isFile() || found.nlink > 1) throw new Error(`${file} is not a file of its own`);
+  if (!found.isFile() || found.nlink > 1)
+    throw new Error(`${file} must be a regular file with one name`);
   if (process.geteuid && found.uid !== process.geteuid()) {
     throw new Error(`${file} belongs to another user`);
   }

@@ -122,7 +122,10 @@ const SESSION_IDLE_MS = 3_600_000;
  */
 export function openSession(url: string, name: string): Promise<Session> {
   const { settings, poolMode, ...way } = readUrl(url);
-  if (poolMode === "transaction") throw new Error("a pooler in transaction mode keeps no session");
+  if (poolMode === "transaction")
+    throw new Error(
+      "this command needs a session: name a URL without a pooler, or one in session mode",
+    );
   const { application_name = name, options = "", ...others } = settings;
   const ours = {
     TimeZone: "UTC",
@@ -163,7 +166,7 @@ function settingsFor(
   options: string,
 ): Pick<PoolOptions, "options" | "opening" | "begin"> {
   if (poolMode === null) return { options: `${asOptions(settings)} ${options}` };
-  if (options) throw new Error("the database's URL: a pooler takes no options");
+  if (options) throw new Error("the database's URL: options does not work with pool_mode");
   if (poolMode === "transaction") {
     // Each transaction may meet another server. `set local` and `show`, not functions: after a query, a transaction cannot
     // change its isolation level.
@@ -198,7 +201,7 @@ export async function requireSettings(db: Database): Promise<void> {
   const [row] = await db<[{ mode: string }]>`select current_setting('plan_cache_mode') as mode`;
   const { plan_cache_mode: wanted = PLAN_CACHE_MODE, options = "" } = db.options.settings;
   if (row.mode === wanted || options.includes("plan_cache_mode")) return;
-  throw new Error(`the connection's settings do not reach the database: ${POOLER_CURE}`);
+  throw new Error(`the database did not get the settings of the connection: ${POOLER_CURE}`);
 }
 
 /** Throws unless the database answers within `ms`. An answer is also that it has no connection free. */

@@ -63,7 +63,7 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
 }
 
 const IN_USE =
-  "needs tables that other sessions keep in use, and was not applied. " +
+  "was not applied: other sessions use its tables. " +
   "End the longest transactions in pg_stat_activity, then run it again";
 
 /** Returns false if it is applied already. */

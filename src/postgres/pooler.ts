@@ -13,8 +13,8 @@ const CHECKING = { max: 1, name: "partner-api check" };
 export async function requireSessions(variable: string, url: string): Promise<void> {
   if (readUrl(url).poolMode !== "session" || (await mayLendSessions(url))) return;
   throw new Error(
-    `${variable}: the pooler lends each transaction another connection, but the URL says pool_mode=session: ` +
-      "write pool_mode=transaction, or set the pooler to session mode",
+    `${variable}: the URL says pool_mode=session, but the pooler is in transaction mode: ` +
+      "set pool_mode=transaction, or set the pooler to session mode",
   );
 }
 

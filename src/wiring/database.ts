@@ -111,7 +111,8 @@ async function requireShard(db: Database, config: Config): Promise<void> {
   await requireInForce(db, config);
   const { shard, home } = await findShard(db);
   const variable = variableOf(config);
-  if (shard !== config.shard) throw new Error(`${variable}: leads to the schema of shard ${shard}`);
+  if (shard !== config.shard)
+    throw new Error(`${variable}: the URL leads to the schema of shard ${shard}`);
   const [first] = config.shards;
   if (home === null || home === first.shard) return;
   throw new Error(`${variable}: its home shard is ${home}, so SHARDS must name ${home} first`);
@@ -124,7 +125,7 @@ async function requireInForce(db: Database, config: Config): Promise<void> {
   if (to !== null) throw new Error(`${variable}: shard ${config.shard} has moved to ${to}`);
   if (arriving === null) return;
   throw new Error(
-    `${variable}: a shard is still being moved to here: if no move runs, run it again`,
+    `${variable}: a move to this schema has not ended: if it is not running, run it again`,
   );
 }
 
@@ -186,7 +187,8 @@ async function keepSchema(
   await writeShard(owner, { shard: config.shard, home: home.shard });
   await keepRetention(owner, config.retentionMs, writesRetention, log);
   const statement = await grantPublisher(owner);
-  if (statement !== null) log(`partner_api_publish() needs an administrator to run: ${statement}`);
+  if (statement !== null)
+    log(`to enable partner_api_publish(), an administrator must run: ${statement}`);
   const service = decodeURIComponent(parsePostgresUrl(url)?.username ?? "");
   if (config.migrationDatabaseUrl && service) await confine(owner, service, log);
 }
@@ -202,7 +204,9 @@ async function keepRetention(
   if (before === retentionMs || (before !== null && !writesRetention)) return;
   await writeRetention(owner, retentionMs);
   if (before === null) return;
-  log(`history is kept for ${formatDuration(retentionMs)}, before for ${formatDuration(before)}`);
+  log(
+    `history is now kept for ${formatDuration(retentionMs)} instead of ${formatDuration(before)}`,
+  );
 }
 
 const OLD = "the schema is not up to date, and this role may not change it";
@@ -230,7 +234,7 @@ async function confine(
 /** The warnings about a role that is stronger than the service needs. */
 export const EXCESS = {
   owner: "is a member of the schema's owner: it can alter and drop everything",
-  create: "may create in the schema, and so become its owner: revoke that right",
+  create: "may create objects in the schema, and could become its owner: revoke that right",
 };
 
 /** Describes the place of the database for messages. */

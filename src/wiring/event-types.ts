@@ -28,7 +28,7 @@ export async function startAnnouncing(
   if (unknown.length > 0) {
     log.warn(
       { event_types: unknown },
-      "subscriptions list event types that have no file and cannot be published",
+      "some subscriptions list event types without a file, which cannot be published",
     );
   }
   const end = repeat(ANNOUNCE_MS, () => announceEventTypes(deps, nodeId), onError);

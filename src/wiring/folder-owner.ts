@@ -31,7 +31,7 @@ export async function findFolderOwner(folder: string): Promise<FolderOwner | nul
   const whose = `${found.at} belongs to uid ${found.owner.uid}`;
   if ((await lstat(folder).catch(() => null))?.uid === 0) {
     throw new Error(
-      `${folder} belongs to root, but ${whose}, who can replace it: give both to one user`,
+      `${folder} belongs to root, but ${whose}, who can replace it: give both to the same user`,
     );
   }
   return { owner: found.owner, whose };
@@ -56,7 +56,7 @@ async function findOwner(path: string): Promise<{ owner: Account; at: string } |
     if (found.uid !== 0) return { owner: found, at: next };
 
     if (found.isSymbolicLink()) {
-      if (++links > LINKS_MAX) throw new Error(`${path} leads through too many links`);
+      if (++links > LINKS_MAX) throw new Error(`${path} contains too many symbolic links`);
       const target = resolve(at, await readlink(next));
       at = parse(target).root;
       rest = [...relative(at, target).split(sep), ...after];

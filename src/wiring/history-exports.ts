@@ -87,7 +87,7 @@ export async function exportNext(
 }
 
 const FOREIGN: Ran = {
-  exported: { kind: "failed", why: "this is no name of a table of history" },
+  exported: { kind: "failed", why: "not the name of a history table" },
   output: "",
 };
 
@@ -128,16 +128,16 @@ function tell(
     case "kept":
       log.warn(
         facts,
-        "history was exported and not dropped: the retention is longer now, or another process exports it",
+        "history was exported but not dropped: RETENTION is longer now, or another process exports it",
       );
       break;
     case "failed":
       log.error(
         { ...facts, why: result.why },
-        "history was not exported: it is kept, and tried again",
+        "history was not exported: it is kept, and the export is tried again later",
       );
       break;
     case "abandoned":
-      log.info(facts, "the export of history was stopped: it begins again later");
+      log.info(facts, "the export of history was interrupted: it will start again");
   }
 }

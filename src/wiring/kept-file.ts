@@ -18,7 +18,7 @@ export async function readKept(path: string): Promise<string | null> {
     try {
       const found = await file.stat();
       if (!found.isFile() || found.size > BYTES_MAX)
-        throw new Error(`${path} is not a secret file`);
+        throw new Error(`${path} is not a regular file of at most 64 KiB`);
       if (isRoot() && found.uid !== 0) throw new Error(`${path} does not belong to root`);
       return (await file.readFile("utf8")).trim();
     } finally {

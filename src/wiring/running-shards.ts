@@ -66,7 +66,10 @@ export class RunningShards {
       } catch (error) {
         if (!mayWait || !isAway(error)) throw error;
         lastError = error;
-        place.log.error({ err: error }, "the shard is away: its organizations are refused");
+        place.log.error(
+          { err: error },
+          "the shard is unavailable: requests of its organizations get 503",
+        );
       }
     };
     if (mayWait) {
@@ -88,11 +91,11 @@ export class RunningShards {
         if (this.#isStopping) return;
         await this.#open(place, parts);
         void stop();
-        place.log.info("the shard works");
+        place.log.info("the shard is available");
       },
       (err) => {
         if (this.#isStopping || isAway(err)) return;
-        place.log.error({ err }, "the shard cannot be opened");
+        place.log.error({ err }, "the shard cannot be used");
       },
     );
     place.opened.add(() => void stop()); // Not awaited: what opens meanwhile sees the stop, and closes again.

@@ -77,7 +77,7 @@ export async function openShard(
   const giveUp = async () => {
     if (isGivenUp) return;
     isGivenUp = true;
-    log.warn("statements do not end, and the stop abandons them");
+    log.warn("stopping without waiting for statements that do not end");
     await db.end({ timeout: 0 });
   };
   let givingUp: NodeJS.Timeout | undefined;

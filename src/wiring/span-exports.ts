@@ -12,10 +12,10 @@ export function noteExports(exporter: SpanExporter, log: Logger): SpanExporter {
           const cause = result.error?.message;
           log.warn(
             { spans: spans.length, cause },
-            "the collector takes no spans: they are dropped",
+            "the collector does not accept spans: they are dropped",
           );
         }
-        if (!hasFailed && isAway) log.info("the collector takes spans again");
+        if (!hasFailed && isAway) log.info("the collector accepts spans again");
         isAway = hasFailed;
         done(result);
       });

@@ -30,7 +30,7 @@ function* databases(config: Config): Iterable<Warning> {
   if (isDatabaseUrlIgnored) yield { message: "DATABASE_URL is ignored, because SHARDS is set" };
   if (shards.length === 1 || platformOrganization === null) return;
   yield {
-    message: "PLATFORM_ORGANIZATION gets notices about the organizations of its own shard only",
+    message: "PLATFORM_ORGANIZATION gets notices only about the organizations in its own shard",
     facts: { platformOrganization },
   };
 }
@@ -74,7 +74,7 @@ function* egress({ egress: { allow }, egressCaFile }: Config): Iterable<Warning>
   }
   if (egressCaFile) {
     yield {
-      message: "EGRESS_CA_FILE is set: receivers' certificates may be signed by it",
+      message: "EGRESS_CA_FILE is set: its certificates are trusted for receivers",
       facts: { egressCaFile },
     };
   }
@@ -86,7 +86,7 @@ function* history({ retentionMs, retryDelaysMs }: Config): Iterable<Warning> {
   yield {
     message:
       `RETENTION (${formatDuration(retentionMs)}) is shorter than the retries of a delivery ` +
-      `(${inHours(retriesMs)}): the audit loses a delivery's first failures before its last attempt`,
+      `(${inHours(retriesMs)}): the audit loses the first failures of a delivery before its last attempt is made`,
   };
 }
 

@@ -71,7 +71,7 @@ test("a long problem is wrapped, long names are cut, and no control character re
   );
   assert.match(
     text,
-    /^down: the service accepts or delivers no events\n {2}no_resolver, since 0 s ago: /,
+    /^down: the service does not accept events, or does not deliver them\n {2}no_resolver, since 0 s ago: /,
   );
   assert.ok(widest(text) <= 120, String(widest(text)));
   assert.ok(!text.includes("\u001b"));

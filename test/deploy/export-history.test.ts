@@ -69,7 +69,7 @@ test("another name than a table of history's is refused before anything is writt
   ]) {
     await assert.rejects(
       exportRows("00", "echo row", table),
-      /no name of a table of history/,
+      /not the name of a history table/,
       table,
     );
   }

@@ -260,5 +260,5 @@ test("root reads only regular files of its own as secret files", async ({ dataDi
     DATA_DIR: dataDir,
     DATABASE_URL: "postgres://127.0.0.1:1/x",
   });
-  assert.match(pipe.stdout, /^FAULT +admin tokens +\S+ is not a secret file$/m);
+  assert.match(pipe.stdout, /^FAULT +admin tokens +\S+ is not a regular file of at most 64 KiB$/m);
 });

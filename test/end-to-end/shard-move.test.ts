@@ -73,7 +73,7 @@ for (const signal of ["SIGKILL", "SIGINT"] as const) {
     const exited = once(child, "exit");
     await untilHeld(second.db);
     const early = await runProgram(["org", "list"], at(second.url));
-    assert.match(early.stderr, /still being moved to here/);
+    assert.match(early.stderr, /a move to this schema has not ended/);
     child.kill(signal);
     await exited;
 
@@ -251,7 +251,7 @@ test("a new place is marked with its first migration, so that no service starts 
   assert.equal(status, 1);
   assert.match(stderr, /operator_changes/);
   const early = await runProgram(["org", "list"], at(second.url));
-  assert.match(early.stderr, /still being moved to here/);
+  assert.match(early.stderr, /a move to this schema has not ended/);
 });
 
 test("after a move, the log and the overview of an old process name the new place", async (t) => {

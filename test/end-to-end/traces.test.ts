@@ -233,7 +233,10 @@ test("an unavailable collector costs a line of the log and no delivery", async (
   const { receiver, ping } = await aSubscriber(t, program);
   await ping();
   await receiver.next();
-  await logged(program, ({ msg }) => msg === "the collector takes no spans: they are dropped");
+  await logged(
+    program,
+    ({ msg }) => msg === "the collector does not accept spans: they are dropped",
+  );
   assert.equal(await program.end("SIGTERM"), 0);
 });
 

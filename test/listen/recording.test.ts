@@ -84,10 +84,10 @@ test("a recording that everybody could read becomes private, and a partial line 
 /** Puts something that is not our file under the name of a recording. `target` is a file that must stay as it is. */
 const TRAPS = {
   "a link": [symlink, /ELOOP/],
-  "another name of a file": [link, /is not a file of its own/],
+  "another name of a file": [link, /must be a regular file with one name/],
   "a pipe": [
     (_: string, file: string) => execFileSync("mkfifo", [file]),
-    /is not a file of its own/,
+    /must be a regular file with one name/,
   ],
 } as const;
 

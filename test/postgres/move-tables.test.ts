@@ -18,7 +18,7 @@ test("the new place of a shard runs no statement that the old place puts into th
     const creating = createTable(owner, { ...partition, bound, isPast: false });
     await assert.rejects(
       creating,
-      /^Error: the bounds of events_of_theirs are none of ours$/,
+      /^Error: events_of_theirs has bounds that this program does not write$/,
       bound,
     );
   }

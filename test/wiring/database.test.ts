@@ -61,7 +61,7 @@ test("only serve and migrate set the retention of history", async () => {
   };
   assert.equal(await retentionAfter("365d", { writesRetention: true }), 365);
   assert.equal(await retentionAfter("30d", {}), 365);
-  assert.deepEqual(said, ["history is kept for 365d, before for 30d"]);
+  assert.deepEqual(said, ["history is now kept for 365d instead of 30d"]);
 });
 
 for (const [attempt, idle] of [

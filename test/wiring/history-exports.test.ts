@@ -116,7 +116,7 @@ for (const name of ["../../etc/cron.d/x", "--file=x", "events_20261101_000000_ex
     await owner`update history_exports set partition = ${name}`;
     await exportOne();
     assert.deepEqual(await readdir(folder), ["export"]);
-    const why = "this is no name of a table of history";
+    const why = "not the name of a history table";
     assert.deepEqual([log.all.at(-1)?.["why"], log.all.at(-1)?.["level"]], [why, 50]);
     assert.match((await problem()) ?? "", new RegExp(`\\(${why}\\)`));
     assert.equal(await isThere(db, `"${name}"`), true);
@@ -218,7 +218,7 @@ test("a stop ends the program without a failure, and another process may start i
   await untilFifo(join(folder, "on"));
   stopping.abort();
   assert.equal(await running, true);
-  assert.match(String(log.all.at(-1)?.["msg"]), /was stopped/);
+  assert.match(String(log.all.at(-1)?.["msg"]), /was interrupted/);
   assert.equal(await problem(), undefined);
   assert.equal(await isThere(db, partition), true);
 
@@ -248,7 +248,7 @@ test("an export of a dead process is repeated after its lease, and its late succ
   assert.equal(await isThere(db, partition), false);
   await writeFile(join(folder, "on"), "go\n");
   await first;
-  assert.match(String(log.all.at(-1)?.["msg"]), /exported and not dropped/);
+  assert.match(String(log.all.at(-1)?.["msg"]), /exported but not dropped/);
 });
 
 test("a lease is renewed while the program runs, and a lost one ends it", async (t) => {
@@ -262,7 +262,7 @@ test("a lease is renewed while the program runs, and a lost one ends it", async 
   }
   await db`update history_exports set lease_id = gen_random_uuid()`;
   await first;
-  assert.match(String(log.all.at(-1)?.["msg"]), /was stopped/);
+  assert.match(String(log.all.at(-1)?.["msg"]), /was interrupted/);
   assert.equal(await isThere(db, partition), true);
 });
 

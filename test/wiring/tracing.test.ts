@@ -75,7 +75,7 @@ test("a collector that fails and recovers causes two log lines", () => {
   const { FAILED, SUCCESS } = ExportResultCode;
   assert.deepEqual(codes, [FAILED, FAILED, SUCCESS, SUCCESS]);
   assert.deepEqual(messages, [
-    "the collector takes no spans: they are dropped",
-    "the collector takes spans again",
+    "the collector does not accept spans: they are dropped",
+    "the collector accepts spans again",
   ]);
 });

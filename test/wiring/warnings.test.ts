@@ -38,7 +38,7 @@ test("a start warns of a PLATFORM_ORGANIZATION that gets notices of one shard on
   assert.deepEqual(warnings({ PLATFORM_ORGANIZATION }), []);
   assert.deepEqual(warnings({ SHARDS }), []);
   assert.deepEqual(warnings({ SHARDS, PLATFORM_ORGANIZATION }), [
-    "PLATFORM_ORGANIZATION gets notices about the organizations of its own shard only",
+    "PLATFORM_ORGANIZATION gets notices only about the organizations in its own shard",
   ]);
 });
 

@@ -56,7 +56,7 @@ export function failureOfAll(failures: Error[]): Error {
   const words = [...new Set(failures.map(({ message }) => message))];
   if (first && words.length === 1) return first;
   const isPrimaryMissing = failures.some((failure) => failure.cause instanceof Standby);
-  const verdict = isPrimaryMissing ? "none of the hosts is the primary" : "no host serves";
+  const verdict = isPrimaryMissing ? "no host is the primary" : "no host is available";
   return coded(`${verdict} (${words.join("; ")})`, codeOf(first) || CLOSED, failures);
 }
 

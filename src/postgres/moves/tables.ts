@@ -87,7 +87,7 @@ export async function createTable(db: Queryable, table: MovedTable): Promise<voi
   const { name, parent, bound } = table;
   if (parent === null) throw new Error(`the table ${name} is not part of this program's schema`);
   if (bound !== null && !BOUND.test(bound))
-    throw new Error(`the bounds of ${name} are none of ours`);
+    throw new Error(`${name} has bounds that this program does not write`);
   const [own, of] = [escapeIdentifier(name), escapeIdentifier(parent)];
   await db.unsafe(
     bound === null

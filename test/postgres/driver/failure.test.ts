@@ -86,7 +86,10 @@ test("an error lists each host with its reason, and states that none is the prim
   ];
   const refused = `${nobody}: connect ECONNREFUSED ${nobody}`;
   const starts = `${starting}: the database system is starting up`;
-  assert.equal(await saidBy(t, `${nobody},${starting}`), `no host serves (${refused}; ${starts})`);
+  assert.equal(
+    await saidBy(t, `${nobody},${starting}`),
+    `no host is available (${refused}; ${starts})`,
+  );
 
   const gate = await aGate(t, await createDatabase({ max: 1 }));
   gate.demote();
@@ -97,6 +100,6 @@ test("an error lists each host with its reason, and states that none is the prim
   });
   t.after(() => pool.end({ timeout: 1 }));
   await assert.rejects(pool`select 1`.execute(), {
-    message: `none of the hosts is the primary (${refused}; ${host}: this is a standby)`,
+    message: `no host is the primary (${refused}; ${host}: this is a standby)`,
   });
 });
