@@ -37,7 +37,7 @@ const EXPLANATIONS = {
   },
   cross_site: {
     cause:
-      "A request with the console's session cookie would change something, and does not show that the console sent it.",
+      "The request has the console's session cookie and would change something, but nothing in it shows that the console sent it.",
     solution:
       "Programs send an operator token in `Authorization`. The console sends `X-Requested-With: console`.",
     isOperators: true,

@@ -69,7 +69,7 @@ function readSpan(query: ActivityQuery, now: Date, faults: Fault[]) {
   if (since > until) faults.push({ pointer: "/since", detail: "must not be later than until" });
   const points = (until.getTime() - periodAt(since, stepMs).getTime()) / stepMs;
   if (points > POINTS_MAX) {
-    const detail = `must be longer, or the span shorter: an answer has at most ${POINTS_MAX} points`;
+    const detail = `must be longer, or the span must be shorter: an answer has at most ${POINTS_MAX} points`;
     faults.push({ pointer: "/step", detail });
   }
   return { since, until, stepMs };

@@ -58,6 +58,7 @@ export function publishingEverywhere(shards: Shards): PublishingParts {
 }
 
 function partlyPublished(cause: unknown): Busy {
-  const detail = "A shard failed, so a part is not published. Repeat with the same dedupe keys.";
+  const detail =
+    "A shard failed, so some events are not published. Repeat the request with the same dedupe keys.";
   return Object.assign(new Busy(detail), { cause });
 }

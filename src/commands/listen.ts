@@ -47,7 +47,7 @@ export function listenCommand(listen: (options: ListenOptions) => Promise<void>)
     .addOption(
       new Option(
         "--replay <file>",
-        "send recorded deliveries to --forward-to and end; signed anew with --secret",
+        "send recorded deliveries to --forward-to and end; with --secret they are signed again",
       ).conflicts(["record", "status", "delay", "drop", "failFirst"]),
     )
     .addOption(new Option("--json", "print one JSON document per line"))

@@ -38,7 +38,7 @@ const CHANGES: Record<string, { state: RequestedState; description: string }> = 
 export function redeliveryCommands(program: Command, context: CommandContext): void {
   const redelivery = program
     .command("redelivery")
-    .description("jobs that redeliver many, made by delivery redeliver");
+    .description("jobs that redeliver many deliveries, created by delivery redeliver");
 
   pageOptions(redelivery.command("list").description("list redeliveries, newest first")).action(
     (options: PageOptions) =>

@@ -35,7 +35,7 @@ export function readTracing(env: Environment): Tracing | null {
   env.rule(
     !tellsReceivers || endpoint !== null,
     ["TRACE_RECEIVERS", "OTEL_EXPORTER_OTLP_ENDPOINT"],
-    "is of no use without OTEL_EXPORTER_OTLP_ENDPOINT",
+    "has no effect without OTEL_EXPORTER_OTLP_ENDPOINT",
   );
   if (endpoint === null) return null;
   const given = { headers: Object.fromEntries(headers), serviceName, sampler, ratio };

@@ -106,9 +106,7 @@ async function checkExport(config: Config): Promise<string> {
   const { program, env } = exportCommand;
   const found = await findProgram(program, env["PATH"]);
   if (found === null) {
-    throw new Error(
-      `EXPORT_COMMAND: ${program} is no program that may be run: install it, or correct the path`,
-    );
+    throw new Error(`EXPORT_COMMAND: ${program} cannot be run: install it, or correct the path`);
   }
   return `${found} runs before expired history is dropped`;
 }

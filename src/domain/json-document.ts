@@ -41,7 +41,7 @@ export function* faultsOfJson(
       case "{":
       case "[":
         if (++depth > depthMax) {
-          if (depth === depthMax + 1) blame("must not be nested deeper");
+          if (depth === depthMax + 1) blame("must not have more nested levels");
           break;
         }
         isName = sign === "{";
@@ -90,8 +90,8 @@ function readName(written: string, object: Container | undefined, blame: Blame):
   if (!object?.names) return;
   const name = textOf(written);
   object.at = name;
-  if (object.names.has(name)) blame("must not be given twice");
-  else if (name === "__proto__") blame("must not have this name");
+  if (object.names.has(name)) blame("must not occur twice");
+  else if (name === "__proto__") blame("must not be named __proto__");
   object.names.add(name);
   blameText(written, blame);
 }

@@ -160,7 +160,7 @@ function* compareLists(
 ): Generator<string> {
   const [old, now] = [before as unknown[], after as unknown[]];
   if (old.length !== now.length) {
-    yield `${place(where)}there were ${old.length} alternatives or parts, and are ${now.length}`;
+    yield `${place(where)}the number of subschemas changes: it was ${old.length} and is ${now.length}`;
   } else {
     for (const [i, one] of old.entries()) yield* compareEither("")(one, now[i], where, closed);
   }

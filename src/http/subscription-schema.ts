@@ -72,7 +72,7 @@ export function subscriptionRequest({ names }: Pick<EventTypes, "names">) {
     },
     {
       title: "SubscriptionRequest",
-      description: "Where to deliver what.",
+      description: "A URL and the event types to deliver to it.",
       examples: [{ url: EXAMPLE.url, events: EXAMPLE.events }],
     },
   );

@@ -38,7 +38,7 @@ export function textReporter(
     learned: (count) =>
       remark(
         count === null
-          ? "that is no signing secret: it starts with whsec_"
+          ? "not a signing secret: a secret starts with whsec_"
           : `verifying with ${countOf(count)} now`,
       ),
     recordingEnded: (cause) => {

@@ -10,6 +10,6 @@ export function requireSafeExport({
 }: Pick<Config, "exportCommand" | "databaseUrl">): void {
   if (exportCommand === null || databaseUrl !== null || process.getuid?.() !== 0) return;
   throw new Error(
-    "EXPORT_COMMAND: root runs no program for the built-in PostgreSQL: start the service as another user, or set DATABASE_URL",
+    "EXPORT_COMMAND: not possible if root runs the service with the built-in PostgreSQL: start it as another user, or set DATABASE_URL",
   );
 }

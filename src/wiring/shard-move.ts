@@ -72,7 +72,7 @@ async function move(
   const to = placeOf(url);
   if (!(await lockMove(old))) throw new Error(`shard ${shard} is being moved already`);
   if (!(await lockArrival(next))) {
-    throw new Error("another move to the schema of --to runs: name another schema");
+    throw new Error("another move to the schema of --to is running: name another schema");
   }
   const [left, entered] = [await findMarks(old), await findMarks(next)];
   if (left.moved !== null) {
@@ -86,7 +86,7 @@ async function move(
     say("the earlier move is completed");
     return { shard, to, tables: 0, rows: 0, waited_ms: 0 };
   }
-  if (left.arriving !== null) throw new Error(`shard ${shard} is not in force at the old place`);
+  if (left.arriving !== null) throw new Error(`shard ${shard} is not in use at the old place`);
   await requireMovable(places, shard);
   const id = await requireOwn(next, { own: left.moving, arriving: entered.arriving, shard });
   await markMoving(old, id);
@@ -163,7 +163,7 @@ async function whileWritersWait<Result>(
     }
   }
   throw new Error(
-    "sessions use the shard's tables for long, so it stays where it was: end them, or wait, and run the move again",
+    "other sessions used the shard's tables for too long, so the shard stays where it was: end them, or wait, and run the move again",
   );
 }
 
@@ -191,7 +191,9 @@ async function requireSameSchema(places: Places): Promise<void> {
     ),
   );
   if (JSON.stringify(old) === JSON.stringify(next)) return;
-  throw new Error("the two places have different migrations: use the release of the service");
+  throw new Error(
+    "the two places have different migrations: run the move with the release of the service",
+  );
 }
 
 /**

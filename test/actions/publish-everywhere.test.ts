@@ -49,6 +49,6 @@ test("an outage of a shard reports that a part is not published, and keeps its c
   const away = new Busy();
   const error = await publishInTwo([away, new Busy()]);
   assert.ok(error instanceof PartnerError);
-  assert.match(error.message, /a part is not published/);
+  assert.match(error.message, /some events are not published/);
   assert.equal(error.cause, away);
 });

@@ -71,7 +71,7 @@ test("a second event with a key is not published, and the output names the first
 
 for (const [what, argv, complaint] of [
   ["data of another shape", publish('{"amount":"1"}'), /data\/amount: must be a number/],
-  ["a member twice", publish('{"amount":1,"amount":2}'), /data\/amount: must not be given twice/],
+  ["a member twice", publish('{"amount":1,"amount":2}'), /data\/amount: must not occur twice/],
   ["no JSON", publish("{"), /--data must be JSON, @file or @-: .*position 1/],
   ["a file that is not there", publish("@/nowhere/x.json"), /--data: ENOENT/],
   ["an unknown event", ["event", "show", "evt_x"], /no such event/],

@@ -45,5 +45,5 @@ export const BAD_TRACING: [string, string[], RegExp][] = [
   ["OTEL_TRACES_SAMPLER", ["jaeger_remote"], /one of always_on, .*, not "/],
   ["OTEL_TRACES_SAMPLER_ARG", ["1.5", "-1", "half"], /a number from 0 to 1, not "/],
   ["TRACE_RECEIVERS", ["yes"], /one of true, false, not "yes"/],
-  ["TRACE_RECEIVERS", ["true"], /is of no use without OTEL_EXPORTER_OTLP_ENDPOINT/],
+  ["TRACE_RECEIVERS", ["true"], /has no effect without OTEL_EXPORTER_OTLP_ENDPOINT/],
 ];

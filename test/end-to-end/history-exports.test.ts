@@ -54,7 +54,7 @@ test("the guide's command writes all expired history to files, and doctor checks
   const { stdout } = await runProgram(["doctor"], { ...rig, EXPORT_COMMAND });
   assert.match(stdout, /^ok +export +.*export-history\.sh runs before/m);
   const missing = await runProgram(["doctor"], { ...rig, EXPORT_COMMAND: "nowhere --to x" });
-  assert.match(missing.stdout, /^FAULT +export +EXPORT_COMMAND: nowhere is no program/m);
+  assert.match(missing.stdout, /^FAULT +export +EXPORT_COMMAND: nowhere cannot be run/m);
   assert.equal(await program.end("SIGTERM"), 0);
   await owner.end({ timeout: 1 });
 });

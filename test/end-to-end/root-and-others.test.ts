@@ -116,11 +116,11 @@ test("root runs no EXPORT_COMMAND for the built-in database", async ({ t, canari
   const env = { DATA_DIR: dataDir, EXPORT_COMMAND: "true", PORT: "0", OPERATOR_PORT: "0" };
   const { status, stdout, stderr } = await runProgram(["serve"], env);
   assert.deepEqual([status, stdout], [1, ""]);
-  assert.match(stderr, /^error: EXPORT_COMMAND: root runs no program .*set DATABASE_URL\n$/);
+  assert.match(stderr, /^error: EXPORT_COMMAND: not possible if root .*set DATABASE_URL\n$/);
   await assert.rejects(stat(homeFolder(dataDir)), { code: "ENOENT" });
   const doctor = await runProgram(["doctor"], { ...env, DATABASE_URL: "" });
   t.after(() => rm(homeFolder(dataDir), { recursive: true, force: true }));
-  assert.match(doctor.stdout, /^FAULT +export +EXPORT_COMMAND: root runs no program/m);
+  assert.match(doctor.stdout, /^FAULT +export +EXPORT_COMMAND: not possible if root/m);
 });
 
 test("certificates for `listen` are kept in a user's folder with that user's rights", async ({

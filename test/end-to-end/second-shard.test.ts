@@ -59,7 +59,7 @@ test("a batch over two shards of which one fails is refused, and its repetition 
       $$ begin raise exception 'no' using errcode = 'cannot_connect_now'; end $$;
     create trigger fail before insert on events for each row execute function fail()`);
   let refused = await publish();
-  while (!String(refused.body["detail"]).includes("a part is not published")) {
+  while (!String(refused.body["detail"]).includes("some events are not published")) {
     assert.equal(refused.status, 503, JSON.stringify(refused.body));
     refused = await publish();
   }

@@ -151,7 +151,10 @@ test("a move does not empty the copy of another move, even if that waits for its
 test("a move to a schema that another move fills is refused", async (t) => {
   const { second, move, rig } = await aService(t);
   assert.ok(await lockArrival(second.db));
-  assert.match((await runProgram(move, rig)).stderr, /another move to the schema of --to runs/);
+  assert.match(
+    (await runProgram(move, rig)).stderr,
+    /another move to the schema of --to is running/,
+  );
 });
 
 test("the last attempts to stop writers wait longer than PostgreSQL's deadlock timeout", async () => {

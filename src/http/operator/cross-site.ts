@@ -12,6 +12,6 @@ export function refuseCrossSite({ method, headers, raw }: FastifyRequest): void 
   if (headers.host !== undefined && headers.origin === origin) return;
   throw new PartnerError(
     "cross_site",
-    "A change with a session cookie needs X-Requested-With: console. Or send a token.",
+    "A change with the session cookie needs the header X-Requested-With: console. A program sends a token instead.",
   );
 }

@@ -80,7 +80,7 @@ const Attempt = Type.Object(
     attempted_at: Timestamp,
     next_attempt_at: NullableTimestamp,
   },
-  { title: "Attempt", description: "An attempt that came to an outcome." },
+  { title: "Attempt", description: "A finished attempt." },
 );
 
 const Standing = Type.Object(

@@ -18,7 +18,7 @@ const Mark = Type.Object(
 
 const Marks = Type.Object(
   { items: Type.Array(Mark), unavailable_shards: UnavailableShards },
-  { title: "Marks", description: "At most the 200 latest, latest first." },
+  { title: "Marks", description: "At most 200, latest first." },
 );
 
 const Query = Type.Object({

@@ -43,7 +43,8 @@ export class OperatorTurns {
   /** Resolves when the turn has begun. */
   #wait(operator: string): Promise<void> {
     const ahead = this.#waiting.filter((one) => one.operator === operator).length;
-    if (ahead >= WAITING_MAX) throw new Crowded("Too many requests of this token wait: try again.");
+    if (ahead >= WAITING_MAX)
+      throw new Crowded("Too many requests with this token are waiting: try again.");
     return new Promise((begin) => {
       this.#waiting.push({ operator, begin });
     });

@@ -16,7 +16,7 @@ export const Organization = Type.Object(
     slug: Type.String(),
     rate_limit_per_minute: Type.Integer({ description: "All keys of the organization share it." }),
     created_at: Timestamp,
-    shard: Type.Optional(Type.String({ description: "If there are several shards: its own." })),
+    shard: Type.Optional(Type.String({ description: "Its shard, if there are several." })),
   },
   { title: "Organization", description: "A partner's account.", examples: [EXAMPLE] },
 );

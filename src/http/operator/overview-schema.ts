@@ -54,7 +54,7 @@ export const Overview = Type.Object(
           detail: Type.String(),
           since: Timestamp,
         },
-        { title: "ServiceProblem", description: "A reason why the service is not well." },
+        { title: "ServiceProblem", description: "A reason why the service is not healthy." },
       ),
       { description: "The reasons why the status is not `ok`, longest-lasting first." },
     ),

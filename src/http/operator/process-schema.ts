@@ -22,7 +22,7 @@ export const Process = Type.Object(
     slots: nullable(
       Type.Integer({
         description:
-          "The most attempts at once (`DISPATCH_CONCURRENCY`); null if it delivers nothing, or is of a release that does not report it.",
+          "The maximum of attempts at once (`DISPATCH_CONCURRENCY`); null if the process delivers nothing, or if its release does not report it.",
       }),
     ),
     last_recorded_at: {

@@ -60,7 +60,7 @@ export const RedeliveryPreview = Type.Object(
   {
     count: Count("The number of matches among the first 50,000 deliveries that were read."),
     estimated: Type.Boolean({
-      description: "True if there were more to read, so that more may match.",
+      description: "True if not all deliveries were read. Then more may match.",
     }),
     already_redelivered: Count("Matches that were already redelivered and would be skipped."),
     sample: Type.Array(Delivery, { description: "The newest matches, at most ten." }),

@@ -23,9 +23,9 @@ export const SessionDetail = Type.Object(
       {
         title: "Concurrency",
         description:
-          "A subscription's attempts at once in one process: the limit of a new one, and SUBSCRIPTION_CONCURRENCY.",
+          "The attempts at once for one subscription in one process: the initial limit and the maximum (SUBSCRIPTION_CONCURRENCY).",
       },
     ),
   },
-  { title: "Session", description: "Who is signed in, and what the service is set to." },
+  { title: "Session", description: "Who is signed in, and some settings of the service." },
 );

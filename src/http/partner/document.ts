@@ -13,9 +13,9 @@ export const PARTNER_DOCUMENT = {
       "not know.",
   },
   tags: [
-    { name: "Identity", description: "Whose key it is, and what it may do." },
+    { name: "Identity", description: "The organization and the scopes of the key." },
     { name: "Subscriptions", description: "The URLs that receive events." },
-    { name: "Deliveries", description: "Trying out deliveries, and the audit of failed ones." },
+    { name: "Deliveries", description: "Test events, and the audit of failed attempts." },
     { name: "Events", description: "The deliveries that a subscription's URL receives." },
   ],
   security: {
