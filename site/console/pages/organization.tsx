@@ -78,7 +78,7 @@ export function OrganizationPage({ id }: { id: string }) {
           <Keys organization={slug} mayChange={mayChange && isOpen} />
           <Panel
             title="Event types"
-            note={`that its ${active.data?.next_cursor ? `newest ${COUNTED} ` : ""}active subscriptions list`}
+            note={`listed by its ${active.data?.next_cursor ? `newest ${COUNTED} ` : ""}active subscriptions`}
           >
             <EventTypesOf subscriptions={active.data?.items ?? []} />
           </Panel>
