@@ -269,7 +269,7 @@ export interface components {
        */
       created_at: string;
     };
-    /** @description Where to deliver what. */
+    /** @description A URL and the event types to deliver to it. */
     SubscriptionRequest: {
       /** @description The receiver: an https URL of a public host, at most 2,048 characters. */
       url: string;
@@ -411,7 +411,7 @@ export interface operations {
       path?: never;
       cookie?: never;
     };
-    /** @description Where to deliver what. */
+    /** @description A URL and the event types to deliver to it. */
     requestBody: {
       content: {
         /**
