@@ -37,7 +37,9 @@ describe("the console on call", { skip }, async () => {
     }
     await writeActivity(deps.db, deps.activity, randomId());
     await signIn(page, `#/organizations/${publicId("org", organization)}`);
-    await page.getByLabel("busiest minute: 10 requests of 600 passed; most refused in a minute: 20").waitFor();
+    await page
+      .getByLabel("busiest minute: 10 requests of 600 passed; most refused in a minute: 20")
+      .waitFor();
     const figures = page.getByRole("definition");
     await figures.filter({ hasText: /^10of 600$/ }).waitFor();
     await figures.filter({ hasText: /^20$/ }).waitFor();

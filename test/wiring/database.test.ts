@@ -120,10 +120,10 @@ test("a schema keeps the name of its shard, so shards never share one", async ()
   await open(`7a=${url}`);
   await open(`7a=${url}`);
   await assert.rejects(open(`7a=${url} 7b=${url}?application_name=again`), {
-    message: "SHARDS, shard 7b: leads to the schema of shard 7a",
+    message: "SHARDS, shard 7b: the URL leads to the schema of shard 7a",
   });
   await assert.rejects(
     openDatabase(loadConfig({ DATABASE_URL: url }), () => undefined),
-    { message: "DATABASE_URL: leads to the schema of shard 7a" },
+    { message: "DATABASE_URL: the URL leads to the schema of shard 7a" },
   );
 });
