@@ -210,7 +210,7 @@ describe("the console in a browser", { skip }, async () => {
     await page.getByRole("dialog").getByRole("button", { name: "Set ceiling" }).click();
     await notice(page).getByText("The ceiling is 25 a second.").waitFor();
     assert.equal(await ceiling(), 25);
-    await page.getByText("at most: 25 attempts a second").waitFor(); // The page shows the stored value.
+    await page.getByText("at most 25 attempts a second").waitFor(); // The page shows the stored value.
     await page.getByLabel("Attempts a second").fill("");
     await button(page, "Set ceiling").click();
     await button(page, "Remove ceiling").click();

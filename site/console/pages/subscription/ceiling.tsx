@@ -36,9 +36,9 @@ export function Ceiling({
     onChanged();
     say(wanted === null ? "The ceiling is removed." : `The ceiling is ${wanted} a second.`);
   });
-  const now = ceiling === null ? "no ceiling" : `${plural(ceiling, "attempt")} a second`;
+  const now = ceiling === null ? "none is set" : `at most ${plural(ceiling, "attempt")} a second`;
   return (
-    <Panel title="Ceiling" note={`the most attempts that the receiver gets: ${now}`}>
+    <Panel title="Ceiling" note={now}>
       {mayChange && (
         <form
           key={ceiling}
