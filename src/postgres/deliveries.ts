@@ -76,3 +76,47 @@ export function selectFinished(db: Queryable): Fragment {
            null::timestamptz as due_at, finished_at
       from finished_deliveries`;
 }
+
+/**
+ * A delivery that was created with its event has an id of the same millisecond. An index holds those that were created later. Put
+ * this into a subquery with `offset 0`, so that no other condition or order leads the planner to another index. `is not distinct`
+ * keeps it from the index that release 1.0.0 needs.
+ */
+export function isOfEvent(db: Queryable, id: EventId): Fragment {
+  const ms = id.slice(0, 13);
+  return db`
+    (id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`} and event_id is not distinct from ${id}::uuid
+     or substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6) and event_id = ${id})`;
+}
+
+/** The part of ids between these. Null: no bound. */
+export interface IdRange {
+  since?: Date | null | undefined;
+  until?: Date | null | undefined;
+  /** Not itself. */
+  above?: DeliveryId | null;
+  /** Not itself. */
+  below?: DeliveryId | null;
+}
+
+export function isInRange(db: Queryable, { since, until, above, below }: IdRange): Fragment {
+  return db`
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}
+    ${above ? db`and id > ${above}` : db``}
+    ${below ? db`and id < ${below}` : db``}`;
+}
+
+/**
+ * The same for the index of all deliveries of a subscription, which has spans of ids. Order by `span_of(id)`, and read the rest of
+ * the last span with it (`with ties`).
+ */
+export function isInSpans(db: Queryable, range: IdRange): Fragment {
+  const { since, until, above, below } = range;
+  return db`
+    ${isInRange(db, range)}
+    ${since ? db`and span_of(id) >= span_of(first_id_at(${since}))` : db``}
+    ${until ? db`and span_of(id) <= span_of(first_id_at(${until}))` : db``}
+    ${above ? db`and span_of(id) >= span_of(${above})` : db``}
+    ${below ? db`and span_of(id) <= span_of(${below})` : db``}`;
+}

@@ -41,14 +41,15 @@ export async function listRecentAttempts(
   const successes = (from: Fragment, count: Fragment) => db`
     select id, success_id, success_http_status, success_duration_ms
       from (
-        select *
+        select *, span_of(id) as span
           from finished_deliveries
-         where subscription_id = s.id and id >= ${from}
-         order by id desc
-         limit ${SEARCHED_MAX}
+         where subscription_id = s.id and id >= ${from} and span_of(id) >= span_of(${from})
+         order by span desc
+         fetch first (${SEARCHED_MAX}) rows with ties
       ) newest
      where state = 'delivered'
-     limit ${count}`;
+     order by span desc
+     fetch first (${count}) rows with ties`;
   return db<RecentAttempt[]>`
     with owned as materialized (${ownedBy(db, owner)}),
     failed as materialized (${newestOfAll(db, failures, limit)}),
@@ -102,7 +103,7 @@ function newestOfAll(
        select owner as id from few
         where id >= (select id from oldest)
         group by owner
-       having count(*) = ${each}
+       having count(*) >= ${each}
      )
      select * from few
       where id >= (select id from oldest) and owner not in (select id from busy)

@@ -136,6 +136,7 @@ test("the service may call only the owner's functions for partitions and for era
     "detach_expired_partition",
     "drop_expired_partitions",
     "drop_exported_partition",
+    "drop_replaced_indexes",
     "drop_rolled_up_minutes",
     "erase_payload",
     "first_id_at",
@@ -145,6 +146,7 @@ test("the service may call only the owner's functions for partitions and for era
     "partition_width",
     "permit_export",
     "retention",
+    "span_of",
   ]);
   await db`select create_partitions('events', ${now})`;
   await db`select move_strays('events')`;
