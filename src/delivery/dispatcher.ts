@@ -126,15 +126,15 @@ export class Dispatcher {
 
   /**
    * Reserves spare slots for deliveries that are being published for these organizations. Their subscriptions that have something due
-   * are excepted, because waiting deliveries go first, and so are organizations that the pace limits. `stop` waits for the end of
-   * each reservation.
+   * are excepted, because waiting deliveries go first, and so are organizations that have their share while few slots are free or that the
+   * pace limits. `stop` waits for the end of each reservation.
    */
   reserve(organizations: ReadonlySet<OrganizationId>): Reservation {
-    const slots = this.#canReserve ? this.#slots.spare : 0;
-    if (slots === 0) return NO_SLOTS;
+    if (!this.#canReserve) return NO_SLOTS;
+    const { slots, full } = this.#slots.spareFor(organizations);
     const due = [...organizations].flatMap((id) => [...this.#due.of(id)]);
-    const except = [...due, ...this.#slots.saturated, ...this.#slots.paced];
-    if (except.length > EXCEPT_MAX) return NO_SLOTS;
+    const except = [...due, ...full, ...this.#slots.saturated, ...this.#slots.paced];
+    if (slots === 0 || except.length > EXCEPT_MAX) return NO_SLOTS;
 
     const free = this.#slots.reserve(slots);
     let ended: () => void = () => undefined;

@@ -16,6 +16,9 @@ const SHARE_MAX = 16;
 /** Attempts that begin together. More of them would wait for each other, and then for one record. */
 const BURST_MAX = 64;
 
+/** The part of all slots that a failing host may have beyond the share of an organization. More attempts would only time out. */
+const FAILING_HOST_PART = 1 / 8;
+
 /** The default setting. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
 
@@ -58,9 +61,21 @@ export class Slots {
     return this.#total - this.#busy - this.#reserved;
   }
 
-  /** Free slots beyond half of all. The other half is for waiting deliveries. */
-  get spare(): number {
-    return Math.max(0, Math.min(Math.floor(this.free - this.#total / 2), BURST_MAX));
+  /**
+   * Returns how many slots a publication for these organizations may reserve, and those of them that get none. Half of all slots
+   * are for waiting deliveries. If no more are free, organizations below their share get some of them, so that nobody else's
+   * attempts delay their events.
+   */
+  spareFor(organizations: ReadonlySet<OrganizationId>): { slots: number; full: OrganizationId[] } {
+    const beyondHalf = Math.floor(this.free - this.#total / 2);
+    if (beyondHalf > 0) return { slots: Math.min(beyondHalf, BURST_MAX), full: [] };
+
+    const newcomers = [...organizations].filter((id) => this.#byOrganization.of(id) === 0);
+    const holders = this.#byOrganization.size + newcomers.length;
+    const full = [...organizations].filter(
+      (id) => this.#belowShare(this.#byOrganization.of(id), holders) === 0,
+    );
+    return { slots: Math.max(0, Math.min(Math.floor(this.free / 2), SHARE_MAX)), full };
   }
 
   get busy(): number {
@@ -222,9 +237,12 @@ export class Slots {
     return this.#receivers.limitOf(id) - this.#bySubscription.of(id);
   }
 
+  /** Returns the slots that a failing host may still get: up to the share of an organization, or up to an eighth if many are free. */
   #leftAt(host: string, free = this.free): number {
-    const own = this.#belowShare(this.#byHost.of(host), this.#byOrganization.size || 1, free);
-    return Math.max(own, beyondShare({ total: this.#total, free }));
+    const held = this.#byHost.of(host);
+    const own = this.#belowShare(held, this.#byOrganization.size || 1, free);
+    const most = Math.max(1, Math.floor(this.#total * FAILING_HOST_PART)) - held;
+    return Math.max(own, Math.min(most, beyondShare({ total: this.#total, free })));
   }
 
   #belowShare(held: number, holders: number, free = this.free): number {

@@ -134,16 +134,17 @@ test("several that arrive together get equal shares", () => {
   assert.deepEqual(shares(slots, ids), { a1: 3, b1: 3, c1: 3, d1: 3, e1: 3, f1: 3 });
 });
 
-test("a host that does not answer gets the slots of one organization, for any number of organizations", () => {
+test("a host that does not answer gets an eighth of the slots at most, for any number of organizations", () => {
   const slots = new Slots(40, 40);
-  const ids = "abcdefghijklmnopqrstuvwxyz".split("");
+  const ids = "abcd".split("");
   for (const id of ids) {
     slots.hasRoomFor(of(id, "dead.test"));
     hold(slots, 1, id, "dead.test");
   }
+  for (const id of "efghijklmnopqrstuvwxyz") hold(slots, 1, id);
   slots.note(of("a", "dead.test"), "unanswered", 0, 1);
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true);
-  hold(slots, 10, "a", "dead.test");
+  hold(slots, 1, "a", "dead.test");
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), false);
   assert.deepEqual(shares(slots, ["b", "c"]), {}, "both are at the host");
   assert.deepEqual([slots.isAtLimit("b"), slots.isAtLimit("N")], [true, false]);
@@ -151,6 +152,15 @@ test("a host that does not answer gets the slots of one organization, for any nu
 
   slots.note(of("a", "dead.test"), "answered", 0, 3);
   assert.equal(slots.hasRoomFor(of("z", "dead.test")), true, "healthy hosts are not limited");
+});
+
+test("a host that does not answer gets the share of an organization, if that is more than an eighth", () => {
+  const slots = new Slots(40, 40);
+  slots.note(of("a", "dead.test"), "unanswered", 0, 1);
+  hold(slots, 17, "a", "dead.test");
+  assert.equal(slots.hasRoomFor(of("b", "dead.test")), true);
+  hold(slots, 1, "b", "dead.test");
+  assert.equal(slots.hasRoomFor(of("b", "dead.test")), false);
 });
 
 /** A host at which the organization `a` holds its share. Returns whether `b` may begin an attempt there. */
@@ -202,7 +212,7 @@ test("a claim names no subscriptions of a silent host above its share", () => {
   hold(slots, 200, "z", "dead.test");
   for (const id of ["a1", "b1"]) slots.hasRoomFor(of(id, "dead.test"));
   slots.note(of("z", "dead.test"), "unanswered", 0, 10_000);
-  assert.deepEqual(shares(slots, ["a1", "b1", "c1"]), { a1: 16, b1: 15, c1: 16 });
+  assert.deepEqual(shares(slots, ["a1", "b1", "c1"]), { a1: 16, b1: 14, c1: 16 });
 });
 
 test("at most one burst of attempts begins together, for any number of free slots", () => {
@@ -215,12 +225,25 @@ test("without slots there are no shares", () => {
   assert.deepEqual(shares(slots, ["b"]), {});
 });
 
-test("half of the slots are never spare", () => {
+/** What a publication for these organizations may reserve. */
+function spare(slots: Slots, ...organizations: string[]) {
+  return slots.spareFor(new Set(organizations));
+}
+
+test("a publication reserves slots beyond half of all", () => {
   const slots = new Slots(6, 2);
-  assert.equal(slots.spare, 3);
+  assert.deepEqual(spare(slots, "a"), { slots: 3, full: [] });
   hold(slots, 1, "a");
-  const free = slots.reserve(2);
-  assert.deepEqual([slots.spare, slots.free], [0, 3]);
+  assert.deepEqual(spare(slots, "a"), { slots: 2, full: [] });
+});
+
+test("while others hold most slots, a publication for an organization below its share reserves some of the rest", () => {
+  const slots = new Slots(100, 100);
+  hold(slots, 90, "a");
+  assert.deepEqual(spare(slots, "a", "b"), { slots: 5, full: ["a"] });
+  const free = slots.reserve(5);
+  assert.deepEqual(spare(slots, "b"), { slots: 2, full: [] });
   free();
-  assert.deepEqual([slots.spare, slots.free], [2, 5]);
+  hold(slots, 10, "c");
+  assert.equal(spare(slots, "b").slots, 0);
 });
