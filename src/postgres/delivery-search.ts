@@ -1,15 +1,7 @@
 import type { DeliveryState } from "../domain/delivery.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
-import {
-  type Delivery,
-  isInRange,
-  isInSpans,
-  isOfEvent,
-  selectFinished,
-  selectWaiting,
-  withNames,
-} from "./deliveries.ts";
+import { type Delivery, selectFinished, selectWaiting, withNames } from "./deliveries.ts";
 import type { Statement } from "./driver/statement.ts";
 
 type Fragment = Statement<unknown>;
@@ -97,9 +89,16 @@ function residue(db: Queryable, filter: DeliveryFilter) {
     ${reason ? db`and last_reason = ${reason}` : db``}`;
 }
 
+function isInPage(db: Queryable, { since, until }: DeliveryFilter, { after }: Page): Fragment {
+  return db`
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}
+    ${after ? db`and id < ${after}` : db``}`;
+}
+
 /** The tables `history` and `history_end`: the matching rows, and the id down to which they are complete. */
 function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
-  const { subscriptionIds, crowd, eventId, state, reason, since, until } = filter;
+  const { subscriptionIds, crowd, eventId, state, reason } = filter;
   if (state === "waiting") {
     return db`history as (${selectFinished(db)} where false), history_end as (select id from history)`;
   }
@@ -113,24 +112,19 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
   // An index holds an organization's dead letters and cancelled deliveries. Its others are read and checked.
   const isIndexed = crowd?.organizationId && state && !isDelivered && !reason;
   const everyone = isIndexed ? db`organization_id = ${crowd.organizationId}` : db`true`;
-  // The index of all deliveries of a subscription has spans. Those of some of its deliveries have ids.
-  const hasSpans = owners && (isDelivered || !state) && !reason;
-  const range = { since, until, below: page.after };
-  const narrowing = db`
-    ${isDelivered ? db`` : isFinishedAs(db, reason ? null : state)}
-    ${reason ? db`and last_reason = ${reason}` : db``}
-    ${hasSpans ? isInSpans(db, range) : isInRange(db, range)}`;
-  const ofOwner = db`
-    (${selectFinished(db)} where subscription_id = s.owner ${narrowing}
-      ${hasSpans ? db`order by span_of(id) desc fetch first (${scanned}) rows with ties` : db`order by id desc limit ${scanned}`})`;
-  const all = eventId
-    ? db`select * from (${selectFinished(db)} where ${isOfEvent(db, eventId)} offset 0) e where true`
-    : db`${selectFinished(db)} where ${everyone}`;
+  const scan = (condition: Fragment) => db`
+    (${selectFinished(db)}
+      where ${condition}
+        ${isDelivered ? db`` : isFinishedAs(db, reason ? null : state)}
+        ${reason ? db`and last_reason = ${reason}` : db``}
+        ${isInPage(db, filter, page)}
+      order by id desc
+      limit ${scanned})`;
   const scans = owners
     ? db`
       select f.* from unnest(${owners}::uuid[]) as s (owner)
-       cross join lateral ${ofOwner} f`
-    : db`${all} ${narrowing} order by id desc limit ${scanned}`;
+       cross join lateral ${scan(db`subscription_id = s.owner`)} f`
+    : scan(eventId ? db`event_id = ${eventId}` : everyone);
   return db`
     history_scan as materialized (${scans}),
     history as (select * from history_scan where true ${residue(db, filter)}),
@@ -139,20 +133,20 @@ function searchHistory(db: Queryable, filter: DeliveryFilter, page: Page): Fragm
       select min(id::text collate "C")::uuid as id
         from history_scan
        ${owners ? db`group by subscription_id` : db``}
-      having count(*) >= ${scanned}
+      having count(*) = ${scanned}
     )`;
 }
 
 /** The tables `queue` and `queue_end`, in the same way. */
 function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragment {
-  const { subscriptionIds, eventId, state, since, until } = filter;
+  const { subscriptionIds, eventId, state } = filter;
   if (state && state !== "waiting") {
     return db`queue as (${selectWaiting(db)} where false), queue_end as (select id from queue)`;
   }
   const fits = residue(db, filter);
-  const inPage = isInRange(db, { since, until, below: page.after });
+  const inPage = isInPage(db, filter, page);
   if (eventId) {
-    const queue = db`${selectWaiting(db)} where ${isOfEvent(db, eventId)} ${inPage} offset 0`;
+    const queue = db`${waitingOfEvent(db, eventId, inPage)}`;
     return db`
       queue as (select * from (${queue}) q where true ${fits}), queue_end as (select id from queue where false)`;
   }
@@ -190,6 +184,19 @@ function searchQueue(db: Queryable, filter: DeliveryFilter, page: Page): Fragmen
       select * from own where (select yes from own_is_all) ${fits} ${inPage}
     ),
     queue_end as (select id from (${end}) e where not (select yes from own_is_all))`;
+}
+
+/** A delivery that was created with its event has an id of its millisecond. An index holds those of later creation. */
+function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Fragment {
+  const ms = eventId.slice(0, 13);
+  return db`
+    (${selectWaiting(db)}
+      where id between ${`${ms}-0000-0000-000000000000`} and ${`${ms}-ffff-ffff-ffffffffffff`}
+        and event_id = ${eventId} ${inPage})
+    union all
+    (${selectWaiting(db)}
+      where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6)
+        and event_id = ${eventId} ${inPage})`;
 }
 
 /** Spells the state out, so that the planner sees which partial index applies. */

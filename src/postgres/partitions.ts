@@ -4,9 +4,8 @@ import type { Database, Queryable } from "./database.ts";
 const HISTORY = ["finished_deliveries", "attempts", "events", "activity_minutes", "activity_hours"];
 
 /**
- * Creates the partitions for the time around `now`, and moves strays into their partitions. Then drops indexes that an earlier
- * release needed, if all partitions are younger. Throws if a lock is not free soon (see `isInUse`). After `signal` aborts, the
- * next turn does the rest.
+ * Creates the partitions for the time around `now`, and moves strays into their partitions. Throws if a lock is not free soon
+ * (see `isInUse`). After `signal` aborts, the next turn does the rest.
  */
 export async function createPartitions(
   db: Database,
@@ -20,7 +19,6 @@ export async function createPartitions(
     await turn(db, (tx) => tx`select create_partitions(${table}, ${now})`);
     await untilNone(db, move, signal);
   }
-  if (!signal?.aborted) await turn(db, (tx) => tx`select drop_replaced_indexes()`);
 }
 
 /** Drops history older than the retention. Returns the number of partitions. Throws and stops as `createPartitions` does. */

@@ -41,15 +41,14 @@ export async function listRecentAttempts(
   const successes = (from: Fragment, count: Fragment) => db`
     select id, success_id, success_http_status, success_duration_ms
       from (
-        select *, span_of(id) as span
+        select *
           from finished_deliveries
-         where subscription_id = s.id and id >= ${from} and span_of(id) >= span_of(${from})
-         order by span desc
-         fetch first (${SEARCHED_MAX}) rows with ties
+         where subscription_id = s.id and id >= ${from}
+         order by id desc
+         limit ${SEARCHED_MAX}
       ) newest
      where state = 'delivered'
-     order by span desc
-     fetch first (${count}) rows with ties`;
+     limit ${count}`;
   return db<RecentAttempt[]>`
     with owned as materialized (${ownedBy(db, owner)}),
     failed as materialized (${newestOfAll(db, failures, limit)}),
@@ -103,7 +102,7 @@ function newestOfAll(
        select owner as id from few
         where id >= (select id from oldest)
         group by owner
-       having count(*) >= ${each}
+       having count(*) = ${each}
      )
      select * from few
       where id >= (select id from oldest) and owner not in (select id from busy)

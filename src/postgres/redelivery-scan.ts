@@ -1,7 +1,6 @@
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { RedeliverableState } from "../domain/redelivery.ts";
 import type { Queryable } from "./database.ts";
-import { isInRange, isInSpans, isOfEvent } from "./deliveries.ts";
 import type { RedeliveryFilter } from "./redelivery-jobs.ts";
 
 /** A finished delivery that a job examines. */
@@ -22,19 +21,16 @@ export async function listPassed(
   filter: RedeliveryFilter & { createdAt: Date },
   place: { subscriptionId: SubscriptionId; state: RedeliverableState; after: DeliveryId | null },
 ): Promise<PassedDelivery[]> {
-  const { subscriptionId, state, after } = place;
   return db<PassedDelivery[]>`
     with passed as materialized (
       select id, event_id, finished_at, state
-        from ${finished(db, filter)}
-       where subscription_id = ${subscriptionId} ${narrowed(db, filter, state, after)}
-       order by ${hasSpans(filter, state) ? db`span_of(id)` : db`id`}
-       fetch first (${PASSED_MAX}) rows with ties
+        from finished_deliveries
+       where subscription_id = ${place.subscriptionId} ${inState(db, place.state)} ${narrowed(db, filter)}
+         ${place.after === null ? db`` : db`and id > ${place.after}`}
+       order by id
+       limit ${PASSED_MAX}
     )
-    select id, event_id as "eventId", finished_at as "finishedAt", ${fitting(db, filter, state)} as fits
-      from passed
-     order by id
-     limit ${PASSED_MAX}`;
+    select id, event_id as "eventId", finished_at as "finishedAt", ${fitting(db, filter, place.state)} as fits from passed order by id`;
 }
 
 /** Deliveries that a count reads. Each may also be looked up among the events and the marks. */
@@ -55,9 +51,8 @@ export async function countMatching(
          from unnest(${subscriptionIds}::uuid[]) as s (owner)
         cross join lateral (
           select id, event_id, finished_at, state
-            from ${finished(db, filter)}
-           where subscription_id = s.owner ${narrowed(db, filter, state)}
-          offset 0 -- Keeps the planner from a join in the order of all subscriptions.
+            from finished_deliveries
+           where subscription_id = s.owner ${inState(db, state)} ${narrowed(db, filter)}
         ) f
         limit ${COUNTED_MAX + 1})`,
   );
@@ -99,31 +94,13 @@ function inState(db: Queryable, state: RedeliverableState) {
   return db``;
 }
 
-/** True if the index of all deliveries of a subscription serves the search: see `isInSpans`. */
-function hasSpans({ reason }: RedeliveryFilter, state: RedeliverableState): boolean {
-  return state === "delivered" && !reason;
-}
-
-/** The deliveries of the event that the filter names, or all. */
-function finished(db: Queryable, { eventId }: RedeliveryFilter) {
-  return eventId
-    ? db`(select * from finished_deliveries where ${isOfEvent(db, eventId)} offset 0) f`
-    : db`finished_deliveries`;
-}
-
 /** Conditions that an index serves. */
-function narrowed(
-  db: Queryable,
-  filter: RedeliveryFilter,
-  state: RedeliverableState,
-  above: DeliveryId | null = null,
-) {
-  const { reason, since, until } = filter;
-  const within = hasSpans(filter, state) ? isInSpans : isInRange;
+function narrowed(db: Queryable, { reason, eventId, since, until }: RedeliveryFilter) {
   return db`
-    ${inState(db, state)}
     ${reason ? db`and last_reason = ${reason}` : db``}
-    ${within(db, { since, until, above })}`;
+    ${eventId ? db`and event_id = ${eventId}` : db``}
+    ${since ? db`and id >= first_id_at(${since})` : db``}
+    ${until ? db`and id < first_id_at(${until})` : db``}`;
 }
 
 /** Conditions that are checked row by row. A delivery that finished after the job was created may be the job's own. */

@@ -41,7 +41,6 @@ const RIGHTS: Record<string, string> = {
 
 const FUNCTIONS = [
   "create_partitions",
-  "drop_replaced_indexes",
   "drop_expired_partitions",
   "detach_expired_partition",
   "permit_export",
@@ -58,7 +57,6 @@ const FUNCTIONS = [
   "partition_width",
   "first_id_at",
   "moment_of",
-  "span_of",
 ];
 
 /** Grants the service's role exactly its rights, and revokes others. Other objects in the schema are not changed. */

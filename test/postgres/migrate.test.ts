@@ -3,7 +3,6 @@ import { readdir, readFile } from "node:fs/promises";
 import { after, test } from "node:test";
 import { timeOrderedId } from "../../src/domain/ids.ts";
 import { connect, type Database } from "../../src/postgres/database.ts";
-import { listDeliveries } from "../../src/postgres/delivery-search.ts";
 import { claimExport } from "../../src/postgres/history-exports.ts";
 import { lockSchema, migrate, writeRetention } from "../../src/postgres/migrate.ts";
 import { lockArrival, lockMove } from "../../src/postgres/moves/guards.ts";
@@ -148,55 +147,4 @@ test("a migration whose tables stay in use fails with one line, and earlier migr
   });
   const rest = await migrate(db);
   assert.ok(rest.length > 0 && !rest.includes("0003_retention.sql"));
-});
-
-/** Partitions of finished deliveries that lack the indexes of partitions that are made today. */
-async function listOlder(db: Database): Promise<string[]> {
-  const rows = await db<{ name: string }[]>`
-    select inhrelid::regclass::text as name from pg_inherits
-     where inhparent = 'finished_deliveries'::regclass and not has_new_indexes(inhrelid)`;
-  return rows.map(({ name }) => name);
-}
-
-/** The replaced indexes that are still there, and whether queries use spans. */
-async function describeIndexes(db: Database) {
-  const [row] = await db<[{ replaced: string; spans: boolean }]>`
-    select (select count(*) from pg_class
-             where relname in ('finished_deliveries_of_event', 'finished_deliveries_of_subscription')
-               and relnamespace = current_schema()::regnamespace) as replaced,
-           pg_typeof(span_of(gen_random_uuid())) = 'bytea'::regtype as spans`;
-  return row;
-}
-
-test("the replaced indexes go when the last partition without the new ones has gone", async () => {
-  const db = await anEarlierSchema("indexed");
-  const later = new Date(now.getTime() + 10 * DAY_MS);
-  await migrate(db);
-  for (const at of [now, later]) await createPartitions(db, at);
-  const ids = [now, later].map((at) => ({ at, id: timeOrderedId(at) }));
-  for (const { at, id } of ids)
-    await db`
-      insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts)
-      values (${id}, ${id}, ${id}, ${id}, ${at}, ${at}, 'cancelled', 0),
-             (${timeOrderedId(later)}, ${id}, ${id}, ${id}, ${at}, ${at}, 'cancelled', 0)`;
-  const countsOf = async (id: string) => {
-    const filters = [{ eventId: id }, { subscriptionIds: [id] }];
-    const page = { after: null, limit: 10 };
-    return Promise.all(
-      filters.map(async (filter) => (await listDeliveries(db, filter, page)).length),
-    );
-  };
-
-  const older = (await listOlder(db)).filter((name) => name !== "finished_deliveries_default");
-  assert.ok(older.length > 0);
-  for (const { id } of ids) assert.deepEqual(await countsOf(id), [2, 2]);
-  for (const name of older) {
-    assert.deepEqual(await describeIndexes(db), { replaced: "2", spans: false }, name);
-    await db`drop table ${db(name)}`;
-    await createPartitions(db, later);
-  }
-  assert.deepEqual(await describeIndexes(db), { replaced: "0", spans: true });
-  assert.deepEqual(await listOlder(db), []);
-  assert.deepEqual(await countsOf(ids[0]?.id ?? ""), [0, 0]);
-  assert.deepEqual(await countsOf(ids[1]?.id ?? ""), [2, 2]);
 });

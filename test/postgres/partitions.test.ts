@@ -180,13 +180,8 @@ test("an expired event that a running transaction redelivers is kept", async () 
   await dropExpiredPartitions(db, today);
 });
 
-test("the check before dropping a day's events does not read a long queue or history", async () => {
+test("the check before dropping a day's events does not read a long queue", async () => {
   await aDay(45);
-  await owner`
-    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts)
-    select id, id, id, id, ${today}, ${today}, 'cancelled', 0
-      from (select overlay(gen_random_uuid()::text placing left(first_id_at(${today})::text, 13) from 1)::uuid as id
-              from generate_series(1, 2000)) as young`;
   await owner`
     insert into waiting_deliveries (id, event_id, subscription_id, organization_id, created_at, due_at)
     select id, id, id, id, ${today}, ${today}
@@ -198,12 +193,11 @@ test("the check before dropping a day's events does not read a long queue or his
       select drop_expired_partitions('events', ${today}) as dropped`;
     assert.equal(dropped, 1);
     const [row] = await tx<[{ read: number }]>`
-      select sum(seq_tup_read + idx_tup_fetch)::int as read
-        from pg_stat_xact_user_tables where relname ~ '^(waiting|finished)_deliveries'`;
+      select (seq_tup_read + idx_tup_fetch)::int as read
+        from pg_stat_xact_user_tables where relname = 'waiting_deliveries'`;
     return row.read;
   });
   assert.ok(read < 10, `${read} deliveries were read`);
-  await owner`delete from finished_deliveries`;
   await db`delete from waiting_deliveries`;
   await dropExpiredPartitions(db, today);
 });

@@ -130,8 +130,7 @@ async function finish(
   await db`
     insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts,
                                      last_reason, success_id, success_http_status, success_duration_ms)
-    select (ms || substr(gen_random_uuid()::text, 14))::uuid, (ms || substr(gen_random_uuid()::text, 14))::uuid,
-           ${id}, ${organizationId}, at, at,
+    select (ms || substr(gen_random_uuid()::text, 14))::uuid, gen_random_uuid(), ${id}, ${organizationId}, at, at,
            ${state}, 1, ${reason}, case when ${success}::int is not null then gen_random_uuid() end, ${success}, ${success}
       from generate_series(1, ${count}::int) as n
      cross join lateral (select timestamptz '2026-02-01' + n * ${everyMs}::int * interval '1 ms' as at) as t
@@ -150,10 +149,9 @@ test("in a long history a search reads a bounded number of rows for each page, a
     ["cancelled ones of an organization", { ...ofLarge, state: "cancelled" }, 0, 200],
     ["dead letters of a reason", { state: "dead_lettered", reason: "timeout" }, RARE, 6_000],
     ["a type that nothing has", { eventType: "order.created" }, 0, 7_000],
-    ["a type of an organization", { ...ofLarge, eventType: "order.created" }, 0, 9_000],
+    ["a type of an organization", { ...ofLarge, eventType: "order.created" }, 0, 8_000],
     ["a reason that nothing in the queue has", { reason: "tls_error" }, 0, 7_000],
     ["delivered ones of a few", { ...ofSmall, state: "delivered" }, RARE, 200],
-    ["all of a few", ofSmall, FEW + 1 + RARE, 2_000],
   ];
   for (const [what, filter, count, readMax] of cases) {
     const { found, most, isAll } = await allPages(filter, 200);
@@ -161,53 +159,6 @@ test("in a long history a search reads a bounded number of rows for each page, a
     assert.equal(new Set(found.map(({ id }) => id)).size, count, what);
     assert.ok(most <= readMax, `${what}: ${most} rows were read for a page`);
   }
-});
-
-test("in a long history an event's deliveries are found without reading others, its redelivery, too", async () => {
-  const [made] = await db<[{ event_id: EventId }]>`
-    select event_id from finished_deliveries
-     where subscription_id = ${large.id} and state = 'delivered'
-     order by id desc offset ${HISTORY / 2} limit 1`;
-  const eventId = made.event_id;
-  await db`
-    insert into finished_deliveries (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts)
-    select first_id_at(at), ${eventId}, ${large.id}, ${large.organizationId}, at, at, 'cancelled', 0
-      from (select timestamptz '2026-02-03' as at) later`;
-
-  const { found, most } = await allPages({ eventId });
-  assert.deepEqual(
-    found.map(({ state }) => state),
-    ["cancelled", "delivered"],
-  );
-  assert.ok(most <= 10, `${most} rows were read for a page`);
-
-  const counted = await db.begin(async (tx) => {
-    const before = await rowsRead(tx);
-    const none = { eventType: null, since: null, until: null, reason: null, deliveryState: null };
-    const owner = { organizationId: large.organizationId, subscriptionId: large.id };
-    const { count } = await countMatching(
-      tx,
-      { ...none, ...owner, eventId, createdAt: new Date("2027-01-01") },
-      { subscriptionIds: [large.id], states: ["cancelled", "delivered"] },
-    );
-    return { count, read: (await rowsRead(tx)) - before };
-  });
-  assert.equal(counted.count, 2);
-  assert.ok(counted.read <= 10, `${counted.read} rows were read to count`);
-});
-
-test("release 1.0.0, which searches by the event alone, reads few rows of a long history", async () => {
-  await ownerOf(db)`vacuum finished_deliveries`;
-  const read = await db.begin(async (tx) => {
-    const before = await rowsRead(tx);
-    await tx`
-      select id from finished_deliveries
-       where event_id = (select event_id from finished_deliveries order by id limit 1)
-       order by id desc
-       limit 5000`;
-    return (await rowsRead(tx)) - before;
-  });
-  assert.ok(read <= HISTORY / 4, `${read} rows were read`);
 });
 
 test("the count of a redelivery reads a bounded number of rows, and reports if there are more", async () => {

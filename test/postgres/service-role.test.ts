@@ -136,7 +136,6 @@ test("the service may call only the owner's functions for partitions and for era
     "detach_expired_partition",
     "drop_expired_partitions",
     "drop_exported_partition",
-    "drop_replaced_indexes",
     "drop_rolled_up_minutes",
     "erase_payload",
     "first_id_at",
@@ -146,7 +145,6 @@ test("the service may call only the owner's functions for partitions and for era
     "partition_width",
     "permit_export",
     "retention",
-    "span_of",
   ]);
   await db`select create_partitions('events', ${now})`;
   await db`select move_strays('events')`;
