@@ -15,15 +15,6 @@ interface Context {
 /** Tables of a few rows, which no request writes. */
 const SMALL = new Set(["settings", "schema_migrations", "event_types"]);
 
-/** Tables without rows of their own. ON ONLY, an index of one reads none: partitions get it that are made later. */
-const PARTITIONED = new Set([
-  "events",
-  "finished_deliveries",
-  "attempts",
-  "activity_minutes",
-  "activity_hours",
-]);
-
 /** The one use of DO: an owner's function gets its search path. */
 const SETS_PATHS =
   /^\s*begin\s+(execute format\('alter function \w+ set search_path = %I, pg_temp', current_schema\(\)\);\s*)+end\s*$/;
@@ -65,9 +56,7 @@ const JUDGES: Record<string, (node: Node, context: Context) => string[]> = {
       : [];
   },
   IndexStmt: (node, { created }) =>
-    isOnlyOfParent(node)
-      ? []
-      : unlessCreated(node, created, "CREATE INDEX holds up writes while it reads the table"),
+    unlessCreated(node, created, "CREATE INDEX holds up writes while it reads the table"),
   AlterTableStmt: (node, context) =>
     context.created.has(nameOf(node["relation"]))
       ? []
@@ -167,11 +156,6 @@ function judgeConstraint(constraint: Node): string[] {
 
 function unlessCreated(node: Node, created: Set<string>, fault: string): string[] {
   return created.has(nameOf(node["relation"])) ? [] : [`${nameOf(node["relation"])}: ${fault}`];
-}
-
-function isOnlyOfParent(node: Node): boolean {
-  const relation = node["relation"] as Node;
-  return relation["inh"] !== true && PARTITIONED.has(nameOf(relation));
 }
 
 function unlessFew(node: Node, created: Set<string>): string[] {
