@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import type { FastifySchemaCompiler } from "fastify";
 import { PAGE_LIMIT, type PageRequest } from "../domain/page.ts";
+import { textOrNull } from "./nullable-schema.ts";
 
 /** The query of every paged list. */
 export const PageQuery = Type.Object({
@@ -23,10 +24,7 @@ export function pageOf<Item extends TSchema>(item: Item, title: string, descript
   return Type.Object(
     {
       items: Type.Array(item, { description: "At most `limit` items." }),
-      next_cursor: Type.Unsafe<string | null>({
-        type: ["string", "null"],
-        description: "The cursor of the next page; null on the last page.",
-      }),
+      next_cursor: textOrNull("The cursor of the next page; null on the last page."),
     },
     { title, description },
   );

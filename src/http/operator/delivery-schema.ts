@@ -1,18 +1,14 @@
 import { Type } from "typebox";
 import { DELIVERY_STATES } from "../../domain/delivery.ts";
+import { textOrNull } from "../nullable-schema.ts";
 import { pageOfShards, PageQuery } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
 
 const State = Type.String({ enum: [...DELIVERY_STATES] });
-const NullableReason = Type.Unsafe<string | null>({
-  type: ["string", "null"],
-  description:
-    "`http_<status>`, `timeout` and so on, as in the failures audit; null if none failed.",
-});
-
-const nullableId = (description: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], description });
+const NullableReason = textOrNull(
+  "`http_<status>`, `timeout` and so on, as in the failures audit; null if none failed.",
+);
 
 const DELIVERY = {
   id: Type.String({ description: "`dlv_<uuid>`" }),
@@ -22,13 +18,11 @@ const DELIVERY = {
   organization_id: Type.String({ description: "`org_<uuid>`" }),
   organization: OrganizationLabel,
   host: Type.String({ description: "The host of the receiver's URL." }),
-  request_id: Type.Unsafe<string | null>({
-    type: ["string", "null"],
-    description:
-      "The id of the request that published the event; null if the SQL function published it.",
-  }),
-  redelivery_of: nullableId("The delivery that this one repeats, `dlv_<uuid>`."),
-  redelivered_as: nullableId("The latest delivery that repeats this one, `dlv_<uuid>`."),
+  request_id: textOrNull(
+    "The id of the request that published the event; null if the SQL function published it.",
+  ),
+  redelivery_of: textOrNull("The delivery that this one repeats, `dlv_<uuid>`."),
+  redelivered_as: textOrNull("The latest delivery that repeats this one, `dlv_<uuid>`."),
   state: State,
   attempts: Type.Integer({ description: "The number of attempts." }),
   reason: NullableReason,

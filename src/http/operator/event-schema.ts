@@ -5,10 +5,10 @@ import {
   DATA_DEPTH_MAX,
   EVENTS_OF_REQUEST_MAX,
 } from "../../domain/event-request.ts";
+import { textOrNull } from "../nullable-schema.ts";
 import { pageOfShards } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
-import { nullable } from "./latency-schema.ts";
 
 const EVENT = {
   organization: Type.String({ description: "The event's organization: `org_<uuid>` or a slug." }),
@@ -129,7 +129,7 @@ export const EventDetail = Type.Object(
     type: Type.String(),
     occurred_at: Timestamp,
     published_at: Timestamp,
-    request_id: nullable(Type.String({ description: "The request that published it." })),
+    request_id: textOrNull("The request that published it."),
     data: Type.Optional(Type.Object({}, { additionalProperties: true })),
     deliveries: Type.Array(Delivery, { description: "Newest first, redeliveries included." }),
   },

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { textOrNull } from "../nullable-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
-import { Latency, nullable, SuccessShare, Waiting } from "./latency-schema.ts";
+import { Latency, SuccessShare, Waiting } from "./latency-schema.ts";
 
 export const Health = Type.Object(
   {
@@ -11,7 +12,7 @@ export const Health = Type.Object(
         {
           at: Timestamp,
           http_status: Type.Integer({ description: "0 if the receiver returned none." }),
-          reason: nullable(Type.String({ description: "Null for a success." })),
+          reason: textOrNull("Null for a success."),
           duration_ms: Type.Integer(),
         },
         { title: "RecentAttempt", description: "A summary of an attempt." },

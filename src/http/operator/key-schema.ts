@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { LABEL, LABEL_MAX, LABEL_RULE } from "../../domain/key-label.ts";
 import { RESERVED_SCOPES, SCOPES } from "../../domain/scope.ts";
+import { nullable } from "../nullable-schema.ts";
 import { PageQuery, pageOfShards } from "../page-schema.ts";
 import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
 import { OrganizationFilter, OrganizationLabel } from "./organization-schema.ts";
@@ -14,7 +15,7 @@ const KEY = {
   }),
   organization_id: Type.String({ description: "`org_<uuid>`" }),
   scopes: Type.Array(Type.String(), { description: "Always contains `identity:read`." }),
-  label: Type.Unsafe<string | null>({ type: ["string", "null"] }),
+  label: nullable(Type.String()),
   created_at: Timestamp,
 };
 
@@ -75,12 +76,13 @@ export const KeyRequest = Type.Object(
       }),
     ),
     label: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ["string", "null"],
-        maxLength: LABEL_MAX,
-        pattern: LABEL.source,
-        description: `A name for operators: ${LABEL_RULE}.`,
-      }),
+      nullable(
+        Type.String({
+          maxLength: LABEL_MAX,
+          pattern: LABEL.source,
+          description: `A name for operators: ${LABEL_RULE}.`,
+        }),
+      ),
     ),
   },
   {

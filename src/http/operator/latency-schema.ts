@@ -1,10 +1,5 @@
-import { type TSchema, Type } from "typebox";
-
-/** Allows null besides the schema. */
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  const { type, ...rest } = schema as Schema & { type: string };
-  return Type.Unsafe<Type.Static<Schema> | null>({ ...rest, type: [type, "null"] });
-}
+import { Type } from "typebox";
+import { nullable } from "../nullable-schema.ts";
 
 export const Latency = Type.Object(
   { p50: nullable(Type.Integer()), p99: nullable(Type.Integer()) },

@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { SERVICE_STATUSES } from "../../domain/overview.ts";
+import { nullable } from "../nullable-schema.ts";
 import { Timestamp } from "../timestamp-schema.ts";
-import { Latency, nullable, SuccessShare, Waiting } from "./latency-schema.ts";
+import { Latency, SuccessShare, Waiting } from "./latency-schema.ts";
 import { OrganizationLabel } from "./organization-schema.ts";
 import { Process } from "./process-schema.ts";
 

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { PROCESS_ROLES, PROCESS_STATES } from "../../domain/process.ts";
-import { nullable } from "./latency-schema.ts";
-import { NullableTimestamp, Timestamp } from "../timestamp-schema.ts";
+import { nullable } from "../nullable-schema.ts";
+import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 import { UnavailableShards } from "../page-schema.ts";
 
 export const Process = Type.Object(
@@ -25,10 +25,9 @@ export const Process = Type.Object(
           "The maximum of attempts at once (`DISPATCH_CONCURRENCY`); null if the process delivers nothing, or if its release does not report it.",
       }),
     ),
-    last_recorded_at: {
-      ...NullableTimestamp,
-      description: "When it last recorded an outcome; null if it has recorded none.",
-    } as typeof NullableTimestamp,
+    last_recorded_at: timestampOrNull(
+      "When it last recorded an outcome; null if it has recorded none.",
+    ),
     organizations: Type.Array(
       Type.Object(
         { slug: Type.String(), slots: Type.Integer() },

@@ -5,12 +5,10 @@ import {
   REDELIVERY_STATES,
   REQUESTED_STATES,
 } from "../../domain/redelivery.ts";
+import { textOrNull } from "../nullable-schema.ts";
 import { pageOfShards } from "../page-schema.ts";
 import { Timestamp, timestampOrNull } from "../timestamp-schema.ts";
 import { Delivery } from "./delivery-schema.ts";
-
-const nullable = (description: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], description });
 
 const State = Type.String({ enum: [...REDELIVERY_STATES] });
 const Count = (description: string) => Type.Integer({ description });
@@ -22,16 +20,16 @@ export const Redelivery = Type.Object(
     filter: Type.Object(
       {
         organization: Type.String({ description: "`org_<uuid>`" }),
-        subscription: nullable("`wh_<uuid>`"),
-        state: nullable("Null: dead-lettered and cancelled deliveries."),
-        reason: nullable("The reason of the last failed attempt."),
-        event: nullable("`evt_<uuid>` or an event type."),
+        subscription: textOrNull("`wh_<uuid>`"),
+        state: textOrNull("Null: dead-lettered and cancelled deliveries."),
+        reason: textOrNull("The reason of the last failed attempt."),
+        event: textOrNull("`evt_<uuid>` or an event type."),
         since: timestampOrNull("Created at or after."),
         until: timestampOrNull("Created before."),
       },
       { title: "RedeliveryFilter", description: "The filter that selects the deliveries." },
     ),
-    to: nullable("The target, `wh_<uuid>`; null: each delivery's own subscription."),
+    to: textOrNull("The target, `wh_<uuid>`; null: each delivery's own subscription."),
     rate_per_second: Type.Integer(),
     total: Count(
       "The number of matches counted at the creation. It grows while the job finds more, and is exact at the end.",

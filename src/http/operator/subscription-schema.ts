@@ -1,15 +1,17 @@
 import { Type } from "typebox";
 import { CEILING_MAX } from "../../domain/ceiling.ts";
+import { nullable } from "../nullable-schema.ts";
 import { pageOfShards } from "../page-schema.ts";
 import { Subscriptions } from "../subscription-schema.ts";
 import { OrganizationLabel } from "./organization-schema.ts";
 
-const Ceiling = Type.Unsafe<number | null>({
-  type: ["integer", "null"],
-  minimum: 1,
-  maximum: CEILING_MAX,
-  description: `Attempts per second, from 1 to ${CEILING_MAX}; null for no ceiling.`,
-});
+const Ceiling = nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: CEILING_MAX,
+    description: `Attempts per second, from 1 to ${CEILING_MAX}; null for no ceiling.`,
+  }),
+);
 
 export const OperatedSubscription = Type.Object(
   { ...Subscriptions.items.properties, organization: OrganizationLabel, max_per_second: Ceiling },
