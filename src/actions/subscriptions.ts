@@ -32,7 +32,7 @@ export async function createSubscription(
   { db: ofAll, clock, ring, checkDestination, rules }: Dependencies,
   organizationId: OrganizationId,
   { url, events }: { url: string; events: string[] },
-  keep?: (tx: Queryable, created: NewSubscription) => Promise<void>,
+  keep?: (tx: Queryable, id: SubscriptionId, created: NewSubscription) => Promise<void>,
 ): Promise<NewSubscription> {
   const db = ofAll.of(organizationId);
   requireFewEvents(events);
@@ -61,7 +61,7 @@ export async function createSubscription(
     autoDisabledAt: null,
   };
   await db.begin(async (tx) => {
-    await keep?.(tx, { ...subscription, secret });
+    await keep?.(tx, id, { ...subscription, secret });
     if (!(await lockOrganization(tx, organizationId))) throw unauthenticated(); // It was closed just now.
     await requireRoom(tx, organizationId, rules.maxSubscriptions);
     const sealedSecret = seal(ring, id, secret);

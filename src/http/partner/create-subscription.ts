@@ -1,4 +1,3 @@
-import { answerOnce } from "../../actions/kept-answers.ts";
 import type { Shards } from "../../actions/shards.ts";
 import {
   createSubscription,
@@ -11,14 +10,7 @@ import { NewSubscription, subscriptionRequest } from "../subscription-schema.ts"
 import { partnerProblems } from "./operation.ts";
 import { callerOf, depsOf } from "./caller.ts";
 import { judgeSubscription, requireSubscriptionBody } from "./subscription-body.ts";
-import {
-  KeyHeader,
-  keyedRequestOf,
-  REPLAYED_HEADER,
-  requireGoodKey,
-  sendAnswer,
-  serialize,
-} from "./idempotency.ts";
+import { answerKeyed, KeyHeader, REPLAYED_HEADER, requireGoodKey } from "./idempotency.ts";
 
 export function createSubscriptionRoute(app: App, { settings }: Shards): void {
   app.post(
@@ -52,23 +44,11 @@ export function createSubscriptionRoute(app: App, { settings }: Shards): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      const deps = depsOf(request);
-      const keyed = keyedRequestOf(request, "createSubscription");
-      reply.code(201);
-      if (!keyed) return view(await createSubscription(deps, organizationId, request.body));
-
-      const bodyOf = (created: Created) => serialize(reply, view(created));
-      const answer = await answerOnce(deps, keyed, async (keep) => {
-        const created = await createSubscription(deps, organizationId, request.body, (tx, one) =>
-          keep(tx, one.id, bodyOf(one)),
-        );
-        return bodyOf(created);
+      return answerKeyed(request, reply.code(201), {
+        route: "createSubscription",
+        view: (created: Created) => ({ ...viewSubscription(created), secret: created.secret }),
+        work: (keep) => createSubscription(depsOf(request), organizationId, request.body, keep),
       });
-      return sendAnswer(reply, answer);
     },
   );
-}
-
-function view(created: Created) {
-  return { ...viewSubscription(created), secret: created.secret };
 }

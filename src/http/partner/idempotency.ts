@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
 import { Type } from "typebox";
-import type { Answer, KeyedRequest } from "../../actions/kept-answers.ts";
+import { answerOnce, type KeyedRequest } from "../../actions/kept-answers.ts";
 import { type Fault, invalidRequest } from "../../domain/errors.ts";
 import {
   IDEMPOTENCY_KEY_RULE,
   isIdempotencyKey,
   type KeyedRoute,
 } from "../../domain/idempotency-key.ts";
+import type { SubscriptionId } from "../../domain/ids.ts";
+import type { Queryable } from "../../postgres/database.ts";
 import { faultsOf, type Violation } from "../faults.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, depsOf } from "./caller.ts";
 
 const NAME = "idempotency-key";
 
@@ -55,8 +57,39 @@ function judgeByRoute(request: FastifyRequest): Fault[] {
   return isValid?.(request.body) === false ? faultsOf((isValid.errors ?? []) as Violation[]) : [];
 }
 
+/** Keeps the answer about what is being made, in the transaction that makes it. */
+type Keep<Made> = (tx: Queryable, subscriptionId: SubscriptionId, made: Made) => Promise<void>;
+
+/**
+ * Does the work of a request, and answers with the view of what it made. With a key, only the first of equal requests does the
+ * work, which keeps the answer for the others.
+ */
+export async function answerKeyed<Made, View extends object>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    route,
+    view,
+    work,
+  }: {
+    route: KeyedRoute;
+    view: (made: Made) => View;
+    work: (keep?: Keep<Made>) => Promise<Made>;
+  },
+): Promise<View | FastifyReply> {
+  const keyed = keyedRequestOf(request, route);
+  if (!keyed) return view(await work());
+  // According to the schema of the reply's status.
+  const bodyOf = (made: Made) => reply.serialize(view(made)) as string;
+  const { body, isReplayed } = await answerOnce(depsOf(request), keyed, async (keep) =>
+    bodyOf(await work((tx, subscriptionId, made) => keep(tx, subscriptionId, bodyOf(made)))),
+  );
+  if (isReplayed) void reply.header("idempotent-replayed", "true");
+  return reply.type("application/json; charset=utf-8").send(Buffer.from(body));
+}
+
 /** Returns the request with its key. Null without a key. The hash covers the path's parameters and the body. */
-export function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): KeyedRequest | null {
+function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): KeyedRequest | null {
   const key = request.headers[NAME];
   if (key === undefined) return null;
   const asked = JSON.stringify([request.params, request.body]);
@@ -66,15 +99,4 @@ export function keyedRequestOf(request: FastifyRequest, route: KeyedRoute): Keye
     key: String(key),
     hash: createHash("sha256").update(asked).digest(),
   };
-}
-
-/** Sends an answer with the status of `reply`. */
-export function sendAnswer(reply: FastifyReply, { body, isReplayed }: Answer): FastifyReply {
-  if (isReplayed) void reply.header("idempotent-replayed", "true");
-  return reply.type("application/json; charset=utf-8").send(Buffer.from(body));
-}
-
-/** Returns the body as text, according to the schema of the reply's status. */
-export function serialize(reply: FastifyReply, answer: object): string {
-  return reply.serialize(answer) as string;
 }

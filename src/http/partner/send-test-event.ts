@@ -1,5 +1,4 @@
 import { Type } from "typebox";
-import { answerOnce } from "../../actions/kept-answers.ts";
 import { sendTestEvent } from "../../actions/test-events.ts";
 import { type EventId, parseId, publicId } from "../../domain/ids.ts";
 import type { App } from "../app.ts";
@@ -8,14 +7,7 @@ import { SubscriptionParams } from "../subscription-schema.ts";
 import { notePublished } from "../published-log.ts";
 import { partnerProblems } from "./operation.ts";
 import { callerOf, depsOf } from "./caller.ts";
-import {
-  KeyHeader,
-  keyedRequestOf,
-  REPLAYED_HEADER,
-  requireGoodKey,
-  sendAnswer,
-  serialize,
-} from "./idempotency.ts";
+import { answerKeyed, KeyHeader, REPLAYED_HEADER, requireGoodKey } from "./idempotency.ts";
 
 const Proof = Type.Object(
   { secret: Type.String({ description: "The signing secret of the subscription." }) },
@@ -71,28 +63,17 @@ export function sendTestEventRoute(app: App): void {
     },
     async (request, reply) => {
       const { organizationId } = callerOf(request);
-      const deps = depsOf(request);
       const { secret } = request.body;
       const call = { id: parseId("wh", request.params.id), secret, requestId: request.id };
-      const keyed = keyedRequestOf(request, "sendTestEvent");
-      const tell = (eventId: EventId) => {
-        notePublished(request, [publicId("evt", eventId)]);
-        return eventId;
-      };
-      if (!keyed) return view(tell(await sendTestEvent(deps, organizationId, call)));
-
-      const bodyOf = (eventId: EventId) => serialize(reply.code(200), view(eventId));
-      const answer = await answerOnce(deps, keyed, async (keep) => {
-        const eventId = await sendTestEvent(deps, organizationId, call, (tx, to, event) =>
-          keep(tx, to, bodyOf(event)),
-        );
-        return bodyOf(tell(eventId));
+      return answerKeyed(request, reply.code(200), {
+        route: "sendTestEvent",
+        view: (eventId: EventId) => ({ event_id: publicId("evt", eventId), enqueued: true }),
+        work: async (keep) => {
+          const eventId = await sendTestEvent(depsOf(request), organizationId, call, keep);
+          notePublished(request, [publicId("evt", eventId)]);
+          return eventId;
+        },
       });
-      return sendAnswer(reply, answer);
     },
   );
-}
-
-function view(eventId: EventId) {
-  return { event_id: publicId("evt", eventId), enqueued: true };
 }
