@@ -3,6 +3,8 @@ import { hashesMatch, hashSecret, NO_HASH, parseAuthorization } from "../domain/
 import { unauthenticated } from "../domain/errors.ts";
 import { allowanceAt, type Allowance, WINDOW_MS } from "../domain/rate-window.ts";
 import type { Caller } from "../domain/scope.ts";
+import { batch, type BatchOptions } from "../lib/batch.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
 import {
   admitKeys,
   insertWindows,
@@ -16,6 +18,10 @@ import type { Admitted, Dependencies } from "./dependencies.ts";
 
 /** The most keys whose last use is not yet written. Beyond it a use is not noted. */
 const KEYS_USED_MAX = 10_000;
+/** Keys whose organization is remembered. */
+const OWNERS_MAX = 10_000;
+/** All tokens that were not admitted before take turns as one organization. */
+const UNKNOWN = "";
 
 /**
  * Turns an Authorization header into a caller, and counts the request. All keys of an organization share one count, over all
@@ -43,6 +49,27 @@ export async function admit(
   const allowance = allowanceAt(place, rateLimitPerMinute, openedAt, now);
   countRequest(activity, organizationId, allowance);
   return { caller: { organizationId, slug, keyId, scopes, rateLimitPerMinute }, allowance };
+}
+
+/**
+ * Admits requests in batches, in which organizations take turns. A token's organization is remembered from its last
+ * admission. So neither many keys nor guessed ones get more turns. What is remembered decides only on the turn.
+ */
+export function createAdmitting(
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  options: BatchOptions & { patienceMs: number },
+): (presented: Presented) => Promise<Admitted | null> {
+  const owners = new BoundedCache<string, OrganizationId>(OWNERS_MAX);
+
+  async function admitBatch(presented: Presented[]): Promise<(Admitted | null)[]> {
+    const results = await admitAll({ db: db.within(options.patienceMs), clock }, presented);
+    presented.forEach(({ secretHash }, i) => {
+      const owner = results[i]?.key.organizationId;
+      if (owner && owners.get(secretHash) === undefined) owners.set(secretHash, owner);
+    });
+    return results;
+  }
+  return batch(admitBatch, options, ({ secretHash }) => owners.get(secretHash) ?? UNKNOWN);
 }
 
 /** Admits requests of any organizations, in the order in which they came. A result is null if the key is not valid. */
