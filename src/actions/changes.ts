@@ -1,10 +1,8 @@
 import type { Fault } from "../domain/errors.ts";
 import { publicId, timeOrderedId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
-import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import {
-  type Change,
-  type ChangeWay,
+  type DatedChange,
   insertChanges,
   listChanges,
   type NewChange,
@@ -12,18 +10,10 @@ import {
 import type { Dependencies } from "./dependencies.ts";
 import { somewhere } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
+import { readTime } from "./queries.ts";
 import type { Shards } from "./shards.ts";
 
-export interface ChangeView {
-  id: string;
-  at: string;
-  operator: string;
-  action: string;
-  subject: string;
-  via: ChangeWay;
-  remote: string;
-  request_id: string;
-}
+export type ChangeView = ReturnType<typeof viewChange>;
 
 /** A filter of changes, as an operator writes it. */
 export interface ChangeQuery {
@@ -49,8 +39,8 @@ export async function pageOfChanges(
   { since: from, until: to, ...query }: PageRequest & ChangeQuery,
 ): Promise<Page<ChangeView>> {
   const faults: Fault[] = [];
-  const since = readMoment("/since", from, faults);
-  const until = readMoment("/until", to, faults);
+  const since = readTime("/since", from, faults);
+  const until = readTime("/until", to, faults);
   for (const name of ["operator", "action", "subject"] as const) {
     if (/\p{Cc}/u.test(query[name] ?? "")) {
       faults.push({ pointer: `/${name}`, detail: "must not contain control characters" });
@@ -60,19 +50,12 @@ export async function pageOfChanges(
     name: "changes",
     form: new RegExp(`^${UUID}$`),
     faults,
-    positionOf: (row: Change & { at: Date }) => row.id,
+    positionOf: (row: DatedChange) => row.id,
     rows: (after, limit) => listChanges(db, { ...query, since, until }, { after, limit }),
-    view: ({ id, at, requestId, ...change }) => ({
-      ...{ id: publicId("chg", id), at: at.toISOString() },
-      ...change,
-      request_id: requestId,
-    }),
+    view: viewChange,
   });
 }
 
-function readMoment(pointer: string, text: string | undefined, faults: Fault[]): Date | null {
-  if (text === undefined) return null;
-  const moment = readTimestamp(text);
-  if (moment === null) faults.push({ pointer, detail: `must be ${TIMESTAMP_RULE}` });
-  return moment;
+function viewChange({ id, at, requestId, ...change }: DatedChange) {
+  return { id: publicId("chg", id), at: at.toISOString(), ...change, request_id: requestId };
 }

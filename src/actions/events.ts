@@ -12,26 +12,13 @@ import type { Dependencies } from "./dependencies.ts";
 import { everywhere, lacking } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
 import type { Shards } from "./shards.ts";
-import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
+import { viewDelivery } from "./views/delivery.ts";
 
 /** An event as operators and publishers see it. */
-export interface EventView {
-  id: string;
-  /** The organization's slug. */
-  organization: string;
-  type: string;
-  occurred_at: string;
-  published_at: string;
-  request_id: string | null;
-  data: object;
-  deliveries: DeliveryView[];
-}
+export type EventView = Awaited<ReturnType<typeof getEvent>>;
 
 /** Returns an event of any organization, with its newest deliveries: as many as an organization can have subscriptions. */
-export async function getEvent(
-  { db }: Pick<Dependencies, "db">,
-  id: EventId | null,
-): Promise<EventView> {
+export async function getEvent({ db }: Pick<Dependencies, "db">, id: EventId | null) {
   const found =
     id &&
     (await inSnapshot(db, async (tx) => {
@@ -54,13 +41,7 @@ export async function getEvent(
 }
 
 /** The use of an event type. */
-export interface EventTypeView {
-  type: string;
-  summary: string;
-  /** The number of active subscriptions that list it. */
-  subscriptions: number;
-  last_published_at: string | null;
-}
+export type EventTypeView = ReturnType<typeof viewEventType>;
 
 /** Returns a page of event types, ordered by name. */
 export async function pageOfEventTypes(
@@ -84,12 +65,13 @@ export async function pageOfEventTypes(
         ...sumUses(name, uses.get(name) ?? []),
       }));
     },
-    view: ({ lastPublishedAt, ...use }) => ({
-      ...use,
-      last_published_at: lastPublishedAt?.toISOString() ?? null,
-    }),
+    view: viewEventType,
   });
   return lacking(unanswered, page);
+}
+
+function viewEventType({ lastPublishedAt, ...use }: TypeUse & { summary: string }) {
+  return { ...use, last_published_at: lastPublishedAt?.toISOString() ?? null };
 }
 
 function sumUses(type: string, uses: TypeUse[]): TypeUse {

@@ -2,9 +2,8 @@ import { MINUTE_MS } from "../domain/activity.ts";
 import { after } from "../domain/clock.ts";
 import { noSuch } from "../domain/errors.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
-import type { Latency } from "../domain/latency-histogram.ts";
 import { listActivity } from "../postgres/activity.ts";
-import { type Backlog, countBacklog, findNextDueOf } from "../postgres/backlog.ts";
+import { countBacklog, findNextDueOf } from "../postgres/backlog.ts";
 import { listRecentAttempts } from "../postgres/recent-attempts.ts";
 import { findOperatedSubscription } from "../postgres/subscription-list.ts";
 import { countSubscriptions } from "../postgres/subscriptions.ts";
@@ -15,15 +14,7 @@ import { type OrganizationView, viewOrganization } from "./views/organization.ts
 import { type OperatedSubscriptionView, viewOperatedSubscription } from "./views/subscription.ts";
 
 /** The health of a subscription, or of an organization's subscriptions together. */
-export interface HealthView {
-  /** Of the last 24 hours. Null if nothing was attempted. The same holds for the latencies. */
-  success_share: number | null;
-  attempt_ms: Latency;
-  /** The last 100 attempts, oldest first. */
-  recent: { at: string; http_status: number; reason: string | null; duration_ms: number }[];
-  waiting: Backlog;
-  next_due_at: string | null;
-}
+export type HealthView = Awaited<ReturnType<typeof healthOf>>;
 
 type Owner =
   { kind: "organization"; id: OrganizationId } | { kind: "subscription"; id: SubscriptionId };
@@ -58,7 +49,7 @@ export async function getSubscriptionHealth(
   };
 }
 
-async function healthOf({ db, clock }: Deps, owner: Owner): Promise<HealthView> {
+async function healthOf({ db, clock }: Deps, owner: Owner) {
   const now = clock();
   const span = { scope: owner.id, since: after(now, -DAY_MS), until: after(now, MINUTE_MS) };
   const [points, recent, waiting, nextDue] = await Promise.all([

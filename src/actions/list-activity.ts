@@ -15,7 +15,7 @@ import { findStanding } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere, findAnywhere, lacking } from "./everywhere.ts";
 import { getOrganization } from "./organizations.ts";
-import { readChoice, readTime } from "./queries.ts";
+import { readChoice, readTime, refuseEmpty } from "./queries.ts";
 import type { Shards } from "./shards.ts";
 import { type ActivityView, viewActivity } from "./views/activity.ts";
 
@@ -76,9 +76,7 @@ function readSpan(query: ActivityQuery, now: Date, faults: Fault[]) {
 }
 
 function refuseBoth({ organization, subscription }: ActivityQuery, faults: Fault[]): void {
-  if (organization === "") {
-    faults.push({ pointer: "/organization", detail: "must name one organization" });
-  }
+  refuseEmpty(organization, faults);
   if (organization !== undefined && subscription !== undefined) {
     faults.push({ pointer: "/subscription", detail: "must not be combined with organization" });
   }

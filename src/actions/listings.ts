@@ -13,7 +13,13 @@ import { listEverKnown } from "./event-types.ts";
 import { getOrganization } from "./organizations.ts";
 import { findOwners } from "./owners.ts";
 import { readPage } from "./pages.ts";
-import { type DeliveryQuery, readBoolean, readChoice, readDeliveryQuery } from "./queries.ts";
+import {
+  type DeliveryQuery,
+  readBoolean,
+  readChoice,
+  readDeliveryQuery,
+  refuseEmpty,
+} from "./queries.ts";
 import { type ApiKeyView, viewApiKey } from "./views/api-key.ts";
 import { type DeliveryView, viewDelivery } from "./views/delivery.ts";
 import { type OrganizationView, viewOrganization } from "./views/organization.ts";
@@ -118,12 +124,6 @@ export async function pageOfDeliveries(
     },
     view: viewDelivery,
   });
-}
-
-/** An empty text is neither a name nor a filter. */
-function refuseEmpty(organization: string | undefined, faults: Fault[]): void {
-  if (organization !== "") return;
-  faults.push({ pointer: "/organization", detail: "must name one organization" });
 }
 
 /** Returns null if no organization is named. Finds closed ones, too, because their history stays. */

@@ -1,6 +1,6 @@
 import { after } from "../domain/clock.ts";
 import { type Fault, requireNoFaults } from "../domain/errors.ts";
-import { type Mark, type MarkKind, MARKS_KEPT_MS, marksOfProcesses } from "../domain/marks.ts";
+import { type Mark, MARKS_KEPT_MS, marksOfProcesses } from "../domain/marks.ts";
 import { listChanges } from "../postgres/changes.ts";
 import { listProcesses } from "../postgres/processes.ts";
 import { listDisabled } from "../postgres/subscription-list.ts";
@@ -10,11 +10,7 @@ import { mergeProcesses } from "./processes.ts";
 import { readTime } from "./queries.ts";
 import type { Shards } from "./shards.ts";
 
-export interface MarkView {
-  at: string;
-  kind: MarkKind;
-  label: string;
-}
+export type MarkView = Omit<Mark, "at"> & { at: string };
 
 /** The longest list, and the most that are read of each kind. */
 const MARKS_MAX = 200;

@@ -1,4 +1,4 @@
-import { type Fault, requireNoFaults } from "../domain/errors.ts";
+import { type Fault, rangeFaults, requireNoFaults } from "../domain/errors.ts";
 import {
   decodeCursor,
   encodeCursor,
@@ -32,12 +32,9 @@ export async function readPage<Row, Item>(
   { name, form, positionOf, rows, view, faults = [] }: PagedList<Row, Item>,
 ): Promise<Page<Item>> {
   const after = cursor === undefined ? null : decodeCursor(name, form, cursor);
-  const isLimit = Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT.max;
   requireNoFaults([
     ...faults,
-    ...(isLimit
-      ? []
-      : [{ pointer: "/limit", detail: `must be an integer from 1 to ${PAGE_LIMIT.max}` }]),
+    ...rangeFaults("/limit", limit, PAGE_LIMIT.max),
     ...(cursor !== undefined && after === null
       ? [{ pointer: "/cursor", detail: "must be the next_cursor of a page of this list" }]
       : []),

@@ -21,12 +21,7 @@ const STEP_WEIGHT = 32_768;
 const EVENT_WEIGHT = 256;
 
 /** The result for one event. */
-export interface PublishedView {
-  event_id: string;
-  /** The number of deliveries written. 0 for a duplicate. */
-  deliveries: number;
-  duplicate: boolean;
-}
+export type PublishedView = ReturnType<typeof viewPublished>;
 
 /** The dependencies of publishing. */
 export interface PublishingParts extends Pick<
@@ -122,7 +117,7 @@ function requireNone(faults: Fault[]): void {
   requireNoFaults(sorted.slice(0, EVENT_FAULTS_MAX));
 }
 
-function viewPublished({ eventId, isDuplicate, subscriptionIds }: Published): PublishedView {
+function viewPublished({ eventId, isDuplicate, subscriptionIds }: Published) {
   return {
     event_id: publicId("evt", eventId),
     deliveries: subscriptionIds.length,

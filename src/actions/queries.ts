@@ -30,8 +30,6 @@ export interface DeliveryQuery {
 
 const REASON = new RegExp(`^(?:http_\\d{3}|${FAILURE_REASONS.join("|")})$`);
 
-const TIME_WANTED = `must be ${TIMESTAMP_RULE}`;
-
 /** The parsed query. The database resolves the organization. */
 export interface ReadQuery extends Omit<DeliveryFilter, "subscriptionIds" | "crowd"> {
   subscriptionId: SubscriptionId | null;
@@ -59,22 +57,25 @@ export function readDeliveryQuery(
       parse: (type) => eventTypes.find((name) => name === type) ?? null,
       wanted: `must be the id of an event, evt_<uuid>, or a type: ${listed(eventTypes)}`,
     }),
-    state: read(faults, "/state", query.state, {
-      parse: (state) => DELIVERY_STATES.find((name) => name === state) ?? null,
-      wanted: `must be one of ${DELIVERY_STATES.join(", ")}`,
-    }),
+    state: readChoice("/state", query.state, DELIVERY_STATES, faults),
     reason: read(faults, "/reason", query.reason, {
       parse: (reason) => (REASON.test(reason) ? reason : null),
       wanted: `must be http_ and a status, or one of ${FAILURE_REASONS.join(", ")}`,
     }),
-    since: read(faults, "/since", query.since, { parse: readTimestamp, wanted: TIME_WANTED }),
-    until: read(faults, "/until", query.until, { parse: readTimestamp, wanted: TIME_WANTED }),
+    since: readTime("/since", query.since, faults),
+    until: readTime("/until", query.until, faults),
   };
   const { since, until } = filter;
   if (since !== null && until !== null && until < since) {
     faults.push({ pointer: "/until", detail: "must not be earlier than since" });
   }
   return filter;
+}
+
+/** An empty text is neither the name of an organization nor a filter. */
+export function refuseEmpty(organization: QueryText, faults: Fault[]): void {
+  if (organization !== "") return;
+  faults.push({ pointer: "/organization", detail: "must name one organization" });
 }
 
 /** Returns null if the field is absent or unreadable. */
@@ -100,7 +101,10 @@ export function readChoice<Choice extends string>(
 
 /** Returns null if the field is absent or unreadable. */
 export function readTime(pointer: string, text: QueryText, faults: Fault[]): Date | null {
-  return read(faults, pointer, text, { parse: readTimestamp, wanted: TIME_WANTED });
+  return read(faults, pointer, text, {
+    parse: readTimestamp,
+    wanted: `must be ${TIMESTAMP_RULE}`,
+  });
 }
 
 function read<Value>(

@@ -29,12 +29,7 @@ export async function redeliver(
       `The delivery is ${delivery.state}: only dead-lettered and cancelled deliveries can be redelivered.`,
     );
   }
-  if (isForeign || subscription.autoDisabledAt !== null) {
-    throw new PartnerError(
-      "subscription_inactive",
-      "The subscription is not active: choose another one.",
-    );
-  }
+  if (isForeign || subscription.autoDisabledAt !== null) throw inactive();
 
   const now = clock();
   const id = timeOrderedId(now);
@@ -63,4 +58,9 @@ export async function redeliver(
     dueAt: now,
     finishedAt: null,
   };
+}
+
+export function inactive(): PartnerError {
+  const detail = "The subscription is not active: choose another one.";
+  return new PartnerError("subscription_inactive", detail);
 }

@@ -1,4 +1,4 @@
-import { type Fault, PartnerError, requireNoFaults, noSuch } from "../domain/errors.ts";
+import { noSuch, PartnerError, rangeFaults, requireNoFaults } from "../domain/errors.ts";
 import {
   type SubscriptionId,
   parseId,
@@ -25,9 +25,9 @@ import {
 import { findSubscriptions } from "../postgres/subscriptions.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { readPage } from "./pages.ts";
+import { inactive } from "./redeliver.ts";
 import { countRedeliverable, sampleOf } from "./redelivery-preview.ts";
 import { type RedeliveryQuery, readRedeliveryFilter } from "./redelivery-filter.ts";
-import type { DeliveryView } from "./views/delivery.ts";
 import { type RedeliveryView, viewRedelivery } from "./views/redelivery.ts";
 
 type Deps = Pick<Dependencies, "db" | "clock" | "eventTypes" | "platformOrganization">;
@@ -40,21 +40,9 @@ export interface RedeliveryRequest {
 }
 
 /** The deliveries that a job would send. */
-export interface RedeliveryPreview {
-  /** The number of deliveries that match. */
-  count: number;
-  /** True if more may match than were counted. */
-  estimated: boolean;
-  /** How many of those were already sent again. A job skips them. */
-  already_redelivered: number;
-  /** The newest deliveries that match. */
-  sample: DeliveryView[];
-}
+export type RedeliveryPreview = Awaited<ReturnType<typeof previewRedelivery>>;
 
-export async function previewRedelivery(
-  deps: Deps,
-  request: RedeliveryRequest,
-): Promise<RedeliveryPreview> {
+export async function previewRedelivery(deps: Deps, request: RedeliveryRequest) {
   const { filter } = await readRequest(deps, request);
   const found = await countRedeliverable(deps.db, { ...filter, createdAt: deps.clock() });
   return { ...found, sample: await sampleOf(deps.db, filter) };
@@ -135,11 +123,7 @@ async function readRequest(
   deps: Deps,
   { filter: query, to, rate_per_second: rate = RATE.default }: RedeliveryRequest,
 ): Promise<{ filter: RedeliveryFilter; to: SubscriptionId | null }> {
-  const faults: Fault[] = [];
-  if (!Number.isInteger(rate) || rate < 1 || rate > RATE.max) {
-    const detail = `must be an integer from 1 to ${RATE.max}`;
-    faults.push({ pointer: "/rate_per_second", detail });
-  }
+  const faults = rangeFaults("/rate_per_second", rate, RATE.max);
   const resolve = await readRedeliveryFilter(deps, query, faults);
   requireNoFaults(faults);
   const filter = await resolve();
@@ -154,9 +138,6 @@ async function findTarget(
   const id = parseId("wh", to);
   const [subscription] = id === null ? [] : await findSubscriptions(db, [id]);
   if (subscription?.organizationId !== filter.organizationId) throw noSuch("subscription");
-  if (subscription.autoDisabledAt !== null) {
-    const detail = "The subscription is not active: choose another one.";
-    throw new PartnerError("subscription_inactive", detail);
-  }
+  if (subscription.autoDisabledAt !== null) throw inactive();
   return subscription.id;
 }

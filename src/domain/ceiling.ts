@@ -1,4 +1,4 @@
-import type { Fault } from "./errors.ts";
+import { type Fault, rangeFaults } from "./errors.ts";
 
 export const CEILING_MAX = 10_000;
 
@@ -27,8 +27,6 @@ export function refillMs({ maxPerSecond, burst, fullAt, tokens }: Ceiling, now: 
 
 export function ceilingFaults(maxPerSecond: number | null): Fault[] {
   if (maxPerSecond === null) return [];
-  const isValid =
-    Number.isInteger(maxPerSecond) && maxPerSecond >= 1 && maxPerSecond <= CEILING_MAX;
-  const detail = `must be an integer from 1 to ${CEILING_MAX}, or null`;
-  return isValid ? [] : [{ pointer: "/max_per_second", detail }];
+  const faults = rangeFaults("/max_per_second", maxPerSecond, CEILING_MAX);
+  return faults.map(({ pointer, detail }) => ({ pointer, detail: `${detail}, or null` }));
 }

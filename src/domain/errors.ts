@@ -91,6 +91,12 @@ export function invalidRequest(faults: Fault[]): PartnerError {
   });
 }
 
+/** The fault of a number that is not an integer from 1 to `max`. */
+export function rangeFaults(pointer: string, value: number, max: number): Fault[] {
+  const isValid = Number.isInteger(value) && value >= 1 && value <= max;
+  return isValid ? [] : [{ pointer, detail: `must be an integer from 1 to ${max}` }];
+}
+
 /** Throws `invalid_request` with all the faults, if there are any. */
 export function requireNoFaults(faults: Fault[]): void {
   if (faults.length > 0) throw invalidRequest(faults);

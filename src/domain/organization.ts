@@ -1,4 +1,4 @@
-import type { Fault } from "./errors.ts";
+import { type Fault, rangeFaults } from "./errors.ts";
 
 export const SLUG = /^[a-z0-9][a-z0-9-]{1,62}$/;
 
@@ -13,7 +13,5 @@ export function slugFaults(slug: string): Fault[] {
 }
 
 export function rateLimitFaults(limit: number): Fault[] {
-  const isValid = Number.isInteger(limit) && limit >= 1 && limit <= RATE_LIMIT_MAX;
-  const detail = `must be an integer from 1 to ${RATE_LIMIT_MAX}`;
-  return isValid ? [] : [{ pointer: "/rate_limit_per_minute", detail }];
+  return rangeFaults("/rate_limit_per_minute", limit, RATE_LIMIT_MAX);
 }

@@ -20,6 +20,7 @@ export interface Change {
 }
 
 export type NewChange = Omit<Change, "id">;
+export type DatedChange = Change & { at: Date };
 
 /** Does not change existing rows. */
 export async function insertChanges(db: Queryable, rows: Change[]): Promise<void> {
@@ -43,8 +44,8 @@ export async function listChanges(
   db: Queryable,
   { operator, action, subject, withReads = true, since, until }: ChangeFilter,
   { after, limit }: { after: string | null; limit: number },
-): Promise<(Change & { at: Date })[]> {
-  return db<(Change & { at: Date })[]>`
+): Promise<DatedChange[]> {
+  return db<DatedChange[]>`
     select id, operator, action, subject, via, remote, request_id as "requestId", moment_of(id) as at
       from operator_changes
      where true

@@ -3,28 +3,12 @@ import type { ApiKey } from "../../postgres/api-keys.ts";
 import type { IssuedKey } from "../api-keys.ts";
 
 /** A key as operators see it, without its secret and hash. */
-export interface ApiKeyView {
-  key_id: string;
-  organization_id: string;
-  organization: { id: string; slug: string };
-  scopes: string[];
-  label: string | null;
-  created_at: string;
-  last_used_at: string | null;
-  revoked_at: string | null;
-}
+export type ApiKeyView = ReturnType<typeof viewApiKey>;
 
 /** A new key, with its token, which is shown once. */
-export interface IssuedKeyView {
-  key_id: string;
-  token: string;
-  organization_id: string;
-  scopes: string[];
-  label: string | null;
-  created_at: string;
-}
+export type IssuedKeyView = ReturnType<typeof viewIssuedKey>;
 
-export function viewApiKey(row: ApiKey): ApiKeyView {
+export function viewApiKey(row: ApiKey) {
   const organizationId = publicId("org", row.organizationId);
   return {
     key_id: row.keyId,
@@ -38,7 +22,7 @@ export function viewApiKey(row: ApiKey): ApiKeyView {
   };
 }
 
-export function viewIssuedKey(key: IssuedKey): IssuedKeyView {
+export function viewIssuedKey(key: IssuedKey) {
   return {
     key_id: key.keyId,
     token: key.token,

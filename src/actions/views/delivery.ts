@@ -1,4 +1,3 @@
-import type { DeliveryState } from "../../domain/delivery.ts";
 import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
 import type { AuditedAttempt } from "../../postgres/audit.ts";
@@ -6,54 +5,13 @@ import type { Delivery } from "../../postgres/deliveries.ts";
 import type { Standing } from "../../postgres/subscriptions.ts";
 
 /** A delivery as operators see it. */
-export interface DeliveryView {
-  id: string;
-  event_id: string;
-  event_type: string;
-  subscription_id: string;
-  organization_id: string;
-  organization: { id: string; slug: string };
-  /** The receiver's host. */
-  host: string;
-  /** The id of the request that published the event. Null if the service or the SQL function did. */
-  request_id: string | null;
-  redelivery_of: string | null;
-  /** The latest redelivery of it. */
-  redelivered_as: string | null;
-  state: DeliveryState;
-  attempts: number;
-  /** The reason of the last failed attempt. Null if none has failed. */
-  reason: string | null;
-  created_at: string;
-  /** When it may be attempted next. Null once it is finished. */
-  due_at: string | null;
-  finished_at: string | null;
-}
+export type DeliveryView = ReturnType<typeof viewDelivery>;
 
 /** One attempt, as the failures audit shows it. Includes successes. */
-export interface AttemptView {
-  id: string;
-  subscription_id: string;
-  event_id: string;
-  event_type: string;
-  attempt: number;
-  status: AttemptStatus;
-  http_status: number;
-  reason: string | null;
-  duration_ms: number;
-  attempted_at: string;
-  next_attempt_at: string | null;
-}
-
-export type AttemptStatus = "delivered" | "failed" | "dead_lettered";
+export type AttemptView = ReturnType<typeof viewAttempt>;
 
 /** The state of its subscription, which may have ended since, and the organization's name. */
-export interface StandingView {
-  organization_slug: string;
-  url: string;
-  auto_disabled_at: string | null;
-  deleted_at: string | null;
-}
+export type StandingView = ReturnType<typeof viewStanding>;
 
 /** A delivery with all its attempts, oldest first. */
 export interface DeliveryDetail extends DeliveryView {
@@ -63,7 +21,7 @@ export interface DeliveryDetail extends DeliveryView {
   redeliveries: DeliveryView[];
 }
 
-export function viewDelivery(row: Delivery): DeliveryView {
+export function viewDelivery(row: Delivery) {
   return {
     id: publicId("dlv", row.id),
     event_id: publicId("evt", row.eventId),
@@ -84,7 +42,7 @@ export function viewDelivery(row: Delivery): DeliveryView {
   };
 }
 
-export function viewStanding(row: Standing): StandingView {
+export function viewStanding(row: Standing) {
   return {
     organization_slug: row.organizationSlug,
     url: row.url,
@@ -93,7 +51,7 @@ export function viewStanding(row: Standing): StandingView {
   };
 }
 
-export function viewAttempt(row: AuditedAttempt): AttemptView {
+export function viewAttempt(row: AuditedAttempt) {
   return {
     id: publicId("att", row.id),
     subscription_id: publicId("wh", row.subscriptionId),
@@ -109,7 +67,7 @@ export function viewAttempt(row: AuditedAttempt): AttemptView {
   };
 }
 
-function statusOf({ reason, isDeadLettered }: AuditedAttempt): AttemptStatus {
+function statusOf({ reason, isDeadLettered }: AuditedAttempt) {
   if (reason === null) return "delivered";
   return isDeadLettered ? "dead_lettered" : "failed";
 }

@@ -1,17 +1,10 @@
 import { publicId } from "../../domain/ids.ts";
 import type { Organization } from "../../postgres/organizations.ts";
 
-/** An organization as operators see it. */
-export interface OrganizationView {
-  id: string;
-  slug: string;
-  rate_limit_per_minute: number;
-  created_at: string;
-  /** If there are several shards: its own. */
-  shard?: string;
-}
+/** An organization as operators see it. `shard`: its own, if there are several. */
+export type OrganizationView = ReturnType<typeof viewOrganization> & { shard?: string };
 
-export function viewOrganization(row: Organization): OrganizationView {
+export function viewOrganization(row: Organization) {
   return {
     id: publicId("org", row.id),
     slug: row.slug,

@@ -1,24 +1,15 @@
 import { hostOf } from "../../domain/destination-url.ts";
 import { publicId } from "../../domain/ids.ts";
-import type { Latency } from "../../domain/latency-histogram.ts";
 import type { NearLimit, RankedSubscription } from "../../postgres/activity.ts";
 import { viewAttempts } from "./activity.ts";
 
 /** A subscription that fails often or is slow, with its numbers of the last hour. */
-export interface RankedView {
-  id: string;
-  organization: { id: string; slug: string };
-  url: string;
-  host: string;
-  active: boolean;
-  consecutive_failures: number;
-  attempts: number;
-  failed: number;
-  success_share: number | null;
-  attempt_ms: Latency;
-}
+export type RankedView = ReturnType<typeof viewRanked>;
 
-export function viewRanked(row: RankedSubscription): RankedView {
+/** An organization that came near its rate limit in the last hour. */
+export type NearLimitView = ReturnType<typeof viewNearLimit>;
+
+export function viewRanked(row: RankedSubscription) {
   return {
     id: publicId("wh", row.id),
     organization: { id: publicId("org", row.organizationId), slug: row.slug },
@@ -32,15 +23,7 @@ export function viewRanked(row: RankedSubscription): RankedView {
   };
 }
 
-/** An organization that came near its rate limit in the last hour. */
-export interface NearLimitView {
-  organization: { id: string; slug: string };
-  rate_limit_per_minute: number;
-  busiest_minute: number;
-  rate_limited: number;
-}
-
-export function viewNearLimit(row: NearLimit): NearLimitView {
+export function viewNearLimit(row: NearLimit) {
   return {
     organization: { id: publicId("org", row.id), slug: row.slug },
     rate_limit_per_minute: row.rateLimitPerMinute,

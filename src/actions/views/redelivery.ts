@@ -1,32 +1,10 @@
 import { publicId } from "../../domain/ids.ts";
-import type { RedeliveryState } from "../../domain/redelivery.ts";
 import type { Job } from "../../postgres/redelivery-jobs.ts";
 
 /** A job that sends deliveries again, as operators see it. */
-export interface RedeliveryView {
-  id: string;
-  state: RedeliveryState;
-  filter: {
-    organization: string;
-    subscription: string | null;
-    state: string | null;
-    reason: string | null;
-    event: string | null;
-    since: string | null;
-    until: string | null;
-  };
-  to: string | null;
-  rate_per_second: number;
-  total: number;
-  done: number;
-  skipped: number;
-  failed: number;
-  created_by: string;
-  created_at: string;
-  finished_at: string | null;
-}
+export type RedeliveryView = ReturnType<typeof viewRedelivery>;
 
-export function viewRedelivery(row: Job): RedeliveryView {
+export function viewRedelivery(row: Job) {
   return {
     id: publicId("rdl", row.id),
     state: row.state,

@@ -2,25 +2,10 @@ import { publicId } from "../../domain/ids.ts";
 import type { OperatedSubscription } from "../../postgres/subscription-list.ts";
 import type { Subscription } from "../../postgres/subscriptions.ts";
 
-/** A subscription as partners and operators see it, without its secret. */
-export interface SubscriptionView {
-  id: string;
-  organization_id: string;
-  url: string;
-  events: string[];
-  active: boolean;
-  auto_disabled_at: string | null;
-  consecutive_failures: number;
-  created_at: string;
-}
+/** A subscription as operators see it, without its secret. */
+export type OperatedSubscriptionView = ReturnType<typeof viewOperatedSubscription>;
 
-/** The same, with members for operators only. */
-export interface OperatedSubscriptionView extends SubscriptionView {
-  organization: { id: string; slug: string };
-  max_per_second: number | null;
-}
-
-export function viewOperatedSubscription(row: OperatedSubscription): OperatedSubscriptionView {
+export function viewOperatedSubscription(row: OperatedSubscription) {
   const view = viewSubscription(row);
   return {
     ...view,
@@ -29,7 +14,8 @@ export function viewOperatedSubscription(row: OperatedSubscription): OperatedSub
   };
 }
 
-export function viewSubscription(row: Subscription): SubscriptionView {
+/** A subscription as partners and operators see it, without its secret. */
+export function viewSubscription(row: Subscription) {
   return {
     id: publicId("wh", row.id),
     organization_id: publicId("org", row.organizationId),
