@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { PartnerError } from "../domain/errors.ts";
+import { codeOf } from "../lib/code-of.ts";
 import { isUnavailable } from "../postgres/database.ts";
 
 /** An error with a one-line explanation. Ends the command. */
@@ -30,9 +31,4 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (isUnavailable(error)) return `the database is unavailable: ${error.message}`;
   return error.message === "" ? `${error.name} ${codeOf(error)}`.trim() : error.message;
-}
-
-function codeOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" ? code : "";
 }

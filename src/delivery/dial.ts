@@ -5,7 +5,8 @@ import { parseAddress } from "../domain/ip-address.ts";
 import type { FailureReason } from "../domain/outcome.ts";
 import { AttemptFailed, unreachable } from "./attempt-failed.ts";
 import type { Deadline } from "./deadline.ts";
-import { codeOf, type DialError, outcomeOfDial, type LocalChecks } from "./outcome-of-error.ts";
+import { codeOf } from "../lib/code-of.ts";
+import { type DialError, outcomeOfDial, type LocalChecks } from "./outcome-of-error.ts";
 import { createLocalChecks } from "./local-checks.ts";
 
 /** If an address has not connected after this time, the next one is tried as well. */

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import type { EgressSource } from "../domain/egress-source.ts";
-import { codeOf, type LocalChecks } from "./outcome-of-error.ts";
+import { codeOf } from "../lib/code-of.ts";
+import type { LocalChecks } from "./outcome-of-error.ts";
 import { hasLostIpv4, readOwnNetwork } from "./routes.ts";
 
 /** Examines this machine through the source addresses of deliveries. */

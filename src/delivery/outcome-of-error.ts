@@ -1,3 +1,4 @@
+import { codeOf } from "../lib/code-of.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import { internalFault, TIMED_OUT, unreachable } from "./attempt-failed.ts";
 
@@ -74,9 +75,4 @@ export function outcomeOfExchange(error: unknown): Outcome {
   const code = codeOf(error);
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") return unreachable("tls_error");
   return BY_CODE.get(code) ?? NETWORK_ERROR;
-}
-
-export function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : "";
-  return typeof code === "string" ? code : "";
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { codeOf } from "./code-of.ts";
 
 export type Attributes = Record<string, string | number | undefined>;
 export type SpanKind = "internal" | "server" | "client" | "producer";
@@ -58,7 +59,5 @@ export async function inChildren<Result>(
 
 /** Returns a word that names an error, and nothing that it quotes. */
 function nameOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code === "string") return code;
-  return error instanceof Error ? error.name : "error";
+  return codeOf(error) || (error instanceof Error ? error.name : "error");
 }

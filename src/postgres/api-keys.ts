@@ -68,20 +68,19 @@ export async function revokeApiKey(db: Queryable, keyId: KeyId, now: Date): Prom
   return count === 1;
 }
 
-/** Revokes all keys of an organization. Returns their number. */
+/** Revokes all keys of an organization. */
 export async function revokeKeysOf(
   tx: Queryable,
   organizationId: OrganizationId,
   now: Date,
-): Promise<number> {
-  const { count } = await tx`
+): Promise<void> {
+  await tx`
     update api_keys set revoked_at = ${now}
      where key_id in (
        select key_id from api_keys
         where organization_id = ${organizationId} and revoked_at is null
         order by key_id
           for no key update)`;
-  return count;
 }
 
 /** Updates rows in one order, so that two processes cannot deadlock. */

@@ -59,9 +59,3 @@ export async function listChanges(
      order by id desc
      limit ${limit}`;
 }
-
-/** Deletes changes older than the retention, at most a batch. Returns their number. */
-export async function deleteExpiredChanges(db: Queryable, now: Date): Promise<number> {
-  const [{ count }] = await db<[{ count: number }]>`select delete_expired_changes(${now}) as count`;
-  return count;
-}

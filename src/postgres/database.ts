@@ -1,7 +1,8 @@
 import type { OrganizationId } from "../domain/ids.ts";
 import { escapeIdentifier, escapeLiteral } from "pg";
 import { STANDBY } from "./driver/client.ts";
-import { codeOf, isFull, isStale, POOLER_CURE } from "./driver/failure.ts";
+import { codeOf } from "../lib/code-of.ts";
+import { isFull, isStale, POOLER_CURE } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
 import { Pool, type PoolOptions } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";

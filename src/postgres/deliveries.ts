@@ -1,9 +1,7 @@
 import type { DeliveryState } from "../domain/delivery.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
-import type { Statement } from "./driver/statement.ts";
-
-type Fragment = Statement<unknown>;
+import type { Fragment, Statement } from "./driver/statement.ts";
 
 /** A waiting or finished delivery, as operators see it. */
 export interface Delivery {
@@ -75,4 +73,11 @@ export function selectFinished(db: Queryable): Fragment {
     select id, event_id, subscription_id, organization_id, state, attempts, last_reason, created_at,
            null::timestamptz as due_at, finished_at
       from finished_deliveries`;
+}
+
+/** Spells the state out, so that the planner sees which partial index applies. No index holds only delivered ones. */
+export function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined): Fragment {
+  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
+  if (state === "cancelled") return db`and state = 'cancelled'`;
+  return db``;
 }

@@ -1,10 +1,14 @@
 import type { DeliveryState } from "../domain/delivery.ts";
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
-import { type Delivery, selectFinished, selectWaiting, withNames } from "./deliveries.ts";
-import type { Statement } from "./driver/statement.ts";
-
-type Fragment = Statement<unknown>;
+import {
+  type Delivery,
+  isFinishedAs,
+  selectFinished,
+  selectWaiting,
+  withNames,
+} from "./deliveries.ts";
+import type { Fragment } from "./driver/statement.ts";
 
 export interface DeliveryFilter {
   /** Null: all. */
@@ -197,11 +201,4 @@ function waitingOfEvent(db: Queryable, eventId: EventId, inPage: Fragment): Frag
     (${selectWaiting(db)}
       where substring(uuid_send(id) from 1 for 6) <> substring(uuid_send(event_id) from 1 for 6)
         and event_id = ${eventId} ${inPage})`;
-}
-
-/** Spells the state out, so that the planner sees which partial index applies. */
-function isFinishedAs(db: Queryable, state: DeliveryState | null | undefined): Fragment {
-  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
-  if (state === "cancelled") return db`and state = 'cancelled'`;
-  return db``;
 }

@@ -8,7 +8,7 @@ import type {
 } from "../domain/ids.ts";
 import { arrayText, type Value } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
-import type { Statement } from "./driver/statement.ts";
+import type { Fragment } from "./driver/statement.ts";
 
 /** An event that is about to be written. */
 export interface IdentifiedEvent {
@@ -138,7 +138,6 @@ function leaseNone(db: Queryable): LeaseParts {
   return { table: db``, columns: db``, values: db``, join: db``, told };
 }
 
-type Fragment = Statement<unknown>;
 type Name = keyof typeof COLUMNS;
 
 /** Returns the events as a table with these columns. */

@@ -38,3 +38,20 @@ export async function deleteEndedSessions(db: Queryable, before: Date): Promise<
      where nonce in (select nonce from ended_sessions where ends_at < ${before} limit ${DELETED_MAX})`;
   return count === DELETED_MAX;
 }
+
+/** Functions of the schema. Each deletes at most a batch of rows that are older than the retention. */
+export const EXPIRIES = [
+  "delete_expired_marks",
+  "delete_expired_jobs",
+  "delete_expired_changes",
+] as const;
+
+/** Calls one of them. Returns true if some rows may be left. */
+export async function deleteExpired(
+  db: Queryable,
+  expiry: (typeof EXPIRIES)[number],
+  now: Date,
+): Promise<boolean> {
+  const [{ count }] = await db<[{ count: number }]>`select ${db(expiry)}(${now}) as count`;
+  return count > 0;
+}

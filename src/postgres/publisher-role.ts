@@ -1,5 +1,5 @@
 import { type Database, isForbidden } from "./database.ts";
-import { codeOf } from "./driver/failure.ts";
+import { codeOf } from "../lib/code-of.ts";
 import { lockSchema } from "./migrate.ts";
 
 /** A role whose only right is to call `partner_api_publish`. */

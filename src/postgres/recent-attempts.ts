@@ -1,8 +1,6 @@
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Queryable } from "./database.ts";
-import type { Statement } from "./driver/statement.ts";
-
-type Fragment = Statement<unknown>;
+import type { Fragment } from "./driver/statement.ts";
 
 export interface RecentAttempt {
   attemptedAt: Date;

@@ -215,9 +215,3 @@ export async function recordProgress(
            at_subscription = ${p.atSubscription}, at_state = ${p.atState}, at_delivery = ${p.atDelivery}
      where id = ${id}`;
 }
-
-/** Deletes jobs that finished before the retention, at most a batch. Returns their number. */
-export async function deleteExpiredJobs(db: Queryable, now: Date): Promise<number> {
-  const [{ count }] = await db<[{ count: number }]>`select delete_expired_jobs(${now}) as count`;
-  return count;
-}

@@ -60,9 +60,3 @@ export async function lockFinished(
      order by f.id
        for no key update of f`;
 }
-
-/** Deletes marks older than the retention, at most a batch. Returns their number. */
-export async function deleteExpiredMarks(db: Queryable, now: Date): Promise<number> {
-  const [{ count }] = await db<[{ count: number }]>`select delete_expired_marks(${now}) as count`;
-  return count;
-}

@@ -1,6 +1,7 @@
 import type { DeliveryId, EventId, OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { RedeliverableState } from "../domain/redelivery.ts";
 import type { Queryable } from "./database.ts";
+import { isFinishedAs } from "./deliveries.ts";
 import type { RedeliveryFilter } from "./redelivery-jobs.ts";
 
 /** A finished delivery that a job examines. */
@@ -25,7 +26,7 @@ export async function listPassed(
     with passed as materialized (
       select id, event_id, finished_at, state
         from finished_deliveries
-       where subscription_id = ${place.subscriptionId} ${inState(db, place.state)} ${narrowed(db, filter)}
+       where subscription_id = ${place.subscriptionId} ${isFinishedAs(db, place.state)} ${narrowed(db, filter)}
          ${place.after === null ? db`` : db`and id > ${place.after}`}
        order by id
        limit ${PASSED_MAX}
@@ -52,7 +53,7 @@ export async function countMatching(
         cross join lateral (
           select id, event_id, finished_at, state
             from finished_deliveries
-           where subscription_id = s.owner ${inState(db, state)} ${narrowed(db, filter)}
+           where subscription_id = s.owner ${isFinishedAs(db, state)} ${narrowed(db, filter)}
         ) f
         limit ${COUNTED_MAX + 1})`,
   );
@@ -85,13 +86,6 @@ export async function findNextSubscription(
      order by id
      limit 1`;
   return row?.id ?? null;
-}
-
-/** Spells the state out, so that the planner sees the partial index. No index holds only delivered ones. */
-function inState(db: Queryable, state: RedeliverableState) {
-  if (state === "dead_lettered") return db`and state = 'dead_lettered'`;
-  if (state === "cancelled") return db`and state = 'cancelled'`;
-  return db``;
 }
 
 /** Conditions that an index serves. */

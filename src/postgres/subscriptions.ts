@@ -26,12 +26,10 @@ export async function insertSubscription(
   > & {
     host: string;
   },
-): Promise<Subscription> {
-  const [inserted] = await db<[Subscription]>`
+): Promise<void> {
+  await db`
     insert into subscriptions (id, organization_id, url, host, events, sealed_secret, created_at)
-    values (${one.id}, ${one.organizationId}, ${one.url}, ${one.host}, ${one.events}, ${one.sealedSecret}, ${one.createdAt})
-    returning ${subscriptionColumns(db)}`;
-  return inserted;
+    values (${one.id}, ${one.organizationId}, ${one.url}, ${one.host}, ${one.events}, ${one.sealedSecret}, ${one.createdAt})`;
 }
 
 /** Counts an organization's subscriptions, auto-disabled ones included, deleted ones not. */

@@ -1,4 +1,4 @@
-import { codeOf } from "../postgres/driver/failure.ts";
+import { codeOf } from "../lib/code-of.ts";
 
 /** The operator's remedies for errors of the server and the network, by SQLSTATE or system code. */
 const CURES: Record<string, string> = {

@@ -7,10 +7,12 @@ import { after } from "../domain/clock.ts";
 import { DEDUPE_MS } from "../domain/dedupe-key.ts";
 import { ANSWER_KEPT_MS } from "../domain/idempotency-key.ts";
 import { isInUse, isTimedOut } from "../postgres/database.ts";
-import { deleteOldAnswers, deleteOldKeys } from "../postgres/expired-rows.ts";
-import { deleteExpiredChanges } from "../postgres/changes.ts";
-import { deleteExpiredJobs } from "../postgres/redelivery-jobs.ts";
-import { deleteExpiredMarks } from "../postgres/redelivery-marks.ts";
+import {
+  deleteExpired,
+  deleteOldAnswers,
+  deleteOldKeys,
+  EXPIRIES,
+} from "../postgres/expired-rows.ts";
 import {
   createPartitions,
   detachExpiredPartitions,
@@ -103,8 +105,8 @@ export async function turnPartitions(
     await createPartitions(db, clock(), signal);
     const endExpired = exportsHistory ? detachExpiredPartitions : dropExpiredPartitions;
     await endExpired(db, clock(), signal);
-    for (const expire of [deleteExpiredMarks, deleteExpiredJobs, deleteExpiredChanges]) {
-      while (!signal?.aborted && (await expire(db, clock())) > 0);
+    for (const expiry of EXPIRIES) {
+      while (!signal?.aborted && (await deleteExpired(db, expiry, clock())));
     }
   } catch (error) {
     if (isInUse(error)) onInUse();

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { codeOf } from "../../lib/code-of.ts";
 import { cut } from "../../lib/cut.ts";
 
 interface Place {
@@ -135,11 +136,6 @@ export function isBreaking(error: unknown): boolean {
 
 /** By code, because a server in another language also translates the severity. */
 const BREAKING = /^(?:08...|57P..|25006|25P03|25P04)$/;
-
-export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === "string" ? code : "";
-}
 
 function coded(message: string, code: string, cause?: unknown): Error {
   return Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { code });

@@ -3,6 +3,9 @@ import { escapeIdentifier, type QueryResultRow } from "pg";
 
 export type Row = QueryResultRow;
 
+/** A part of another statement. */
+export type Fragment = Statement<unknown>;
+
 /** The rows of a statement, and the number of rows that it read or wrote. */
 export type Answer<Rows> = Rows & { readonly count: number };
 

@@ -6,7 +6,8 @@ import { type ChangeView, recordChanges } from "../../../src/actions/changes.ts"
 import { Shards } from "../../../src/actions/shards.ts";
 import { publicId, timeOrderedId } from "../../../src/domain/ids.ts";
 import type { Page } from "../../../src/domain/page.ts";
-import { deleteExpiredChanges, insertChanges } from "../../../src/postgres/changes.ts";
+import { insertChanges } from "../../../src/postgres/changes.ts";
+import { deleteExpired } from "../../../src/postgres/expired-rows.ts";
 import { columns } from "../../support/columns.ts";
 import { createDatabase, ownerOf } from "../../support/database.ts";
 import { anOrganization, createEngine, publish } from "../../support/engine.ts";
@@ -171,10 +172,10 @@ test("changes are kept for the retention period and cannot be dropped earlier", 
   const kept = await deps.db`select from operator_changes`;
   assert.ok(kept.length > 5);
   // By the database's clock, all of January 2026 is older than the retention. A later moment changes nothing.
-  await deleteExpiredChanges(deps.db, new Date("2020-01-01"));
+  await deleteExpired(deps.db, "delete_expired_changes", new Date("2020-01-01"));
   assert.equal((await deps.db`select from operator_changes`).length, kept.length);
   await assert.rejects(async () => deps.db`delete from operator_changes`, /permission denied/);
-  while ((await deleteExpiredChanges(deps.db, new Date("2030-01-01"))) > 0);
+  while (await deleteExpired(deps.db, "delete_expired_changes", new Date("2030-01-01")));
   assert.equal((await deps.db`select from operator_changes`).length, 0);
 });
 
