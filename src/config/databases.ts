@@ -52,11 +52,7 @@ export function readShards(env: Environment): readonly [Shard, ...Shard[]] {
 
 function readNamedUrls(env: Environment, variable: string): { shard: string; url: string }[] {
   const entries = env.list(variable, namedUrl, SHARDS_MAX, /\s+/) ?? [];
-  if (hasTwins(entries.map(({ shard }) => shard))) env.fault(variable, "must not use a name twice");
-  if (hasTwins(entries.map(({ url }) => url))) env.fault(variable, "must not use a URL twice");
+  env.differ(variable, "a name", entries, "shard");
+  env.differ(variable, "a URL", entries, "url");
   return entries;
-}
-
-function hasTwins(values: string[]): boolean {
-  return new Set(values).size < values.length;
 }

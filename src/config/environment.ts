@@ -54,6 +54,12 @@ export class Environment {
     if (!holds && ![name, ...others].some((n) => this.#faulty.has(n))) this.fault(name, mustBe);
   }
 
+  /** Checks that no two entries of a list have the same `key`, which an error calls `what`. */
+  differ<Entry>(name: string, what: string, entries: Entry[], key: keyof Entry): void {
+    const values = new Set(entries.map((entry) => entry[key]));
+    if (values.size < entries.length) this.fault(name, `must not use ${what} twice`);
+  }
+
   fault(name: string, what: string): void {
     this.#faulty.add(name);
     this.faults.push(`${name} ${what}`);

@@ -29,12 +29,10 @@ export function readAdminTokens(env: Environment): OperatorToken[] | null {
   const isAnyUnnamed = entries.some(({ name }) => name === undefined);
   if (entries.length > 1 && isAnyUnnamed) {
     env.fault("ADMIN_TOKEN", "must name every token when there are several");
-  } else if (hasTwins(tokens.map(({ name }) => name))) {
-    env.fault("ADMIN_TOKEN", "must not use a name twice");
+  } else {
+    env.differ("ADMIN_TOKEN", "a name", tokens, "name");
   }
-  if (hasTwins(tokens.map(({ token }) => token))) {
-    env.fault("ADMIN_TOKEN", "must not use a token twice");
-  }
+  env.differ("ADMIN_TOKEN", "a token", tokens, "token");
   return tokens;
 }
 
@@ -72,7 +70,7 @@ const sealingKey: Format<SealingKey> = {
 
 export function readSealingKeys(env: Environment): KeyRing | null {
   const keys = env.list("SEALING_KEYS", sealingKey, LIST_MAX) ?? [];
-  if (hasTwins(keys.map(({ id }) => id))) env.fault("SEALING_KEYS", "must not use an id twice");
+  env.differ("SEALING_KEYS", "an id", keys, "id");
   const [newest, ...older] = keys;
   return newest === undefined ? null : [newest, ...older];
 }
@@ -82,8 +80,4 @@ export function parseSealingKeys(text: string): KeyRing | null {
   const env = new Environment({ SEALING_KEYS: text.trim().replaceAll(/\s*\n\s*/g, ",") });
   const ring = readSealingKeys(env);
   return env.faults.length === 0 ? ring : null;
-}
-
-function hasTwins(values: string[]): boolean {
-  return new Set(values).size < values.length;
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../lib/is-object.ts";
 import { after } from "./clock.ts";
 import { DEDUPE_KEY, DEDUPE_KEY_RULE } from "./dedupe-key.ts";
 import type { Fault } from "./errors.ts";
@@ -167,8 +168,4 @@ function readDedupeKey(given: Members, blame: Blame): string | undefined {
 /** Ignores inherited members, such as `constructor`. */
 function own(given: Members, member: string): unknown {
   return Object.hasOwn(given, member) ? given[member] : undefined;
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

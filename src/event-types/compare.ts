@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { escapePointer, listed } from "../domain/violation.ts";
-import { type Definition, type FileFault, isObject } from "./definition.ts";
+import { isObject } from "../lib/is-object.ts";
+import type { Definition, FileFault } from "./definition.ts";
 import { expandSchema, type Schema } from "./expand.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { EventType } from "../domain/event-types.ts";
+import { isObject } from "../lib/is-object.ts";
 
 /** The content of a type's file. Its schema is not compiled yet. */
 export interface Definition extends Pick<
@@ -59,8 +60,4 @@ function isSummary(value: unknown): boolean {
     value.length <= SUMMARY_LENGTH_MAX &&
     !/[\r\n]/.test(value)
   );
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
+import { isObject } from "../lib/is-object.ts";
 import type { Definition } from "./definition.ts";
-import { isObject } from "./definition.ts";
 
 export type Schema = Record<string, unknown>;
 

@@ -1,7 +1,8 @@
 import type { EventType } from "../domain/event-types.ts";
 import { printable } from "../commands/printable.ts";
 import { compileTypes } from "./compile.ts";
-import { type Definition, type FileFault, isObject, readDefinition } from "./definition.ts";
+import { isObject } from "../lib/is-object.ts";
+import { type Definition, type FileFault, readDefinition } from "./definition.ts";
 import { readFolder } from "./folder.ts";
 
 /** The types of a folder, in order of name, and everything that is wrong in it. */

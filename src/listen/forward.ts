@@ -35,9 +35,11 @@ export function createForward(target: URL, stop: AbortSignal): Forward {
 }
 
 function forwardedHeaders(rawHeaders: string[], target: URL, body: Buffer): string[] {
-  const kept = rawHeaders.filter((_, i) => {
-    const name = rawHeaders[i - (i % 2)] ?? "";
-    return !OF_THE_CONNECTION.has(name.toLowerCase());
-  });
+  const kept = withoutHeaders(rawHeaders, OF_THE_CONNECTION);
   return [...kept, "Host", target.host, "Content-Length", String(body.length)];
+}
+
+/** `names` are in lower case. */
+export function withoutHeaders(rawHeaders: string[], names: ReadonlySet<string>): string[] {
+  return rawHeaders.filter((_, i) => !names.has((rawHeaders[i - (i % 2)] ?? "").toLowerCase()));
 }

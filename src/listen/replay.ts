@@ -1,6 +1,6 @@
 import type { Clock } from "../domain/clock.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
-import type { Forward, Forwarded } from "./forward.ts";
+import { type Forward, type Forwarded, withoutHeaders } from "./forward.ts";
 import { envelopeIds } from "./judge.ts";
 import { readRecording } from "./recording.ts";
 
@@ -45,9 +45,6 @@ function signedAnew(recorded: Forwarded, signingSecret: string, timestampMs: num
   const eventId = envelopeIds(body).id ?? "";
   const signed = signatureHeaders({ signingSecret, eventId, timestampMs, body });
   const names = new Set(Object.keys(signed).map((name) => name.toLowerCase()));
-  const kept = rawHeaders.filter((_, i) => {
-    const name = rawHeaders[i - (i % 2)] ?? "";
-    return !names.has(name.toLowerCase());
-  });
+  const kept = withoutHeaders(rawHeaders, names);
   return { ...recorded, rawHeaders: [...kept, ...Object.entries(signed).flat()] };
 }

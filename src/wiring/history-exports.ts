@@ -50,7 +50,8 @@ export function startExporting(
     retentionMs: number;
   },
 ): () => Promise<void> {
-  const { signal, abort } = abortable();
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const libpq = libpqVariables(url, command.env["PGSSLROOTCERT"]);
   const env = { ...command.env, ...libpq, PARTNER_API_SHARD: shard };
   const connected = { ...command, env };
@@ -59,14 +60,9 @@ export function startExporting(
   };
   const stop = repeat(partitionsTurnMs(retentionMs), exportAll, exporting.onError);
   return async () => {
-    abort();
+    stopping.abort();
     await stop();
   };
-}
-
-function abortable() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
 }
 
 /** Returns false if no partition waits for its export, or if another process exports one. */
@@ -103,7 +99,7 @@ async function runUnderLease(
     renewMs = EXPORT_LEASE_MS / 4,
   }: Parameters<typeof exportNext>[2],
 ): Promise<Ran> {
-  const lost = abortable();
+  const lost = new AbortController();
   const renew = async () => {
     if (!(await keepExport(inTime(), one))) lost.abort();
   };

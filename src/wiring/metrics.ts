@@ -88,7 +88,7 @@ export function createMetrics(shards: readonly WatchedShard[], databaseMs = DATA
       if (databaseFolder !== null) watchDisk(registers, databaseFolder);
     },
     watchExports() {
-      watchExports(registers, shards);
+      watchExports(registers, shards, databaseMs);
     },
     noteEnded({ outcome, startedAt, endedAt }) {
       attempts.inc({ outcome: outcome.kind === "unreachable" ? outcome.reason : outcome.kind });

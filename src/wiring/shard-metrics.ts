@@ -22,8 +22,8 @@ export function watchShards(
   databaseMs: number,
 ): void {
   const labelNames = ["shard"];
-  const askNextDue = keptByShard((db, now) => findNextDueOf(db, null, now));
-  const askBacklog = keptByShard((db, now) => countBacklog(db, null, now));
+  const askNextDue = keptByShard(shards, databaseMs, (db, now) => findNextDueOf(db, null, now));
+  const askBacklog = keptByShard(shards, databaseMs, (db, now) => countBacklog(db, null, now));
   new Gauge({
     name: "partner_api_delivery_lag_seconds",
     help: "Seconds for which the oldest due delivery has been due; 0 if none is due, absent while the database is unavailable",
@@ -71,19 +71,23 @@ export function watchShards(
       told = published;
     },
   });
+}
 
-  /** Asks all shards at once. Those that do not answer in time have found nothing, and the statement is abandoned. */
-  function keptByShard<Found>(ask: (db: Database, now: Date) => Promise<Found>) {
-    return kept(() =>
-      Promise.all(
-        shards.map(async (shard) => {
-          const asked = ask(shard.db.within(databaseMs), shard.clock.now());
-          const found = await within(databaseMs, asked).catch(() => undefined);
-          return { shard, found };
-        }),
-      ),
-    );
-  }
+/** Asks all shards at once. Those that do not answer in time have found nothing, and the statement is abandoned. */
+export function keptByShard<Found>(
+  shards: readonly WatchedShard[],
+  databaseMs: number,
+  ask: (db: Database, now: Date) => Promise<Found>,
+) {
+  return kept(() =>
+    Promise.all(
+      shards.map(async (shard) => {
+        const asked = ask(shard.db.within(databaseMs), shard.clock.now());
+        const found = await within(databaseMs, asked).catch(() => undefined);
+        return { shard, found };
+      }),
+    ),
+  );
 }
 
 function secondsSince(due: Date, now: Date): number {

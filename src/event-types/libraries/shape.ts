@@ -1,4 +1,4 @@
-import { isObject } from "../definition.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { Schema } from "../expand.ts";
 
 /** The kind of a schema's values, as far as types of programming languages express it. */

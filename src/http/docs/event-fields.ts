@@ -1,4 +1,5 @@
 import type { EventType, EventTypes } from "../../domain/event-types.ts";
+import { isObject } from "../../lib/is-object.ts";
 
 /** A member of an event's data. Nested members have names like `lines[].sku`. */
 export interface Field {
@@ -97,9 +98,7 @@ function remarksOf(schema: Schema): string {
 }
 
 function objectOf(value: unknown): Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Schema)
-    : {};
+  return isObject(value) ? value : {};
 }
 
 function listOf(value: unknown): unknown[] {
