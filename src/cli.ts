@@ -168,7 +168,10 @@ function stopGracefully(
 
   function heard(): void {
     if (stoppingSince === undefined) void drain().finally(close);
-    else if (performance.now() - stoppingSince > ECHO_MS) process.exit(1);
+    else if (performance.now() - stoppingSince > ECHO_MS) {
+      context.stderr("error: ended by a second signal: unfinished attempts will be repeated\n");
+      process.exit(1);
+    }
     stoppingSince ??= performance.now();
   }
 }

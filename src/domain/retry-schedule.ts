@@ -17,8 +17,8 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 
 /**
- * The time of the next attempt after `attempts` failed ones, or null if none is left. `ended` is
- * the end of the last attempt.
+ * The time of the next attempt after `attempts` failed ones, or null if none is left. `ended` is the end of the last attempt. A
+ * delivery that was postponed or whose lease was lost was not attempted.
  */
 export function retryAt(delaysMs: readonly number[], attempts: number, ended: Date): Date | null {
   const delayMs = delaysMs[attempts - 1];

@@ -5,6 +5,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { endOf } from "./end-of.ts";
 import type { Job, RemoveJob, ServeJob } from "./protocol.ts";
 import { readReports } from "./reports.ts";
 
@@ -97,7 +98,7 @@ async function follow(
       else log(report.text);
     }
     const [code, signal] = await exit;
-    if (code !== 0) throw new Error(`PostgreSQL's keeper has ended (${signal ?? code ?? ""})`);
+    if (code !== 0) throw new Error(`PostgreSQL's keeper has ended with ${endOf(code, signal)}`);
   } finally {
     child.kill("SIGKILL");
   }

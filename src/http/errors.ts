@@ -33,7 +33,9 @@ export function createErrorHandler(
   return function sendError(thrown, request, reply) {
     const error = toPartnerError(thrown, request);
     if (error.code === "internal") {
-      request.log.error({ err: thrown, request_id: request.id }, "request failed");
+      const { method, routeOptions } = request;
+      const facts = { err: thrown, request_id: request.id, method, route: routeOptions.url };
+      request.log.error(facts, "request failed");
     } else if (error.code === "unavailable") {
       if (error instanceof Busy) onUnavailable?.(thrown, request);
       request.log.debug({ err: thrown, request_id: request.id }, "request refused");

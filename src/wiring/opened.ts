@@ -10,7 +10,7 @@ export class Opened {
     this.#closers.push(close);
   }
 
-  /** Closes everything once, even if one part fails to close. Then throws the first error. */
+  /** Closes everything once, even if parts fail to close. Then throws an error that names every fault. */
   async close(): Promise<void> {
     const errors: unknown[] = [];
     for (const close of this.#closers.splice(0).reverse()) {
@@ -20,6 +20,8 @@ export class Opened {
         errors.push(error);
       }
     }
-    if (errors.length > 0) throw errors[0];
+    const [first, ...others] = errors;
+    if (others.length > 0) throw new Error(errors.map(String).join("; "), { cause: first });
+    if (errors.length > 0) throw first;
   }
 }

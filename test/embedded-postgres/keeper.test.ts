@@ -61,7 +61,7 @@ const HOSTILE: [what: string, script: string, complaint: RegExp][] = [
     MALFORMED,
   ],
   ["nothing and exits with status 0", "", /ended unexpectedly/],
-  ["nothing and is killed", "process.kill(process.pid, 'SIGKILL')", /\(SIGKILL\)/],
+  ["nothing and is killed", "process.kill(process.pid, 'SIGKILL')", /ended with SIGKILL/],
 ];
 
 for (const [what, script, complaint] of HOSTILE) {

@@ -80,13 +80,16 @@ test("a second signal ends a node that drains", async (t) => {
   const drains = async () => (await fetch(`${program.partnerUrl}/readyz`)).status === 503;
   program.process.kill("SIGTERM");
   while (!(await drains()));
-  const ended = once(program.process, "exit");
+  const ended = once(program.process, "close");
   // npm may send a copy of the first signal at once.
   while (program.process.exitCode === null) {
     program.process.kill("SIGTERM");
     await Promise.race([drains().catch(() => false), ended]);
   }
+  await ended;
   assert.equal(program.process.exitCode, 1);
+  const told = "error: ended by a second signal: unfinished attempts will be repeated\n";
+  assert.equal(program.complaint(), told);
 });
 
 for (const table of ["api_keys", "activity_minutes", "processes", "event_type_nodes"]) {

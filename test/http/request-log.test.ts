@@ -174,5 +174,6 @@ test("an internal error is logged in full, and the response is general", async (
 
   const error = parsed().find(({ level }) => level === 50);
   assert.equal(error?.["request_id"], "broken");
+  assert.deepEqual([error["method"], error["route"]], ["POST", "/api/v1/partner/webhooks"]);
   assert.match(JSON.stringify(error["err"]), /a detail of ours.*request-log\.test/);
 });

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Binaries } from "../binaries.ts";
+import { endOf } from "../end-of.ts";
 import type { Names } from "../names.ts";
 import { dataOf } from "./folders.ts";
 import { hasPid } from "./processes.ts";
@@ -50,7 +51,8 @@ export async function launch(server: Server, deadPid: number | null): Promise<La
     child.unref();
     return {
       hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-      fault: async () => faultIn(await log.readNew()) ?? `it ended with ${endOf(child)}`,
+      fault: async () =>
+        faultIn(await log.readNew()) ?? `it ended with ${endOf(child.exitCode, child.signalCode)}`,
     };
   } finally {
     await log.close();
@@ -68,8 +70,4 @@ async function clearStaleLocks(
   }
   const socket = socketIn(socketFolder);
   for (const path of [`${socket}.lock`, socket]) await rm(path, { force: true });
-}
-
-function endOf({ exitCode, signalCode }: ChildProcess): string {
-  return signalCode ?? `exit code ${exitCode ?? ""}`;
 }

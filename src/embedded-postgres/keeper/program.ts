@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { endOf } from "../end-of.ts";
 
 /** PostgreSQL's programs run in a folder that everybody may enter, without our environment. */
 export const SURROUNDINGS = { cwd: "/", env: { LC_ALL: "C" } };
@@ -20,7 +21,7 @@ export async function runProgram(program: string, args: string[], input = ""): P
       reject(doesNotRun(error));
     });
     child.once("close", (code, killer) => {
-      resolve(code === 0 ? "" : (killer ?? `exit code ${code ?? ""}`));
+      resolve(code === 0 ? "" : endOf(code, killer));
     });
   });
   if (status !== "") throw new Error(faultIn(output) ?? `${program} ended with ${status}`);
