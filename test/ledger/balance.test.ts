@@ -52,7 +52,7 @@ const pause = (slot: "a" | "b", from: number): Harm => {
 /** A line of the log: the service has not recorded the attempt that began then. */
 const unrecorded = (from: number, changes: Partial<Unrecorded> = {}): Unrecorded => ({
   ...{ slot: "a", event: PUBLIC, from, until: from + 100 },
-  ...{ leasedUntil: 900, why: "ignored", ...changes },
+  ...{ leasedUntil: 900, at: 800, why: "ignored", ...changes },
 });
 
 /** Evidence of one event that was accepted and delivered at its second attempt, with changes. */
@@ -190,6 +190,14 @@ test("a lost outcome has the cause that its lease tells", () => {
   assert.deepEqual(howOf(unrecorded(500, { why: "abandoned" }), outage), ["abandoned"]);
   const twoClaims = unrecorded(500, { leasedUntil: 6_500 });
   assert.deepEqual(howOf(twoClaims, pause("a", 550)), [undefined], "a lease that still held");
+});
+
+test("without any harm, an outcome is explained only if its own process noticed it after the lease", () => {
+  const of = (line: Unrecorded) => faults({ arrivals, unrecorded: [line] }).length;
+  assert.equal(of(unrecorded(500, { at: 900 })), 0);
+  assert.equal(of(unrecorded(500, { at: 899 })), 1);
+  assert.equal(of(unrecorded(500, { at: 900, slot: "b" })), 1);
+  assert.equal(of(unrecorded(500, { at: 900, why: "abandoned" })), 1);
 });
 
 test("an outage of another shard's server explains nothing", () => {

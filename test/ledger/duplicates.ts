@@ -31,13 +31,20 @@ export interface Evidence {
 
 /**
  * Returns the cause, or null. Either the process was killed, or it says in its log that it did not record this outcome, and it had
- * slept past the lease or PostgreSQL was down at that time.
+ * slept past the lease or PostgreSQL was down at that time. Without such a harm, the line itself must have come after the lease.
  */
 export function explain(sighting: Sighting, { harms, unrecorded, nextAt }: Evidence): Cause | null {
   const line = unrecorded.find((one) => isAbout(one, sighting));
   const how = line ? howOf(line, nextAt) : "killed";
-  const harm = harmTo(sighting, harms, how);
+  const late = line && how === "lease ended" ? latenessOf(line) : null;
+  const harm = harmTo(sighting, harms, how) ?? late;
   return harm && { harm, how };
+}
+
+/** On a machine that is too busy, an outcome comes after its lease although nobody did any harm. */
+function latenessOf({ slot, leasedUntil, at }: Unrecorded): Harm | null {
+  if (at < leasedUntil) return null;
+  return { kind: "late", slot, from: leasedUntil, until: at };
 }
 
 function isAbout({ slot, event, from, until }: Unrecorded, seen: Sighting): boolean {

@@ -10,9 +10,12 @@ const AWAY = "the database is unavailable: deliveries wait and requests are refu
 /** The change is committed, and this line is its record if the database goes away before the audit has it. */
 const UNRECORDED = "recording a change in the audit failed";
 
-/** A fault that was injected into a service or the database, with its time. */
+/**
+ * A fault that was injected into a service or the database, with its time. `late` was not injected: the machine was so busy that
+ * an outcome came after its lease.
+ */
 export interface Harm {
-  kind: "kill" | "pause" | "database";
+  kind: "kill" | "pause" | "database" | "late";
   /** Null: the database, which affects both. */
   slot: Slot | null;
   from: number;

@@ -44,7 +44,7 @@ export function summarize({ seed, events }: Plan, run: Run): string {
     [
       "duplicates",
       `${balance.duplicates.length}, explained by a kill ${because("kill")}, a pause ${because("pause")}, ` +
-        `PostgreSQL away ${because("database")}`,
+        `PostgreSQL away ${because("database")}, a busy machine ${because("late")}`,
     ],
     ["… their outcomes", counts(how)],
     ["repeated on a fresh connection", balance.repeats],

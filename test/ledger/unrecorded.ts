@@ -7,6 +7,8 @@ export interface Unrecorded {
   from: number;
   until: number;
   leasedUntil: number;
+  /** The time of the line. */
+  at: number;
   why: "ignored" | "abandoned";
 }
 
@@ -21,6 +23,7 @@ export function readUnrecorded(slot: Slot, line: Record<string, unknown>): Unrec
     from,
     until: from + Number(line["ms"]),
     leasedUntil: Date.parse(String(line["leased_until"])),
+    at: Date.parse(String(line["time"])),
     why,
   };
 }
