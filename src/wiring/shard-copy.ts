@@ -1,17 +1,26 @@
 import { pipeline } from "node:stream/promises";
-import { systemClock } from "../domain/clock.ts";
 import { hasNoTable, isInUse, type Session } from "../postgres/database.ts";
-import { endNoting, keepTable, listChanged, noteChanges } from "../postgres/moves/guards.ts";
+import {
+  beginNoting,
+  countNoted,
+  endNoting,
+  expectNoted,
+  forgetNoted,
+  keepTable,
+  noteChanges,
+} from "../postgres/moves/guards.ts";
 import { clearSettings } from "../postgres/moves/marks.ts";
 import {
   copyStatements,
   createTable,
-  type Digest,
+  deleteNoted,
   digest,
   dropTable,
   emptyTables,
   listTables,
   type MovedTable,
+  NOTED,
+  type Rows,
 } from "../postgres/moves/tables.ts";
 
 /** Both places of a shard that moves. */
@@ -20,63 +29,98 @@ export interface Places {
   new: Session;
 }
 
-/** The tables that were copied while the shard was in service, by name, with their content of that time. */
-export type Past = Map<string, { table: MovedTable; content: Digest }>;
+/** The tables that were copied while the shard was in service, by name, with the number of rows at the new place. */
+export type Copied = Map<string, { table: MovedTable; rows: number }>;
 
-/** Copies tables whose time is over. From each copy on, the old place notes whether the table changes. */
-export async function copyPast(places: Places, say: (message: string) => void): Promise<Past> {
-  const { old } = places;
-  const past: Past = new Map();
-  const isPast = ({ isPast }: MovedTable) => isPast;
-  for (const { name } of (await listTables(old.sql, systemClock())).filter(isPast)) {
+/** So few changed rows are copied within milliseconds. */
+const FEW_ROWS = 1_000;
+
+/**
+ * Copies the tables that stand alone, and what has changed in them meanwhile, until few changes are left or they become no fewer. The
+ * old place notes further ones.
+ */
+export async function copyInService(
+  places: Places,
+  say: (message: string) => void,
+): Promise<Copied> {
+  const { old, new: next } = places;
+  const copied: Copied = new Map();
+  await expectNoted(next.sql);
+  await beginNoting(old.sql);
+  for (const table of (await listTables(old.sql)).filter((one) => one.standsAlone)) {
     try {
-      const copied = await copyOne(places, name);
-      if (copied) past.set(name, copied);
+      const one = await copyOne(places, table);
+      if (one) copied.set(table.name, one);
     } catch (error) {
       // It has expired, or vacuum works on it. If it is still there later, it is copied while writers wait.
       if (!hasNoTable(error) && !isInUse(error)) throw error;
     }
   }
-  say(`${past.size} tables are copied`);
-  return past;
+  say(`${copied.size} tables are copied`);
+  for (let before = Infinity; ;) {
+    const changes = await old.begin(async () => {
+      await old.sql`set transaction isolation level repeatable read`;
+      return next.begin(() => copyChanges(places, copied));
+    });
+    if (changes <= FEW_ROWS || changes > before / 2) return copied;
+    before = changes;
+  }
 }
 
 async function copyOne(
   places: Places,
-  name: string,
-): Promise<{ table: MovedTable; content: Digest } | null> {
+  listed: MovedTable,
+): Promise<{ table: MovedTable; rows: number } | null> {
   const { old } = places;
-  await noteChanges(old.sql, name);
+  await noteChanges(old.sql, listed);
   return old.begin(async () => {
     await old.sql`set transaction isolation level repeatable read`;
-    await keepTable(old.sql, name); // Before the snapshot, which the next statement takes.
-    const tables = await listTables(old.sql, systemClock());
-    const table = tables.find((one) => one.name === name);
+    await keepTable(old.sql, listed.name); // Before the snapshot, which the next statement takes.
+    const table = (await listTables(old.sql)).find(({ name }) => name === listed.name);
     if (!table) return null;
-    await createAnew(places, table, await listTables(places.new.sql, systemClock()));
-    return { table, content: await copy(places, table) };
+    await createAnew(places, table, await listTables(places.new.sql));
+    return { table, rows: await copy(places, table, "all") };
   });
+}
+
+/** Copies the noted rows that this transaction of the old place sees. Returns their number. */
+async function copyChanges(places: Places, copied: Copied): Promise<number> {
+  const { old, new: next } = places;
+  await forgetNoted(next.sql);
+  await stream(places, NOTED);
+  const tables = await listTables(old.sql);
+  let changes = 0;
+  for (const { name, count } of await countNoted(next.sql)) {
+    const known = copied.get(name);
+    if (!known || !tables.some((table) => table.name === name && table.oid === known.table.oid)) {
+      continue; // It is copied as a whole while writers wait.
+    }
+    known.rows -= await deleteNoted(next.sql, known.table);
+    known.rows += await copy(places, known.table, "noted");
+    changes += count;
+  }
+  await forgetNoted(old.sql);
+  return changes;
 }
 
 /** Copies everything that is not there yet, and compares. Only while writers wait. */
 export async function copyRest(
   places: Places,
-  past: Past,
+  copied: Copied,
 ): Promise<{ tables: number; rows: number }> {
   const { old, new: next } = places;
-  const tables = await listTables(old.sql, systemClock());
-  const changed = await listChanged(old.sql);
   let rows = 0;
+  const tables = await listTables(old.sql);
   await next.begin(async () => {
-    const there = await listTables(next.sql, systemClock());
+    await copyChanges(places, copied);
+    const there = await listTables(next.sql);
     await dropSurplus(places, tables, there);
     await clearSettings(next.sql);
     for (const table of tables) {
-      const known = past.get(table.name);
-      const isThere =
-        known?.table.oid === table.oid && isSame(known.table, table) && !changed.has(table.name);
+      const known = copied.get(table.name);
+      const isThere = known?.table.oid === table.oid && isSame(known.table, table);
       if (!isThere) await createAnew(places, table, there);
-      rows += Number((isThere ? known.content : await copy(places, table)).rows);
+      rows += isThere ? known.rows : await copy(places, table, "all");
     }
   });
   return { tables: tables.length, rows };
@@ -113,9 +157,22 @@ async function createAnew(
   }
 }
 
-/** Copies the rows of a table, and throws unless both places have the same. */
-async function copy({ old, new: next }: Places, table: MovedTable): Promise<Digest> {
-  const { out, into } = copyStatements(table);
+/** Copies rows of a table, and throws unless both places have the same. Returns their number. */
+async function copy(places: Places, table: MovedTable, rows: Rows): Promise<number> {
+  await stream(places, copyStatements(table, rows));
+  const digestOf = ({ sql }: Session) => digest(sql, table, rows);
+  const [here, there] = await Promise.all([digestOf(places.old), digestOf(places.new)]);
+  if (here.rows === there.rows && here.checksum === there.checksum) return Number(here.rows);
+  throw new Error(
+    `${table.name} differs at the new place: ${there.rows} rows with the checksum ${there.checksum}, ` +
+      `${here.rows} with ${here.checksum} at the old one. The shard stays where it was`,
+  );
+}
+
+async function stream(
+  { old, new: next }: Places,
+  { out, into }: { out: string; into: string },
+): Promise<void> {
   try {
     await pipeline(old.copyOut(out), next.copyIn(into));
   } catch (error) {
@@ -123,17 +180,11 @@ async function copy({ old, new: next }: Places, table: MovedTable): Promise<Dige
     for (const place of [old, next]) place.cut(error as Error);
     throw error;
   }
-  const [here, there] = await Promise.all([digest(old.sql, table), digest(next.sql, table)]);
-  if (here.rows === there.rows && here.checksum === there.checksum) return here;
-  throw new Error(
-    `${table.name} differs at the new place: ${there.rows} rows with the checksum ${there.checksum}, ` +
-      `${here.rows} with ${here.checksum} at the old one. The shard stays where it was`,
-  );
 }
 
-/** After a failed move: stops noting changes at the old place. A table that is in use keeps noting; that is harmless. */
-export async function forgetNotes({ old }: Places, past: Past): Promise<void> {
-  for (const { table } of past.values()) {
+/** After a failed move: stops noting changes at the old place. A table that is in use keeps its trigger, which notes nothing without a move. */
+export async function forgetNotes({ old }: Places, copied: Copied): Promise<void> {
+  for (const { table } of copied.values()) {
     await endNoting(old.sql, table).catch(() => undefined);
   }
 }

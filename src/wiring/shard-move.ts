@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config.ts";
-import { systemClock } from "../domain/clock.ts";
 import type { Moved } from "../commands/context.ts";
 import {
   connect,
@@ -13,7 +12,6 @@ import {
 } from "../postgres/database.ts";
 import { findPendingMigrations, migrate, ownsSchema } from "../postgres/migrate.ts";
 import {
-  beginNoting,
   lockArrival,
   lockMove,
   lockWaits,
@@ -35,7 +33,7 @@ import { analyze, emptyTables, listTables } from "../postgres/moves/tables.ts";
 import { requireSessions } from "../postgres/pooler.ts";
 import { findShard } from "../postgres/shard-name.ts";
 import { MIGRATION_MS } from "./database.ts";
-import { copyPast, copyRest, forgetNotes, type Places } from "./shard-copy.ts";
+import { copyInService, copyRest, forgetNotes, type Places } from "./shard-copy.ts";
 
 const NAME = "partner-api shard move";
 
@@ -93,28 +91,27 @@ async function move(
   await enter(next, { url, id, isNew: entered.arriving === null });
   await requireSameSchema(places);
   const ofSettings = ({ name }: { name: string }) => name === "settings";
-  const there = await listTables(next, systemClock());
+  const there = await listTables(next);
   await emptyTables(
     next,
     there.filter((table) => !ofSettings(table)),
   );
   await clearSettings(next);
-  await beginNoting(old);
-  say("history is copied while the shard is in service");
-  const past = await copyPast(places, say);
+  say("tables are copied while the shard is in service");
+  const copied = await copyInService(places, say);
 
   say("the rest is copied while writers wait");
   let moved: Moved;
   try {
     moved = await whileWritersWait(places, async (since) => {
       await requireSameSchema(places);
-      const { tables, rows } = await copyRest(places, past);
+      const { tables, rows } = await copyRest(places, copied);
       await markMoved(old, { move: id, to });
       await refuseWrites(old, to);
       return { shard, to, tables, rows, waited_ms: Math.round(performance.now() - since) };
     });
   } catch (error) {
-    if ((await findMarks(old).catch(() => null))?.moved === null) await forgetNotes(places, past);
+    if ((await findMarks(old).catch(() => null))?.moved === null) await forgetNotes(places, copied);
     throw error;
   }
   await unmarkArriving(next, id);

@@ -1,44 +1,30 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { type Database, isDeadlock } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { lockArrival, lockWaits, stopWriters } from "../../src/postgres/moves/guards.ts";
 import { findMarks } from "../../src/postgres/moves/marks.ts";
-import { createPartitions } from "../../src/postgres/partitions.ts";
 import { writeShard } from "../../src/postgres/shard-name.ts";
-import { Arrivals } from "../support/arrivals.ts";
 import { createDatabase, environmentOf, openPool, ownerOf } from "../support/database.ts";
 import { type Program, run, runProgram, startProgram } from "../support/program.ts";
-import { call } from "../support/rig.ts";
-import { operatorOf } from "../support/shards.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
+import { call, partnerOf } from "../support/rig.ts";
+import { aSecondServer } from "../support/second-server.ts";
+import { aPartnerIn, aShardedRig, operatorOf } from "../support/shards.ts";
 import { untilBlocked } from "../support/until-blocked.ts";
-import { aService, arrived, hold, publish, untilHeld } from "../support/shard-move.ts";
+import {
+  aService,
+  arrived,
+  hold,
+  publish,
+  publishSteadily,
+  untilHeld,
+} from "../support/shard-move.ts";
 
 test("a shard moves under load: nothing is lost, the old place refuses, and the new place takes over", async (t) => {
   const { program, receiver, second, at, move, rig, token } = await aService(t);
-  const ids = new Set<string>();
-  let where = program;
-  const load = { isOver: false };
-  const goesOn = () => !load.isOver;
-  const accepted = new Arrivals<string>();
-  const refused = new Arrivals<string>();
-  const publishing = (async () => {
-    for (let i = 0; goesOn(); i++) {
-      for (let isPublished = false; !isPublished && goesOn();) {
-        const { status, body, headers } = await publish(where, `k-${i}`);
-        isPublished = status < 300;
-        if (isPublished) {
-          ids.add(String(body["event_id"]));
-          accepted.add(String(body["event_id"]));
-        } else {
-          refused.add(`k-${i}`);
-          assert.equal(status, 503, JSON.stringify(body));
-          assert.match(headers.get("retry-after") ?? "", /^[1-9]/);
-        }
-      }
-    }
-  })();
+  const { ids, accepted, refused, goOnAt, stop } = publishSteadily(program);
   await accepted.until((all) => all[19]);
   const { status, stdout, stderr } = await runProgram(move, rig);
   assert.equal(status, 0, stderr);
@@ -49,11 +35,11 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
   assert.equal((await me(program)).status, 503);
   const again = await runProgram(["org", "list"], rig);
   assert.match(again.stderr, /shard 00 has moved to /);
-  where = await startProgram(t, at(second.url));
+  const where = await startProgram(t, at(second.url));
+  goOnAt(where);
   const before = accepted.all.length;
   await accepted.until((all) => all[before + 19]);
-  load.isOver = true;
-  await publishing;
+  await stop();
   assert.equal((await me(where)).status, 200);
 
   const twice = await arrived(receiver, ids);
@@ -64,9 +50,52 @@ test("a shard moves under load: nothing is lost, the old place refuses, and the 
   t.diagnostic(`${ids.size} events, ${twice} arrived twice, writers waited ${moved.waited_ms} ms`);
 });
 
+test("one of two shards moves, and the organizations of the other notice nothing", async (t) => {
+  const { rig } = await aShardedRig(t, ["00", "01"]);
+  const program = await startProgram(t, rig);
+  const receiver = await startLocalReceiver(t);
+  const [stays, moves] = [
+    await aPartnerIn(program, "00", "stays"),
+    await aPartnerIn(program, "01", "moves"),
+  ];
+  const subscriptions = [
+    await stays.subscribe(receiver.url("/stays")),
+    await moves.subscribe(receiver.url("/moves")),
+  ] as const;
+  const second = await aSecondServer(t);
+  const moving = runProgram(["shard", "move", "01", "--to", second.url], rig);
+  let isMoving = true;
+  void moving.finally(() => (isMoving = false));
+  const isOver = () => !isMoving;
+  while (!isOver()) assert.equal((await stays.ping(subscriptions[0])).status, 200);
+  const { status, stderr } = await moving;
+  assert.equal(status, 0, stderr);
+  assert.equal((await moves.ping(subscriptions[1])).status, 503);
+  assert.equal((await stays.ping(subscriptions[0])).status, 200);
+
+  const placed = (urls = "") => urls.replace(/01=\S+/, `01=${second.url}`);
+  const { SHARDS, MIGRATION_DATABASE_URL } = rig;
+  const next = await startProgram(t, {
+    ...rig,
+    SHARDS: placed(SHARDS),
+    MIGRATION_DATABASE_URL: placed(MIGRATION_DATABASE_URL),
+  });
+  assert.equal((await partnerOf(next, moves.token).ping(subscriptions[1])).status, 200);
+  assert.equal((await partnerOf(next, stays.token).ping(subscriptions[0])).status, 200);
+});
+
+/** Resolves once the server has noticed the end of this program's sessions. */
+async function untilGone(db: Database, program: string): Promise<void> {
+  for (let sessions = 1; sessions > 0;) {
+    const rows = await db`
+      select from pg_stat_activity where datname = current_database() and application_name = ${program}`;
+    sessions = rows.length;
+  }
+}
+
 for (const signal of ["SIGKILL", "SIGINT"] as const) {
   test(`a move that is ended half way by ${signal} leaves the old place in force, and a second move succeeds`, async (t) => {
-    const { program, receiver, second, at, move, rig } = await aService(t);
+    const { old, program, receiver, second, at, move, rig } = await aService(t);
     await hold(second.db, "organizations");
     const child = run(move, rig);
     t.after(() => child.kill("SIGKILL"));
@@ -84,8 +113,12 @@ for (const signal of ["SIGKILL", "SIGINT"] as const) {
       assert.ok(answer.status < 300, JSON.stringify(answer.body));
       ids.add(String(answer.body["event_id"]));
     };
+    await untilGone(old, "partner-api shard move");
+    const noted = async () => [...(await old`select count(*)::int as rows from moved_rows`)];
+    const before = await noted();
     for (let i = 0; i < 5; i++) await accept(`k-${i}`, program);
     await arrived(receiver, ids);
+    assert.deepEqual(await noted(), before, "nothing is noted without a move");
 
     await second.db`drop function hold cascade`;
     const { status, stderr } = await runProgram(move, rig);
@@ -110,28 +143,6 @@ test("a difference at the new place stops the move, and the shard stays", async 
     /subscriptions differs at the new place: 1 rows .* The shard stays where it was/,
   );
   assert.equal((await publish(program, "k")).status < 300, true);
-});
-
-/** Publishes an event, and creates one that is five days old. Returns its time. */
-async function aPastEvent(old: Database, program: Program): Promise<Date> {
-  const past = new Date(Date.now() - 5 * 86_400_000);
-  assert.ok((await publish(program, "k")).status < 300);
-  await createPartitions(old, past);
-  await old`
-    insert into events
-    select (e2).* from (select jsonb_populate_record(e, jsonb_build_object('id', first_id_at(${past}))) as e2
-                          from events e where type = 'order.created' limit 1) as one`;
-  return past;
-}
-
-test("a process starts while history is copied", async (t) => {
-  const { old, program, second, move, rig } = await aService(t);
-  await aPastEvent(old, program);
-  await hold(second.db, "events");
-  const child = run(move, rig);
-  t.after(() => child.kill("SIGKILL"));
-  await untilHeld(second.db);
-  await startProgram(t, rig);
 });
 
 test("a move does not empty the copy of another move, even if that waits for its completion", async (t) => {
@@ -172,58 +183,6 @@ test("the last attempts to stop writers wait longer than PostgreSQL's deadlock t
   await holding.catch(note);
   assert.equal(failures.length, 1);
   assert.ok(isDeadlock(failures[0]), String(failures[0]));
-});
-
-/** Runs a move, and calls `change` after it has copied history and before it stops the writers. */
-async function moveAround(
-  t: TestContext,
-  { old, move, rig }: Pick<Awaited<ReturnType<typeof aService>>, "old" | "move" | "rig">,
-  change: () => Promise<unknown>,
-): Promise<void> {
-  const { MIGRATION_DATABASE_URL: owners = "" } = rig as Record<string, string>;
-  const held = openPool(t, owners);
-  const moving = held.begin(async (tx) => {
-    await tx`lock table organizations in row exclusive mode`;
-    const moved = runProgram(move, rig);
-    await untilBlocked(old);
-    await change();
-    return { moved };
-  });
-  const { status, stderr } = await (await moving).moved;
-  assert.equal(status, 0, stderr);
-}
-
-test("history that changes after it was copied is copied again", async (t) => {
-  const service = await aService(t);
-  const { old, program, second } = service;
-  const past = await aPastEvent(old, program);
-  await moveAround(t, service, async () => {
-    await old`update events set type = 'note.added' where id = first_id_at(${past})`;
-  });
-  const rows = await second.db`select type from events where id = first_id_at(${past})`;
-  assert.deepEqual([...rows], [{ type: "note.added" }]);
-});
-
-test("history that is dropped and made anew during a move is copied again", async (t) => {
-  const service = await aService(t);
-  const { old, program, second } = service;
-  const past = await aPastEvent(old, program);
-  await moveAround(t, service, async () => {
-    await old.begin(async (tx) => {
-      const [{ part }] = await tx<[{ part: string }]>`
-        select tableoid::regclass::text as part from events where id = first_id_at(${past})`;
-      await tx`create temporary table kept on commit drop as select * from events where id = first_id_at(${past})`;
-      await tx.unsafe(`drop table ${part}`);
-      await tx`select create_partitions('events', ${past})`;
-      await tx`insert into events select * from kept`;
-      await tx`update events set type = 'note.added' where id = first_id_at(${past})`;
-      const [anew] = await tx`
-        select tableoid::regclass::text as part from events where id = first_id_at(${past})`;
-      assert.equal(anew?.["part"], part, "the same name");
-    });
-  });
-  const rows = await second.db`select type from events where id = first_id_at(${past})`;
-  assert.deepEqual([...rows], [{ type: "note.added" }]);
 });
 
 test("a service that starts at the new place while a move to it begins keeps the place", async (t) => {

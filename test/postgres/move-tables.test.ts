@@ -13,9 +13,9 @@ const EVIL = [
 ];
 
 test("the new place of a shard runs no statement that the old place puts into the bounds of a partition", async () => {
-  const partition = { oid: "1", name: "events_of_theirs", parent: "events", columns: [] };
+  const partition = { oid: "1", name: "events_of_theirs", parent: "events", columns: [], key: [] };
   for (const bound of EVIL) {
-    const creating = createTable(owner, { ...partition, bound, isPast: false });
+    const creating = createTable(owner, { ...partition, bound, standsAlone: true });
     await assert.rejects(
       creating,
       /^Error: events_of_theirs has bounds that this program does not write$/,

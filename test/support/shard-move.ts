@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Database } from "../../src/postgres/database.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { Arrivals } from "./arrivals.ts";
 import { openPool } from "./database.ts";
 import { aFolder, typeFile } from "./event-types.ts";
 import { guideCommand } from "./guide.ts";
@@ -50,6 +51,42 @@ export function publish({ operatorUrl }: Program, key: string) {
   return call(`${operatorUrl}/api/v1/admin/events`, {
     ...{ method: "POST", token: ADMIN_TOKEN, body: event },
   });
+}
+
+/** Publishes events one after the other, each until it is accepted. */
+export function publishSteadily(program: Program) {
+  const ids = new Set<string>();
+  const accepted = new Arrivals<string>();
+  const refused = new Arrivals<string>();
+  let where = program;
+  const load = { isOver: false };
+  const goesOn = () => !load.isOver;
+  const ended = (async () => {
+    for (let i = 0; goesOn(); i++) {
+      for (let isPublished = false; !isPublished && goesOn();) {
+        const { status, body, headers } = await publish(where, `k-${i}`);
+        isPublished = status < 300;
+        if (isPublished) {
+          ids.add(String(body["event_id"]));
+          accepted.add(String(body["event_id"]));
+        } else {
+          refused.add(`k-${i}`);
+          assert.equal(status, 503, JSON.stringify(body));
+          assert.match(headers.get("retry-after") ?? "", /^[1-9]/);
+        }
+      }
+    }
+  })();
+  return {
+    ids,
+    accepted,
+    refused,
+    goOnAt: (next: Program) => void (where = next),
+    stop: async () => {
+      load.isOver = true;
+      await ended;
+    },
+  };
 }
 
 /** Waits until the receiver has every event. Returns the number of deliveries that arrived more than once. */

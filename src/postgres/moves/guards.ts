@@ -48,45 +48,63 @@ export async function stopWriters(db: Queryable, waitMs: number): Promise<void> 
   await db`set local statement_timeout = 0`;
 }
 
+const NOTING = "hashtext('partner-api notes of ' || current_schema())";
+
 /**
- * Makes a table for the names of tables that change after they were copied, and forgets an earlier move. It has no unique key,
- * because writers must not wait for each other.
+ * Makes a table for the keys of rows that change after they were copied. The triggers write to it while this session lasts, so that
+ * a move that was killed leaves nothing that grows. It has no unique key, because writers must not wait for each other.
  */
 export async function beginNoting(db: Queryable): Promise<void> {
   const schema = await findSchema(db);
   await db.unsafe(`
-    create table if not exists moved_changes (name text not null check (length(name) <= 63));
-    delete from moved_changes;
-    create or replace function note_moved_change() returns trigger
+    create unlogged table if not exists moved_rows (name text not null check (length(name) <= 63), key jsonb not null);
+    create or replace function note_moved_row() returns trigger
     language plpgsql security definer set search_path = ${schema}, pg_temp as $$
     begin
-      insert into moved_changes select tg_table_name
-       where not exists (select from moved_changes where name = tg_table_name);
+      if not pg_try_advisory_xact_lock_shared(${NOTING}) then
+        insert into moved_rows (name, key)
+        select distinct tg_table_name, (select jsonb_object_agg(part, changed -> part) from unnest(tg_argv) as part)
+          from unnest(array[to_jsonb(old), to_jsonb(new)]) as changed
+         where changed is not null;
+      end if;
       return null;
     end
     $$;
-    revoke execute on function note_moved_change from public`);
+    revoke execute on function note_moved_row from public`);
+  await db.unsafe(`select pg_advisory_lock(${NOTING})`); // Waits for transactions whose changes are not noted.
+  await forgetNoted(db);
 }
 
-/** From now on notes whether rows of the table change. Returns once all earlier changes are committed. */
-export async function noteChanges(db: Queryable, name: string): Promise<void> {
+/** From now on notes the rows of the table that change. Returns once all earlier changes are committed. */
+export async function noteChanges(db: Queryable, { name, key }: MovedTable): Promise<void> {
   await db.unsafe(`
     set lock_timeout = '2s';
-    create or replace trigger note_moved_change after insert or update or delete on ${escapeIdentifier(name)}
-      for each row execute function note_moved_change();
+    create or replace trigger note_moved_row after insert or update or delete on ${escapeIdentifier(name)}
+      for each row execute function note_moved_row(${key.map(escapeLiteral).join(", ")});
     reset lock_timeout`);
 }
 
-export async function listChanged(db: Queryable): Promise<Set<string>> {
-  const rows = await db<{ name: string }[]>`select distinct name from moved_changes`;
-  return new Set(rows.map(({ name }) => name));
+/** Forgets the noted rows that this transaction sees. */
+export async function forgetNoted(db: Queryable): Promise<void> {
+  await db`delete from moved_rows`;
+}
+
+/** Makes a place for noted rows until the session ends. */
+export async function expectNoted(db: Queryable): Promise<void> {
+  await db`create temporary table moved_rows (name text, key jsonb)`;
+}
+
+/** Returns the tables of the noted rows, with their numbers. */
+export async function countNoted(db: Queryable): Promise<{ name: string; count: number }[]> {
+  return db<{ name: string; count: number }[]>`
+    select name, count(*)::int as count from moved_rows group by name`;
 }
 
 /** Ends the noting of one table. Throws if it is in use for long. */
 export async function endNoting(db: Queryable, { name }: MovedTable): Promise<void> {
   await db.unsafe(`
     set lock_timeout = ${LOCK_MS};
-    drop trigger if exists note_moved_change on ${escapeIdentifier(name)};
+    drop trigger if exists note_moved_row on ${escapeIdentifier(name)};
     reset lock_timeout`);
 }
 

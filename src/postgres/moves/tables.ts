@@ -12,20 +12,19 @@ export interface MovedTable {
   parent: string | null;
   /** `FOR VALUES …`. Null if it is no partition. */
   bound: string | null;
-  /** True if the time of its rows is over, so that they change seldom. */
-  isPast: boolean;
+  /** The columns of its primary key. */
+  key: string[];
+  /** True if it has a key and no foreign one, and none leads to it, so that it can be copied at a moment of its own. */
+  standsAlone: boolean;
 }
 
-/** The tables that belong to the place, not to the shard. */
-const OF_THE_PLACE = ["schema_migrations", "moved_changes"];
+/** The tables that belong to the place, not to the shard. `moved_changes` is of version 1.0.0. */
+const OF_THE_PLACE = ["schema_migrations", "moved_rows", "moved_changes"];
 /** Settings that say whether a place is in force. */
 const MARKS = ["moving", "arriving", "moved", "moved_to"];
-/** A row may be written this long after the time of its partition. */
-const PAST_MS = 120_000;
 
-/** Returns the tables of a shard, referenced ones first. */
-export async function listTables(db: Queryable, now: Date): Promise<MovedTable[]> {
-  const past = new Date(now.getTime() - PAST_MS);
+/** Returns the tables of a shard: referenced ones first, then the oldest history. */
+export async function listTables(db: Queryable): Promise<MovedTable[]> {
   return db<MovedTable[]>`
     with recursive referring (oid, level) as (
       select oid, 0 from pg_class where relnamespace = current_schema()::regnamespace and relkind = 'r'
@@ -34,7 +33,9 @@ export async function listTables(db: Queryable, now: Date): Promise<MovedTable[]
         from referring join pg_constraint f on f.confrelid = referring.oid and f.contype = 'f')
     select c.oid::text as oid, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
            coalesce(parent.relname, original.relname) as parent,
-           coalesce(h.until < ${past}, original.relname is not null) as "isPast",
+           coalesce(k.key, '{}') as key,
+           k.key is not null and c.relname <> 'settings' and not exists (
+             select from pg_constraint where contype = 'f' and c.oid in (conrelid, confrelid)) as "standsAlone",
            (select array_agg(attname::text order by attnum) from pg_attribute
              where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns
       from pg_class c
@@ -45,20 +46,31 @@ export async function listTables(db: Queryable, now: Date): Promise<MovedTable[]
       left join lateral (
              select o.relname from history t join pg_class o on o.oid = t.relation
               where e.partition like replace(o.relname, '_', '\\_') || '\\_%') original on true
+      left join lateral (
+             select array_agg(attname::text) as key from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
+              where indrelid = c.oid and indisprimary) k on true
      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
        and not c.relname = any (${arrayText(OF_THE_PLACE)}::text::text[])
-     order by (select max(level) from referring where referring.oid = c.oid), c.relname`;
+     order by (select max(level) from referring where referring.oid = c.oid), h.until, c.relname`;
 }
 
-/** Returns the statements that copy the table out of one place and into the other. */
-export function copyStatements({ name, columns }: MovedTable): { out: string; into: string } {
-  const list = columns.map(escapeIdentifier).join(", ");
-  const table = escapeIdentifier(name);
+/** All rows of a table, or those whose keys were noted. */
+export type Rows = "all" | "noted";
+
+/** Returns the statements that copy rows out of one place and into the other. */
+export function copyStatements(table: MovedTable, rows: Rows): { out: string; into: string } {
+  const list = table.columns.map(escapeIdentifier).join(", ");
   return {
-    out: `copy (select ${list} from only ${table}${condition(name)}) to stdout`,
-    into: `copy ${table} (${list}) from stdin`,
+    out: `copy (select ${list} from ${rowsOf(table, rows)}) to stdout`,
+    into: `copy ${escapeIdentifier(table.name)} (${list}) from stdin`,
   };
 }
+
+/** The statements that copy the keys of changed rows. */
+export const NOTED = {
+  out: "copy (select distinct name, key from moved_rows) to stdout",
+  into: "copy moved_rows (name, key) from stdin",
+};
 
 /** The number of rows, and a checksum that does not depend on their order. */
 export interface Digest {
@@ -66,17 +78,31 @@ export interface Digest {
   checksum: string;
 }
 
-/** Reads the table as a whole. */
-export async function digest(db: Queryable, { name, columns }: MovedTable): Promise<Digest> {
-  const list = columns.map(escapeIdentifier).join(", ");
+/** Reads all these rows. */
+export async function digest(db: Queryable, table: MovedTable, rows: Rows): Promise<Digest> {
+  const list = table.columns.map(escapeIdentifier).join(", ");
   const [row] = await db.unsafe(`
     select count(*)::text as rows, coalesce(sum(hashtextextended(row(${list})::text, 0)), 0)::text as checksum
-      from only ${escapeIdentifier(name)}${condition(name)}`);
+      from ${rowsOf(table, rows)}`);
   return row as Digest;
 }
 
-function condition(name: string): string {
-  return name === "settings" ? ` where name not in (${MARKS.map(escapeLiteral).join(", ")})` : "";
+/** Deletes the noted rows and returns their number. */
+export async function deleteNoted(db: Queryable, table: MovedTable): Promise<number> {
+  return (await db.unsafe(`delete from ${rowsOf(table, "noted")}`)).count;
+}
+
+function rowsOf({ name, key }: MovedTable, rows: Rows): string {
+  const table = escapeIdentifier(name);
+  if (name === "settings") {
+    return `only ${table} where name not in (${MARKS.map(escapeLiteral).join(", ")})`;
+  }
+  if (rows === "all") return `only ${table}`;
+  const columns = key.map(escapeIdentifier);
+  return `only ${table} where (${columns.join(", ")}) in (
+    select ${columns.map((column) => `noted.${column}`).join(", ")}
+      from moved_rows, jsonb_populate_record(null::${table}, moved_rows.key) as noted
+     where moved_rows.name = ${escapeLiteral(name)})`;
 }
 
 /** The bounds that PostgreSQL writes for our partitions. The old place chooses the text, and the new one runs it. */
