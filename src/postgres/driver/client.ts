@@ -73,7 +73,7 @@ export class Client extends pg.Client {
 
   /** Closes the connection if the answer takes longer than `limitMs`. Throws if the answer is that the server is a standby. */
   async ask(statement: Prepared, limitMs: number): Promise<Answer<Row[]>> {
-    const timer = setTimeout(() => this.#abandon(limitMs), limitMs);
+    const timer = setTimeout(() => this.#abandon(limitMs), Math.ceil(limitMs)); // As in `Call`.
     try {
       const answer = answerOf(await this.query<Row>(statement));
       if (answer[0]?.[STANDBY] === "on") throw standby();

@@ -25,7 +25,8 @@ export class Call {
     this.connection = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
     const [waitMs, refusal] =
       holder === null ? [limitMs, noConnection] : [limitMs * HOLDER_WAIT, noConnectionOf];
-    this.#timer = setTimeout(() => this.reject(refusal(waitMs)), waitMs);
+    // Timers cut fractions off. The batch of the call notices first that its time is over, and refuses the calls behind it, too.
+    this.#timer = setTimeout(() => this.reject(refusal(waitMs)), Math.ceil(waitMs));
   }
 
   /** True if it has its connection or was refused. */
