@@ -132,9 +132,10 @@ export class Dispatcher {
   reserve(organizations: ReadonlySet<OrganizationId>): Reservation {
     if (!this.#canReserve) return NO_SLOTS;
     const { slots, full } = this.#slots.spareFor(organizations);
+    if (slots === 0) return NO_SLOTS;
     const due = [...organizations].flatMap((id) => [...this.#due.of(id)]);
     const except = [...due, ...full, ...this.#slots.saturated, ...this.#slots.paced];
-    if (slots === 0 || except.length > EXCEPT_MAX) return NO_SLOTS;
+    if (except.length > EXCEPT_MAX) return NO_SLOTS;
 
     const free = this.#slots.reserve(slots);
     let ended: () => void = () => undefined;

@@ -67,10 +67,6 @@ export class Due {
     return this.#organizations.has(organization);
   }
 
-  get subscriptions(): Iterable<SubscriptionId> {
-    return this.#subscriptions.keys();
-  }
-
   of(organization: OrganizationId): Iterable<SubscriptionId> {
     return this.#organizations.get(organization)?.subscriptions ?? [];
   }

@@ -16,7 +16,7 @@ export interface SlotHold {
 /** Returns how much longer an attempt holds its slot that has ended without an answer, in ms. */
 export function heldLongerMs(
   tookMs: number,
-  { unansweredMs = UNANSWERED_MS, random = Math.random }: SlotHold = {},
+  { unansweredMs = UNANSWERED_MS, random = Math.random }: SlotHold,
 ): number {
   return Math.max(unansweredMs - tookMs, SPREAD * random() * tookMs);
 }

@@ -12,12 +12,14 @@ function aDue(found: string[] = []) {
   return { due: new Due({ listDue, pollIntervalMs: 0 }), looks: () => looks };
 }
 
+const subscriptionsOf = (due: Due) => [...due.organizations].flatMap((id) => [...due.of(id)]);
+
 test("a subscription that a claim did not reach keeps its place", () => {
   const { due } = aDue();
   due.add(dueOf("a", "b", "c"));
   due.ask(["a", "b"]);
   due.keepOrDrop("a", true);
-  assert.deepEqual([...due.subscriptions], ["b", "c", "a"]);
+  assert.deepEqual(subscriptionsOf(due), ["b", "c", "a"]);
 });
 
 test("a subscription without more due deliveries is forgotten", () => {
@@ -25,7 +27,7 @@ test("a subscription without more due deliveries is forgotten", () => {
   due.add(dueOf("a", "b"));
   due.ask(["a"]);
   due.keepOrDrop("a", false);
-  assert.deepEqual([...due.subscriptions], ["b"]);
+  assert.deepEqual(subscriptionsOf(due), ["b"]);
 });
 
 test("a subscription that is added during its claim is remembered, because the claim may have missed it", () => {
@@ -34,7 +36,7 @@ test("a subscription that is added during its claim is remembered, because the c
   due.ask(["a"]);
   due.add(dueOf("a"));
   due.keepOrDrop("a", false);
-  assert.deepEqual([...due.subscriptions], ["b", "a"]);
+  assert.deepEqual(subscriptionsOf(due), ["b", "a"]);
 });
 
 test("such a subscription is remembered even if the list of due subscriptions is full", () => {
@@ -44,7 +46,7 @@ test("such a subscription is remembered even if the list of due subscriptions is
   due.ask(["s0"]);
   due.add(dueOf("s0", "one too many"));
   due.keepOrDrop("s0", false);
-  assert.ok([...due.subscriptions].includes("s0"));
+  assert.ok(subscriptionsOf(due).includes("s0"));
   assert.equal(due.size, 10_000);
 });
 
@@ -84,7 +86,7 @@ test("if the list is full, a scan forgets subscriptions at their limits, and org
   due.add([...manyOf("a", 9_999), ...manyOf("b", 1)]);
   await due.scan(false);
   assert.deepEqual([...due.organizations], ["a", "b"]);
-  assert.deepEqual([...due.subscriptions], ["a0", "b0"]);
+  assert.deepEqual(subscriptionsOf(due), ["a0", "b0"]);
 });
 
 test("while more than 1,000 subscriptions are due, scans leave out those at their limits", async () => {

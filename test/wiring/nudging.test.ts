@@ -78,7 +78,7 @@ test("of two dispatchers, only one hears each notice of a process without a disp
   const hearersOf = async (due: DueSubscription) => {
     nudging.nudge([due]);
     await Promise.any(dispatchers.map(({ nudged }) => nudged.until(findIt(due))));
-    const last = dueNow(); // For all. Notices arrive in order, so whoever has it will not hear the one before any more.
+    const last = dueNow(); // It is for both. Notices arrive in order, so a dispatcher that has it gets no earlier one.
     await sendNotice(db, encodeNotice([last]));
     await Promise.all(dispatchers.map(({ nudged }) => nudged.until(findIt(last))));
     return dispatchers.map(({ nudged }) => findIt(due)(nudged.all) !== undefined);
