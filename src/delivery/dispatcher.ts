@@ -141,10 +141,11 @@ export class Dispatcher {
     let ended: () => void = () => undefined;
     const link = this.#open.append(new Promise<void>((resolve) => (ended = resolve)));
     const end = (claims: Claim[]) => {
+      const isAwaited = this.#slots.areFew || !this.#hasRoom;
       free();
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
-      this.#wakeIfMore();
+      if (isAwaited) this.#wakeIfMore();
       this.#slots.tellOthers(this.#due);
       ended();
     };
@@ -244,8 +245,9 @@ export class Dispatcher {
     const work = (hasRoom ? this.#deliver(claim) : this.#options.defer(claim))
       .catch(this.#options.onError) // Not recorded: the lease expires and the delivery is attempted again.
       .finally(() => {
+        const isAwaited = !this.#hasRoom;
         this.#open.remove(link);
-        this.#wakeIfMore();
+        if (isAwaited) this.#wakeIfMore();
       });
     const link = this.#open.append(work);
   }
@@ -260,25 +262,29 @@ export class Dispatcher {
     this.#slots.take(claim);
     const beganMs = performance.now();
     let heldMs = 0;
+    let isAwaited = false;
     try {
       const ended = await this.#options.deliver(claim);
       const nowMs = performance.now();
+      isAwaited = this.#slots.isAwaited(claim, this.#due);
       this.#slots.note(claim, ended.signal, beganMs, nowMs);
       if (ended.signal === "unanswered") heldMs = heldLongerMs(nowMs - beganMs, this.#options);
       return ended;
     } finally {
       if (heldMs > 0) setTimeout(() => this.#free(claim), heldMs).unref();
-      else this.#free(claim);
+      else this.#free(claim, isAwaited);
     }
   }
 
-  #free(claim: Claim): void {
+  /** Most slots that become free are of no use to the subscriptions that wait. Looking through them each time would cost much. */
+  #free(claim: Claim, wasAwaited = false): void {
+    const isAwaited = wasAwaited || this.#slots.isAwaited(claim, this.#due);
     this.#slots.give(claim);
-    this.#wakeIfMore();
+    if (isAwaited) this.#wakeIfMore();
     this.#slots.tellOthers(this.#due);
   }
 
   #wakeIfMore(): void {
-    if (this.#due.size > 0 || this.#stopping) this.#due.wakeUp.set();
+    if (this.#due.size > 0) this.#due.wakeUp.set();
   }
 }

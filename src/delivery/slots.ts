@@ -75,6 +75,7 @@ export class Slots {
     const full = [...organizations].filter(
       (id) => this.#belowShare(this.#byOrganization.of(id), holders) === 0,
     );
+    if (full.length === organizations.size) return { slots: 0, full };
     return { slots: Math.max(0, Math.min(Math.floor(this.free / 2), SHARE_MAX)), full };
   }
 
@@ -85,6 +86,19 @@ export class Slots {
   /** True if only the last tenth is free, so that holders of their share wait. */
   get isContended(): boolean {
     return this.#beyondShare === 0;
+  }
+
+  /** True if organizations may be limited to their shares. */
+  get areFew(): boolean {
+    return this.#beyondShare < BURST_MAX;
+  }
+
+  /**
+   * Returns true if the end of this attempt may let another begin: one of its subscription, one at its host if that is failing, or
+   * any while slots are few. Call it before `give`.
+   */
+  isAwaited({ subscriptionId, url }: Place, queue: Pick<Due, "knows">): boolean {
+    return this.areFew || queue.knows(subscriptionId) || this.#receivers.isFailing(hostOf(url));
   }
 
   /** Organizations and failing hosts with the number of slots that each holds. */
@@ -192,8 +206,7 @@ export class Slots {
     const holders = this.#holdersWith(queue);
     const rest = this.#beyondShare;
     const own = (held: number) => this.#belowShare(held, holders);
-    if (rest >= BURST_MAX)
-      return this.#wanted(queue, rest, (held) => Math.max(own(held), SHARE_MAX));
+    if (!this.areFew) return this.#wanted(queue, rest, (held) => Math.max(own(held), SHARE_MAX));
 
     const wanted = this.#wanted(queue, this.free, own);
     return wanted.shares.length > 0 ? wanted : this.#wanted(queue, rest, () => rest);

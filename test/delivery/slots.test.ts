@@ -244,6 +244,7 @@ test("while others hold most slots, a publication for an organization below its 
   const free = slots.reserve(5);
   assert.deepEqual(spare(slots, "b"), { slots: 2, full: [] });
   free();
+  assert.equal(spare(slots, "a").slots, 0, "nobody would use them");
   hold(slots, 10, "c");
   assert.equal(spare(slots, "b").slots, 0);
 });

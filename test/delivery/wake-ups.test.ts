@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Queue, Slots } from "../../src/delivery/slots.ts";
+import { aDispatcher } from "../support/dispatcher.ts";
+import { dueOf } from "../support/due.ts";
+
+/** Slots that count how often the dispatcher looks through what is due. */
+class CountingSlots extends Slots {
+  looks = 0;
+
+  override share(queue: Queue) {
+    this.looks++;
+    return super.share(queue);
+  }
+}
+
+const PATIENCE = { timeout: 10_000 };
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+test(
+  "while many slots are free, the end of an attempt is of use only to its own subscription",
+  PATIENCE,
+  async (t) => {
+    const slots = new CountingSlots(1_000, 2);
+    const d = aDispatcher(t, { silent: 3, healthy: 1 }, { concurrency: 1_000, slots });
+    d.dispatcher.start();
+    await d.reaches(3);
+    await settle();
+    const looks = slots.looks;
+
+    d.endOne("healthy");
+    await settle();
+    assert.equal(slots.looks, looks, "the subscription that waits is at its limit");
+    d.endOne("silent");
+    await d.reaches(2);
+  },
+);
+
+test("while few slots are free, the end of any attempt lets another begin", PATIENCE, async (t) => {
+  const queue = { first: 1, second: 2, third: 2 };
+  const d = aDispatcher(t, queue, { concurrency: 4, subscriptionConcurrency: 2 });
+  d.dispatcher.start();
+  await d.reaches(4);
+  await settle();
+  d.endOne("first");
+  await d.reaches(4);
+});
+
+/** A failing host with 200 subscriptions, of which each has something due. Its attempts without an answer used `unansweredMs` of slots. */
+function aFailingHost(unansweredMs: number) {
+  const names = Array.from({ length: 200 }, (_, i) => `s${i}`);
+  const places = dueOf(...names).map((due) => ({ ...due, url: "https://shared/" }));
+  const slots = new Slots(1_000, 10);
+  const nowMs = performance.now();
+  for (const place of places) slots.hasRoomFor(place);
+  for (const place of places.slice(0, 1))
+    slots.note(place, "unanswered", nowMs - unansweredMs, nowMs);
+  const queue = Object.fromEntries(names.map((name) => [name, 1]));
+  return { queue, settings: { concurrency: 1_000, slots, host: "shared" } };
+}
+const AN_EIGHTH = 125;
+
+test(
+  "when a host answers again, the subscriptions at it need not wait for the next poll",
+  PATIENCE,
+  async (t) => {
+    const { queue, settings } = aFailingHost(1);
+    const d = aDispatcher(t, queue, settings);
+    d.dispatcher.start();
+    await d.reaches(AN_EIGHTH);
+    await settle();
+    assert.equal(d.inFlight.length, AN_EIGHTH);
+    d.endOne(d.inFlight[0]?.subscription ?? "");
+    await d.reaches(199);
+  },
+);
+
+test(
+  "the end of an attempt at a host that does not answer lets another begin there",
+  PATIENCE,
+  async (t) => {
+    const { queue, settings } = aFailingHost(10_000);
+    const timedOut = { signal: "unanswered", unansweredMs: 0, random: () => 0 } as const;
+    const d = aDispatcher(t, queue, { ...settings, ...timedOut });
+    d.dispatcher.start();
+    await d.reaches(AN_EIGHTH);
+    await settle();
+    d.endOne(d.inFlight[0]?.subscription ?? "");
+    await d.reaches(AN_EIGHTH);
+  },
+);
