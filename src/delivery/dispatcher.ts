@@ -146,7 +146,7 @@ export class Dispatcher {
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
       if (isAwaited) this.#wakeIfMore();
-      this.#slots.tellOthers(this.#due);
+      this.#slots.turns.tellOthers(this.#due);
       ended();
     };
     return { slots, except, end };
@@ -167,7 +167,7 @@ export class Dispatcher {
     this.#stopping = true;
     this.#due.wakeUp.set();
     await this.#running;
-    this.#slots.leave(this.#due);
+    this.#slots.turns.leave(this.#due);
   }
 
   async #run(): Promise<void> {
@@ -199,10 +199,10 @@ export class Dispatcher {
   }
 
   async #fillFreeSlots(): Promise<void> {
-    this.#slots.leave(this.#due);
+    this.#slots.turns.leave(this.#due);
     if (!this.#hasRoom) return;
     if (this.#due.size > 0) await this.#options.requireDatabase?.(this.#hasFailed);
-    const wanted = this.#slots.shareWithOthers(this.#due, this.#due.wakeUp);
+    const wanted = this.#slots.turns.take(this.#due);
     this.#hasEnough = wanted.shares.length >= wanted.limit;
     if (this.#due.size > 0 && this.#slots.isContended) this.#options.onContended(this);
     if (wanted.shares.length === 0) return;
@@ -210,7 +210,7 @@ export class Dispatcher {
     const free = this.#slots.reserve(wanted.limit);
     const late = setTimeout(() => {
       free();
-      this.#slots.tellOthers(this.#due);
+      this.#slots.turns.tellOthers(this.#due);
     }, RESERVED_MS);
     this.#hasFailed = true;
     try {
@@ -219,7 +219,7 @@ export class Dispatcher {
     } finally {
       clearTimeout(late);
       free();
-      this.#slots.tellOthers(this.#due);
+      this.#slots.turns.tellOthers(this.#due);
     }
     this.#due.wakeUp.set();
   }
@@ -281,7 +281,7 @@ export class Dispatcher {
     const isAwaited = wasAwaited || this.#slots.isAwaited(claim, this.#due);
     this.#slots.give(claim);
     if (isAwaited) this.#wakeIfMore();
-    this.#slots.tellOthers(this.#due);
+    this.#slots.turns.tellOthers(this.#due);
   }
 
   #wakeIfMore(): void {

@@ -1,4 +1,3 @@
-import type { Wanted } from "../actions/claims.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import type { Due } from "./due.ts";
 
@@ -49,19 +48,4 @@ function* mergeByWait(queues: readonly Due[]): Iterable<OrganizationId> {
     yield head.id;
     heads[first] = headOf(source);
   }
-}
-
-/** Returns the wishes of one queue, and the number of slots for its turns among all. */
-export function partOf(queue: Pick<Due, "knows">, { shares, limit }: Wanted): Wanted {
-  const own: Wanted = { shares: [], limit: 0 };
-  let left = limit;
-  for (const wanted of shares) {
-    const slots = Math.min(wanted.share, left);
-    if (slots === 0) break;
-    left -= slots;
-    if (!queue.knows(wanted.subscriptionId)) continue;
-    own.shares.push(wanted);
-    own.limit += slots;
-  }
-  return own;
 }

@@ -5,10 +5,9 @@ import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { belowShare, beyondShare, type Share } from "../domain/slot-share.ts";
 import { Tally } from "../lib/tally.ts";
 import type { Due } from "./due.ts";
-import { JoinedQueue, partOf } from "./joined-queue.ts";
 import { NO_PACE, type Pace } from "./pace.ts";
 import { Receivers } from "./receivers.ts";
-import type { WakeSignal } from "./wake-signal.ts";
+import { Turns } from "./turns.ts";
 
 /** Due deliveries of a subscription that one claim takes. Attempts at one host share a look-up. */
 const SHARE_MAX = 16;
@@ -35,14 +34,14 @@ export type Queue = Pick<Due, "organizations" | "organizationCount" | "has" | "o
  * limit is not read.
  */
 export class Slots {
+  /** Of the dispatchers that use these slots. */
+  readonly turns = new Turns((queue) => this.share(queue));
   readonly #total: number;
   readonly #receivers: Receivers;
   readonly #pace: Pace;
   readonly #bySubscription = new Tally<SubscriptionId>();
   readonly #byOrganization = new Tally<OrganizationId>();
   readonly #byHost = new Tally<string>();
-  /** The queues of dispatchers that wait for a slot, and how to wake each. */
-  readonly #waiting = new Map<Due, Pick<WakeSignal, "set">>();
   #busy = 0;
   #reserved = 0;
 
@@ -136,32 +135,6 @@ export class Slots {
       this.#reserved -= reserved;
       reserved = 0;
     };
-  }
-
-  /** Slots are free. Wakes the dispatchers of other shards that would get some now. */
-  tellOthers(own: Due): void {
-    if (this.#waiting.size === Number(this.#waiting.has(own))) return;
-    const wanted = this.#shareOfAll();
-    for (const [queue, wakeUp] of this.#waiting)
-      if (queue !== own && partOf(queue, wanted).shares.length > 0) wakeUp.set();
-  }
-
-  /** Returns what to claim for one shard, so that the organizations of all shards that wait for slots take turns. */
-  shareWithOthers(queue: Due, wakeUp: Pick<WakeSignal, "set">): Wanted {
-    if (queue.size === 0) return this.share(queue);
-    this.#waiting.set(queue, wakeUp);
-    const wanted = this.#waiting.size === 1 ? this.share(queue) : partOf(queue, this.#shareOfAll());
-    if (wanted.shares.length > 0) this.#waiting.delete(queue);
-    return wanted;
-  }
-
-  #shareOfAll(): Wanted {
-    return this.share(new JoinedQueue([...this.#waiting.keys()]));
-  }
-
-  /** The queue's dispatcher cannot claim now. So it keeps no other one waiting. */
-  leave(queue: Due): void {
-    this.#waiting.delete(queue);
   }
 
   /**

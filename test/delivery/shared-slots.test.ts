@@ -8,8 +8,6 @@ function of(id: string): Place {
   return { subscriptionId: id, organizationId: id.charAt(0), url: `https://${id}.test/` };
 }
 
-const NOBODY = { set: () => undefined };
-
 async function queueOf(...ids: string[]): Promise<Due> {
   const due = new Due({ listDue: () => assert.fail("no scan"), pollIntervalMs: 0 });
   for (const id of ids) {
@@ -26,8 +24,8 @@ const idsOf = ({ shares }: ReturnType<Slots["share"]>) =>
 function oneSlotForTwo(first: Due, second: Due) {
   const slots = new Slots(1, 1);
   const release = slots.reserve(1);
-  assert.deepEqual(idsOf(slots.shareWithOthers(second, NOBODY)), []);
-  assert.deepEqual(idsOf(slots.shareWithOthers(first, NOBODY)), []);
+  assert.deepEqual(idsOf(slots.turns.take(second)), []);
+  assert.deepEqual(idsOf(slots.turns.take(first)), []);
   release();
   return slots;
 }
@@ -36,25 +34,25 @@ test("if two shards wait for a slot, the organization that has waited longest ge
   const longest = await queueOf("a1");
   const later = await queueOf("b1", "c1");
   const slots = oneSlotForTwo(longest, later);
-  assert.deepEqual(idsOf(slots.shareWithOthers(later, NOBODY)), []);
-  assert.deepEqual(idsOf(slots.shareWithOthers(longest, NOBODY)), ["a1"]);
+  assert.deepEqual(idsOf(slots.turns.take(later)), []);
+  assert.deepEqual(idsOf(slots.turns.take(longest)), ["a1"]);
 });
 
 test("a shard that cannot claim leaves its slots to the others", async () => {
   const away = await queueOf("a1");
   const well = await queueOf("b1");
   const slots = oneSlotForTwo(away, well);
-  slots.leave(away);
-  assert.deepEqual(idsOf(slots.shareWithOthers(well, NOBODY)), ["b1"]);
+  slots.turns.leave(away);
+  assert.deepEqual(idsOf(slots.turns.take(well)), ["b1"]);
 });
 
 test("the organizations of one shard leave room for those of another", async () => {
   const slots = new Slots(20, 20);
   const many = await queueOf("a1", "b1", "c1", "d1");
-  for (const { subscriptionId, share } of slots.shareWithOthers(many, NOBODY).shares) {
+  for (const { subscriptionId, share } of slots.turns.take(many).shares) {
     for (let i = 0; i < share; i++) slots.take(of(subscriptionId));
   }
-  const { shares, limit } = slots.shareWithOthers(await queueOf("e1"), NOBODY);
+  const { shares, limit } = slots.turns.take(await queueOf("e1"));
   assert.deepEqual([shares[0]?.subscriptionId, limit > 0], ["e1", true]);
 });
 
@@ -70,11 +68,12 @@ async function wokenOf(act: (slots: Slots, second: Due) => void = () => undefine
   const release = slots.reserve(1);
   const woken: string[] = [];
   for (const [name, queue] of Object.entries({ idle, third, second })) {
-    slots.shareWithOthers(queue, { set: () => woken.push(name) });
+    queue.wakeUp.set = () => woken.push(name);
+    slots.turns.take(queue);
   }
   act(slots, second);
   release();
-  slots.tellOthers(idle);
+  slots.turns.tellOthers(idle);
   return woken;
 }
 
@@ -83,23 +82,24 @@ test("a free slot wakes only the dispatcher whose turn it is", async () => {
 });
 
 test("a dispatcher that no longer waits is not woken, and the next one is", async () => {
-  assert.deepEqual(await wokenOf((slots, second) => slots.leave(second)), ["third"]);
+  assert.deepEqual(await wokenOf((slots, second) => slots.turns.leave(second)), ["third"]);
 });
 
 test("a dispatcher that frees a slot wakes itself", async () => {
   const own = await queueOf("a1");
   const slots = new Slots(1, 1);
   const release = slots.reserve(1);
-  slots.shareWithOthers(own, { set: () => assert.fail("it was woken") });
-  slots.shareWithOthers(await queueOf("b1"), NOBODY);
+  own.wakeUp.set = () => assert.fail("it was woken");
+  slots.turns.take(own);
+  slots.turns.take(await queueOf("b1"));
   release();
-  slots.tellOthers(own);
+  slots.turns.tellOthers(own);
 });
 
 test("a dispatcher without due deliveries keeps scanning while others wait for slots", async () => {
   const slots = new Slots(2, 2);
   const release = slots.reserve(2);
-  slots.shareWithOthers(await queueOf("a1"), NOBODY);
+  slots.turns.take(await queueOf("a1"));
   release();
-  assert.ok(slots.shareWithOthers(await queueOf(), NOBODY).limit > 0);
+  assert.ok(slots.turns.take(await queueOf()).limit > 0);
 });

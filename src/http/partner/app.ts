@@ -53,7 +53,7 @@ export function buildPartnerApp(
 function partnerRoutes(app: App, shards: Shards): void {
   guardRoutes(app, shards);
   meRoute(app);
-  createSubscriptionRoute(app, shards);
+  createSubscriptionRoute(app, shards.settings);
   listSubscriptionsRoute(app);
   deleteSubscriptionRoute(app);
   sendTestEventRoute(app);

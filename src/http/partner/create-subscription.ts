@@ -12,7 +12,7 @@ import { callerOf, depsOf } from "./caller.ts";
 import { judgeSubscription, requireSubscriptionBody } from "./subscription-body.ts";
 import { answerKeyed, KeyHeader, REPLAYED_HEADER, requireGoodKey } from "./idempotency.ts";
 
-export function createSubscriptionRoute(app: App, { settings }: Shards): void {
+export function createSubscriptionRoute(app: App, settings: Shards["settings"]): void {
   app.post(
     "/webhooks",
     {
