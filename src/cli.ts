@@ -1,4 +1,5 @@
 import closeWithGrace from "close-with-grace";
+import { depsOf } from "./actions/shards.ts";
 import type { CommandContext } from "./commands/context.ts";
 import { CommandError } from "./commands/errors.ts";
 import { OperatorApi } from "./commands/operator-api.ts";
@@ -63,7 +64,7 @@ const context: CommandContext = {
     try {
       const shards = await openShards(config, remark, { opened, ...eventTypes });
       const isChosen = config.databaseUrl !== null || Boolean(process.env["DATA_DIR"]);
-      const warning = isChosen ? null : await warnOfUnserved(shards, config.dataDir);
+      const warning = isChosen ? null : await warnOfUnserved(depsOf(shards.home), config.dataDir);
       if (warning !== null) remark(warning);
       const result = await run(shards);
       for (const { deps } of shards.all) {
