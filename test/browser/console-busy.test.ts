@@ -181,7 +181,7 @@ describe("the console of a busy system", { skip }, async () => {
     const { page, ask, closing } = await open(t, DESKTOP);
     await signIn(page, `#/organizations/${closing}`);
     await button(page, "Close…").click();
-    await button(page, "Cancel").click();
+    await button(page, "Go back").click();
     assert.equal((await ask({ url: `organizations/${closing}` })).status, 200);
     await button(page, "Close…").click();
     await button(page, "Close organization").click();

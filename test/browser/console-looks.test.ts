@@ -118,7 +118,7 @@ describe("the console's layout and use", { skip }, async () => {
     await tabTo("Redeliver");
     await keys.press("Enter");
     await page.getByRole("dialog").waitFor();
-    assert.equal(await focused(), "Cancel");
+    assert.equal(await focused(), "Go back");
     await keys.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.equal(await focused(), "Redeliver");

@@ -38,7 +38,9 @@ describe("the console on call", { skip }, async () => {
     await writeActivity(deps.db, deps.activity, randomId());
     await signIn(page, `#/organizations/${publicId("org", organization)}`);
     await page
-      .getByLabel("busiest minute: 10 requests of 600 passed; most refused in a minute: 20")
+      .getByLabel(
+        "10 requests passed in the busiest minute (limit 600); at most 20 were refused in one minute",
+      )
       .waitFor();
     const figures = page.getByRole("definition");
     await figures.filter({ hasText: /^10of 600$/ }).waitFor();
@@ -189,8 +191,8 @@ describe("the console on call", { skip }, async () => {
     const report = { ...REPORT, slowed: [{ id: slow.id, limit: 3 }] };
     await recordProcess(deps.db, process, report, deps.clock());
     await signIn(page, `#/subscriptions/${publicId("wh", slow.id)}`);
-    await page.getByText("3 at once, lowered, in slowing 1").waitFor();
+    await page.getByText("slowing 1: 3 at once, lowered because attempts got no answer").waitFor();
     await visit(page, `#/subscriptions/${publicId("wh", quick.id)}`);
-    await page.getByText("16 at once in slowing 1").waitFor();
+    await page.getByText("slowing 1: 16 at once").waitFor();
   });
 });

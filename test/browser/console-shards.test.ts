@@ -37,10 +37,12 @@ describe("the console with several shards", { skip }, async () => {
     assert.deepEqual(await axeFindings(page), []);
 
     await page.getByRole("combobox", { name: "Search" }).fill("nothing-like-this");
-    await page.getByText("Nothing was found. No answer from shard 01: it may be there.").waitFor();
+    await page
+      .getByText("Nothing was found. No answer from shard 01: there may be a match in it.")
+      .waitFor();
 
     await page.getByRole("combobox", { name: "Search" }).fill("acme");
-    await page.getByText("No answer from shard 01: it may have more.").waitFor();
+    await page.getByText("No answer from shard 01: there may be more matches in it.").waitFor();
     assert.deepEqual(await axeFindings(page), []);
 
     await visit(page, "#/organizations/acme");

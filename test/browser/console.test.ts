@@ -250,7 +250,7 @@ describe("the console in a browser", { skip }, async () => {
     await button(page, "Copy token").click();
     await button(page, "Copied").waitFor();
     assert.equal(await page.evaluate("navigator.clipboard.readText()"), token);
-    await button(page, "Hide it permanently").click();
+    await button(page, "Hide the token").click();
     assert.ok(!(await page.content()).includes(token ?? ""));
 
     await row(page, "integration").getByRole("button", { name: "Revoke" }).click();

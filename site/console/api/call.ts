@@ -47,7 +47,7 @@ async function read(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch {
-    const detail = `The response has status ${response.status}, but is not from the service.`;
+    const detail = `The answer with status ${response.status} is not from the service: check the proxy in front of it.`;
     throw new Problem(response.status, { detail });
   }
 }

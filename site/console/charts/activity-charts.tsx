@@ -21,7 +21,9 @@ export function ServiceCharts() {
   const { marks, away } = useMarks(span);
   return (
     <>
-      {away.length > 0 && <p class="quiet">{noAnswerOf(away)}: its changes are not marked.</p>}
+      {away.length > 0 && (
+        <p class="quiet">{noAnswerOf(away)}: changes made there are not marked on the charts.</p>
+      )}
       <Charts span={span} setSpan={setSpan} marks={marks} />
     </>
   );
@@ -80,13 +82,16 @@ function Charts({
           <AttemptsChart points={points} marks={shown} />
           <MarkList marks={shown} />
         </Panel>
-        <Panel title="Response time of receivers" note="p50: half of the attempts; p99: 99 of 100">
+        <Panel
+          title="Response time of receivers"
+          note="half of the attempts were faster than p50, 99 of 100 faster than p99"
+        >
           <TimesChart points={points} member="attempt_ms" marks={shown} />
         </Panel>
         {isService && (
           <Panel
             title="From published to delivered"
-            note="p50: half of the deliveries; p99: 99 of 100"
+            note="half of the deliveries were faster than p50, 99 of 100 faster than p99"
           >
             <TimesChart points={points} member="end_to_end_ms" marks={shown} />
           </Panel>

@@ -4,7 +4,7 @@ import { exactly } from "../components/time-words.ts";
 
 const HEIGHT_MIN = 18;
 
-/** Attempts side by side, the oldest first. The height is the response time, and a failure is hatched. */
+/** Attempts side by side, the oldest first. The height is the response time, and a failure is striped. */
 export function AttemptStrip({
   attempts,
   isSmall = false,

@@ -16,7 +16,10 @@ type Ask = (question: Question) => Promise<boolean>;
 
 const ConfirmContext = createContext<Ask>(() => Promise.resolve(false));
 
-/** Returns a function that asks before a change. Enter and Escape mean no. */
+/**
+ * Returns a function that asks before a change. Enter and Escape mean no. The no says "Go back", because "Cancel" would seem to
+ * cancel the job.
+ */
 export const useConfirm = (): Ask => useContext(ConfirmContext);
 
 export function Confirmations({ children }: { children: ComponentChildren }) {
@@ -41,7 +44,7 @@ export function Confirmations({ children }: { children: ComponentChildren }) {
           {asked.subject && <p class="quiet">{asked.subject}</p>}
           <div class="buttons">
             <button type="button" class="button" onClick={() => asked.answer(false)}>
-              Cancel
+              Go back
             </button>
             <button
               type="button"

@@ -116,7 +116,7 @@ export function SearchBox() {
         ))}
         {away.length > 0 && (
           <div role="option" aria-disabled="true" aria-selected={false}>
-            <span class="label">{noAnswerOf(away)}: it may have more.</span>
+            <span class="label">{noAnswerOf(away)}: there may be more matches in it.</span>
           </div>
         )}
       </div>
@@ -125,7 +125,7 @@ export function SearchBox() {
           <p>
             {away.length === 0
               ? "Nothing has this id, slug, event type or host."
-              : `Nothing was found. ${noAnswerOf(away)}: it may be there.`}
+              : `Nothing was found. ${noAnswerOf(away)}: there may be a match in it.`}
           </p>
         </div>
       )}

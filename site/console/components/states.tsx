@@ -73,7 +73,7 @@ export function Failure({
       <Icon name="warning" />
       <p>
         {error.message}
-        {asOf && ` You see the state of ${asOf.toLocaleTimeString()}.`}
+        {asOf && ` What you see is from ${asOf.toLocaleTimeString()}.`}
         {error.isTemporary && " The console tries again by itself."}
         {error.requestId && <span class="visually-hidden"> Request {error.requestId}</span>}
       </p>

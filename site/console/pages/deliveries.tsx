@@ -26,7 +26,7 @@ function whyNotSendable({
     return "To send deliveries again, choose an organization or a subscription, and a state other than waiting.";
   }
   if (host !== undefined && subscription === undefined) {
-    return "A redelivery has no filter for hosts. To send the deliveries of a host again, filter by its subscription.";
+    return "A redelivery has no filter for hosts. To send the deliveries of a host again, filter by each subscription with this host.";
   }
   return null;
 }

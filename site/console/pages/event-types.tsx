@@ -21,7 +21,7 @@ const COLUMNS: Column<ListedEventType>[] = [
   },
   { title: "Meaning", line: 2, show: ({ summary }) => <span class="clip">{summary}</span> },
   {
-    title: "Subscriptions",
+    title: "Active subscriptions",
     number: true,
     line: 1,
     end: true,
@@ -43,7 +43,7 @@ export function EventTypesPage() {
         title="Known types"
         note={
           <>
-            from the folder in <code>EVENT_TYPES</code>; only active subscriptions count
+            from the folder in <code>EVENT_TYPES</code>
           </>
         }
       >

@@ -70,8 +70,8 @@ export function EventPage({ id }: { id: string }) {
             <Empty icon="deliveries" title="No delivery">
               {event && (
                 <p>
-                  No active subscription of {event.organization} listed {event.type} when it was
-                  published.
+                  No active subscription of {event.organization} listed {event.type} when the event
+                  was published.
                 </p>
               )}
             </Empty>

@@ -19,7 +19,7 @@ const COLUMNS: Column<Organization>[] = [
   { title: "Organization", line: 1, show: ({ slug }) => <OrganizationLink slug={slug} /> },
   { title: "Id", line: 2, show: ({ id }) => <span class="id quiet">{id}</span> },
   {
-    title: "Requests a minute",
+    title: "Requests a minute, at most",
     number: true,
     line: 1,
     end: true,

@@ -94,7 +94,7 @@ function Shown({
         <Streak subscription={subscription} />
       </Panel>
       <SubscriptionFigures health={health} />
-      <Panel title="Last attempts" note="the oldest on the left; a failure is hatched">
+      <Panel title="Last attempts" note="the oldest on the left; failures are striped">
         {health.recent.length === 0 ? (
           <Empty icon="clock" title="Nothing was attempted yet" />
         ) : (

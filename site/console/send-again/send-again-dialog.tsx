@@ -83,7 +83,7 @@ export function SendAgainDialog({
       {preview && <Preview preview={preview} rate={rate} />}
       <div class="buttons">
         <button type="button" class="button" onClick={onClose}>
-          Cancel
+          Go back
         </button>
         <button
           type="button"

@@ -113,12 +113,14 @@ function CreateKey({ organization, onCreated }: { organization: string; onCreate
       </form>
       {issued && (
         <div class="issued" role="status">
-          <p>The token is shown only now. Send it to the partner over a safe channel.</p>
+          <p>
+            The token is shown only now. Copy it, and send it to the partner over a safe channel.
+          </p>
           <code>{issued.token}</code>
           <div class="buttons">
             <Copy text={issued.token} what="the token" label="Copy token" />
             <Button act={() => setIssued(null)} kind="plain">
-              Hide it permanently
+              Hide the token
             </Button>
           </div>
         </div>

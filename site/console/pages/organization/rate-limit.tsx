@@ -54,7 +54,7 @@ export function RateLimit({
           shape: "dashed" as const,
         },
       ],
-      summary: `busiest minute: ${perMinute(peak)} requests of ${count(limit)} passed; most refused in a minute: ${perMinute(Math.max(0, ...refused))}`,
+      summary: `${perMinute(peak)} requests passed in the busiest minute (limit ${count(limit)}); at most ${perMinute(Math.max(0, ...refused))} were refused in one minute`,
     };
   }, [points, limit, minutes]);
 

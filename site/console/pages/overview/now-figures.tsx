@@ -18,7 +18,11 @@ export function NowFigures({ overview: { now, last_24h: day } }: { overview: Ove
           value: known(now.deliveries_per_second, rate),
           under: `${known(now.attempts_under_way, count)} attempts in flight`,
         },
-        { label: "Succeeded", value: percent(now.success_share), under: "of the latest attempts" },
+        {
+          label: "Succeeded",
+          value: percent(now.success_share),
+          under: "attempts, 1–2 min",
+        },
         {
           label: "Response time p50",
           value: milliseconds(times.p50),

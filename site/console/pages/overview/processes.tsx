@@ -40,7 +40,7 @@ const COLUMNS: Column<Process>[] = [
         <Ago at={seen} />
         {recorded && (
           <div class="under">
-            outcome <Ago at={recorded} />
+            last outcome <Ago at={recorded} />
           </div>
         )}
       </div>

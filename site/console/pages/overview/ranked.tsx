@@ -48,7 +48,7 @@ const FAILING: Column<Item>[] = [
     show: ({ success_share: share }) => <ShareBar share={share} />,
   },
   {
-    title: "In a row",
+    title: "Failed in a row",
     number: true,
     line: 2,
     end: true,

@@ -26,7 +26,7 @@ export function Ceiling({
       title: wanted === null ? "Remove the ceiling?" : "Set a ceiling?",
       effect:
         wanted === null
-          ? "Only the concurrency limit then bounds the attempts at the receiver."
+          ? "The attempts a second then have no limit. The number of attempts at the same time stays limited."
           : `The receiver gets at most ${plural(wanted, "attempt")} a second. Deliveries above it wait, and nothing is lost.`,
       subject: id,
       yes: wanted === null ? "Remove ceiling" : "Set ceiling",

@@ -18,8 +18,8 @@ export function ConcurrencyLimit({ id }: { id: string }) {
   return (
     <>
       {dispatchers
-        .map(({ host, pid, slowed }) => `${limitIn(slowed, id, concurrency)} in ${host} ${pid}`)
-        .join(", ")}
+        .map(({ host, pid, slowed }) => `${host} ${pid}: ${limitIn(slowed, id, concurrency)}`)
+        .join("; ")}
     </>
   );
 }
@@ -30,10 +30,10 @@ function limitIn(
   { initial, max }: { initial: number; max: number } = { initial: 1, max: Infinity },
 ): string {
   const own = slowed.find(({ subscription }) => subscription === id);
-  if (own) return `${own.limit} at once, lowered,`;
+  if (own) return `${own.limit} at once, lowered because attempts got no answer`;
   const isCut = slowed.length >= REPORTED;
   const least = isCut ? Math.max(...slowed.map(({ limit }) => limit)) : initial;
-  return max === Infinity ? `at least ${least} at once` : `${range(least, max)} at once`;
+  return max === Infinity ? `${least} or more at once` : `${range(least, max)} at once`;
 }
 
 const range = (least: number, most: number): string =>

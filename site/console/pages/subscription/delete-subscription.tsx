@@ -12,7 +12,7 @@ export function DeleteSubscription({ subscription: { id, url } }: { subscription
     const isAgreed = await confirmed({
       title: "Delete this subscription?",
       effect:
-        "Its queued deliveries are cancelled and its signing secret is erased. Its history stays until the retention ends. This cannot be undone.",
+        "Its queued deliveries are cancelled and its signing secret is erased. Its history stays until the retention ends, for operators only. This cannot be undone.",
       subject: url,
       yes: "Delete subscription",
       isDangerous: true,
