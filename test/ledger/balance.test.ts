@@ -179,6 +179,11 @@ test("neither an outage nor a pause explains an attempt whose process does not s
   }
 });
 
+test("what nothing explains is told with the lines of the log about it", () => {
+  const [fault = ""] = faults({ arrivals, unrecorded: [unrecorded(500, { at: 899 })] });
+  assert.match(fault, /nothing explains .*"log":\[\{"slot":"a",.*"at":899,"why":"ignored"\}\]/);
+});
+
 test("a lost outcome has the cause that its lease tells", () => {
   const howOf = (line: Unrecorded, harm: Harm) => {
     const found = balance(evidence({ arrivals, harms: [harm], unrecorded: [line] }));

@@ -88,7 +88,10 @@ export function balance({ accepted, arrivals, books, harms, unrecorded }: Eviden
           unrecorded,
           nextAt: Math.min(...starts.filter((at) => at > sighting.sentAt)),
         }),
-        known: { delivery, attempts: audit, sightings: sighted },
+        known: {
+          ...{ delivery, attempts: audit, sightings: sighted },
+          log: unrecorded.filter((line) => line.event === sighting.event),
+        },
       })),
     );
   }
