@@ -58,7 +58,11 @@ export async function start(config: Config): Promise<Service> {
   try {
     return await open(config, log, opened);
   } catch (error) {
-    const onError = (err: unknown) => log.error({ err }, "some resources could not be closed");
+    const onError = (err: unknown) =>
+      log.error(
+        { err },
+        "parts of the failed start could not be closed: they end with the process",
+      );
     await opened.close().catch(onError);
     throw error;
   }

@@ -215,7 +215,7 @@ const BAD: [name: string, values: string[], mustBe: RegExp][] = [
   ],
   ["DRAIN", ["5", "2h"], /a duration .* from 0s to 1h/],
   ["EGRESS_SOURCE", ["0.0.0.0", "localhost"], /an IP address of this machine/],
-  ["EGRESS_SOURCE", ["127.0.0.1,127.0.0.2"], /one address for each family/],
+  ["EGRESS_SOURCE", ["127.0.0.1,127.0.0.2"], /at most one IPv4 address and one IPv6 address/],
   ["EGRESS_SHOWN", ["203.0.113.7/29", "example.com"], /an IP address or a block/],
   ["CONTACT", ["somebody", "javascript:alert(1)"], /an e-mail address or an http/],
   ["PARTNER_API_URL", ["http://10.0.0.1:8081", "operators.example"], /the https URL of an/],

@@ -56,7 +56,7 @@ const EXPLANATIONS = {
       "Check the path, then compare the id with [your list](/docs/reference#list-subscriptions).",
   },
   method_not_allowed: {
-    cause: "The path does not support this method. This includes `HEAD`.",
+    cause: "The path does not support this method. `HEAD` is not supported either.",
     solution: "Use one of the methods in the `Allow` header.",
   },
   request_timeout: {

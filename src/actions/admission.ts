@@ -87,7 +87,10 @@ export async function admitAll(
     if (!key || !matches) return null;
 
     const window = windows.get(key.organizationId);
-    if (!window) throw new Error(`no rate window for organization ${key.organizationId}`);
+    if (!window)
+      throw new Error(
+        `a defect: organization ${key.organizationId} has no rate window after an insert`,
+      );
     return { key, place: ++window.used, openedAt: window.openedAt };
   });
 }

@@ -40,7 +40,7 @@ export async function createApiKey(
   });
   if (!isNew) {
     await getOrganization({ db }, organization); // Throws if it was closed just now.
-    throw new Error(`key id ${keyId} was issued before`);
+    throw new Error(`the random key id ${keyId} is already in use: create the key again`);
   }
   const token = formatToken({ keyId, secret });
   return { keyId, token, organizationId, scopes, label, createdAt };

@@ -22,7 +22,8 @@ export async function anywhere<Result>(
   const { home, others } = shards;
   if (others.length === 0) return change(depsOf(home), home);
   const place = findAnywhere(shards, async (deps, shard) => {
-    if ((await find(deps)) === null) throw new PartnerError("not_found", "There is none.");
+    if ((await find(deps)) === null)
+      throw new PartnerError("not_found", "This shard does not have it.");
     return shard;
   });
   const found = await place.catch((error: unknown) => {

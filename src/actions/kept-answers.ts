@@ -90,6 +90,6 @@ export function placeOf({ organizationId, route, key }: AnswerKey): string {
 function inProgress(): PartnerError {
   return new PartnerError(
     "request_in_progress",
-    "Another request with this Idempotency-Key is in progress.",
+    "Another request with this Idempotency-Key is in progress. Send this one again in a second.",
   );
 }

@@ -219,7 +219,7 @@ function lagProblem(seconds: number, nextDue: Date | null): Problem[] {
 function processProblems(processes: KnownProcess[], alive: KnownProcess[], now: Date): Problem[] {
   const missed = missedAt(now, processes).map(({ role, host, pid, lastSeenAt }) => ({
     code: "process_gone",
-    detail: `A process (${role}, ${host}, process ${pid}) stopped reporting, and none has started in its place.`,
+    detail: `A process (${role}, ${host}, process ${pid}) stopped reporting, and none has started in its place: read the end of its log, and start it again.`,
     since: lastSeenAt.toISOString(),
   }));
   if (alive.some(({ role }) => role !== "api")) return missed;

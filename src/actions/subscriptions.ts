@@ -88,7 +88,10 @@ async function requireRoom(
   max: number,
 ): Promise<void> {
   if ((await countSubscriptions(db, organizationId)) >= max) {
-    throw new PartnerError("subscription_limit", `An organization can have ${max} subscriptions.`);
+    throw new PartnerError(
+      "subscription_limit",
+      `Your organization has ${max} subscriptions, the maximum: delete one first.`,
+    );
   }
 }
 

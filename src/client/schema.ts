@@ -94,7 +94,7 @@ export interface paths {
     };
     /**
      * Read the failures audit
-     * @description Every failed attempt of the subscription's deliveries, newest first. A delivery that was dead-lettered with its last attempt has the status `dead_lettered`.
+     * @description Every failed attempt of the subscription's deliveries, newest first. The attempt that dead-lettered its delivery has the status `dead_lettered`.
      */
     get: operations["listFailures"];
     put?: never;

@@ -25,10 +25,13 @@ function typesCommand(event: Command, context: CommandContext): void {
     .description(
       "list the event types, check a folder of them, or make a library that publishes them",
     )
-    .option("--check [folder]", "check a folder instead (default: EVENT_TYPES)")
+    .option(
+      "--check [folder]",
+      "check the files of a folder instead of listing types (default: EVENT_TYPES)",
+    )
     .option(
       "--against <folder>",
-      "with --check: report changes since this folder that break receivers",
+      "with --check: compare with this older folder, and report changes that break receivers",
     )
     .addOption(
       new Option("--generate <language>", "print a library that publishes the types of EVENT_TYPES")

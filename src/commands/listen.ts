@@ -37,7 +37,7 @@ export function listenCommand(listen: (options: ListenOptions) => Promise<void>)
     )
     .option(
       "--fail-first <n>",
-      "fail the first n attempts of each event in this way (default: status 500), then accept",
+      "fail the first n attempts of each event by --status, --delay or --drop, then accept (default: status 500)",
       integer(1, 1_000_000),
     )
     .option("--certificates <folder>", "the folder of its certificates (default: DATA_DIR/listen)")

@@ -91,7 +91,10 @@ interface ProblemBody {
 }
 
 function toError(status: number, answer: unknown): Error {
-  if (!isProblem(answer)) return new CommandError(`not a response of the operator API (${status})`);
+  if (!isProblem(answer))
+    return new CommandError(
+      `not a response of the operator API (status ${status}): PARTNER_API_URL must be the operators' listener`,
+    );
   const { code, detail, request_id: id, errors: faults = [] } = answer;
   const message = id === undefined ? detail : `${detail} (request ${id})`;
   return new PartnerError(code, message, { faults });

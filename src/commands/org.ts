@@ -23,7 +23,7 @@ export function orgCommands(program: Command, context: CommandContext): void {
     .option("--rate-limit <n>", `requests per minute (default: ${RATE_LIMIT_DEFAULT})`, wholeNumber)
     .option(
       "--shard <name>",
-      "the shard that holds it permanently (default: the shard with the fewest)",
+      "the shard that holds it permanently (default: the one with the fewest organizations)",
     )
     .addOption(jsonOption())
     .action(async (slug: string, options: JsonOption & { rateLimit?: number; shard?: string }) => {

@@ -53,7 +53,7 @@ function facts({ now, last_24h: day }: Overview): string {
       latency(now.attempt_ms),
       `${number(now.attempts_under_way)} attempts in flight`,
     ].join(", "),
-    waiting: `${about}${number(waiting.due)} due, ${about}${number(waiting.scheduled)} later, the oldest due for ${number(now.oldest_due_seconds)} s`,
+    waiting: `${about}${number(waiting.due)} due now, ${about}${number(waiting.scheduled)} scheduled later, the oldest due for ${number(now.oldest_due_seconds)} s`,
     "last 24 h": [
       `${number(day.published)} published`,
       `${number(day.delivered)} delivered`,

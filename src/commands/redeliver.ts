@@ -34,7 +34,7 @@ export function redeliverCommand(delivery: Command, context: CommandContext): vo
     .command("redeliver [id]")
     .description("redeliver one delivery, or all that match the filters")
     .option("--organization <organization>", "only of this organization: id or slug")
-    .option("--subscription <id>", "only to this subscription; it may be deleted")
+    .option("--subscription <id>", "only of this subscription, even if it was deleted")
     .option("--state <state>", `only in this state: ${REDELIVERABLE_STATES.join(", ")}`)
     .option("--reason <reason>", "only with this reason of the last failure, such as http_503")
     .option("--event <event>", "only of this event (evt_…) or event type")
@@ -43,7 +43,10 @@ export function redeliverCommand(delivery: Command, context: CommandContext): vo
     .option("--to <subscription>", "send to another active subscription of the organization")
     .option("--rate <n>", `deliveries a second (default: ${RATE.default})`, wholeNumber)
     .option("--dry-run", "count the matches and show the newest, but send nothing")
-    .option("--wait", "wait until all are sent; a terminal always waits and shows the progress")
+    .option(
+      "--wait",
+      "wait until all are sent; on a terminal the command always does, and shows the progress",
+    )
     .addOption(jsonOption())
     .action(async (id: string | undefined, { to, rate, dryRun, wait, json, ...said }: Options) => {
       const options = json ? { json } : {};

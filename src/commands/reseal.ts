@@ -9,7 +9,7 @@ export function resealCommand(program: Command, context: CommandContext): void {
   program
     .command("reseal")
     .description(
-      "reseal signing secrets and kept answers under the newest sealing key; the service may be running",
+      "reseal signing secrets and kept responses under the first of SEALING_KEYS; the service may be running",
     )
     .addOption(jsonOption())
     .action(async (options: JsonOption) => {

@@ -8,7 +8,10 @@ export function shardCommands(program: Command, context: CommandContext): void {
     .command("move")
     .description("move a shard to an empty schema of another server; the service may be running")
     .argument("<name>", "the shard's name")
-    .requiredOption("--to <postgres-url>", "the new place, as the role that will own the schema")
+    .requiredOption(
+      "--to <postgres-url>",
+      "the URL of the empty schema, with the role that will own it",
+    )
     .addOption(jsonOption())
     .action(async (name: string, { to, ...options }: JsonOption & { to: string }) => {
       print(context, options, await context.moveShard(name, to), sentence);

@@ -54,7 +54,7 @@ export function subscriptionCommands(program: Command, context: CommandContext):
 
   subscription
     .command("set-ceiling <id> <n>")
-    .description("limit a subscription's attempts per second; none removes the limit")
+    .description("limit a subscription's attempts per second; the word none removes the limit")
     .addOption(jsonOption())
     .action(async (id: string, ceiling: string, options: JsonOption) => {
       const body = { max_per_second: ceiling === "none" ? null : wholeNumber(ceiling) };

@@ -24,7 +24,7 @@ export async function whileRead(show: (stop: AbortSignal) => Promise<void>): Pro
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, () => stop.abort(new Error(`ended by ${signal}`)));
+    process.on(signal, () => stop.abort(new Error(`the command was ended by ${signal}`)));
   }
   return stop.signal;
 }

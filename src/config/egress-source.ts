@@ -15,7 +15,7 @@ export function readEgressSource(env: Environment): EgressSource {
   const [ipv4 = null, secondIpv4] = addresses.filter((address) => isIPv4(address));
   const [ipv6 = null, secondIpv6] = addresses.filter((address) => isIPv6(address));
   if (secondIpv4 !== undefined || secondIpv6 !== undefined) {
-    env.fault("EGRESS_SOURCE", "must have one address for each family");
+    env.fault("EGRESS_SOURCE", "must have at most one IPv4 address and one IPv6 address");
   }
   return { ipv4, ipv6 };
 }

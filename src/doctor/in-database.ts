@@ -85,7 +85,9 @@ function adviceOn(keptMs: number | null, retentionMs: number): string {
 async function checkDurability(db: Database): Promise<string> {
   const { fsync, synchronousCommit: commit } = await findServer(db);
   if (fsync !== "on" || commit === "off") {
-    throw new Error(`fsync ${fsync}, synchronous_commit ${commit}: accepted events can be lost`);
+    throw new Error(
+      `fsync ${fsync}, synchronous_commit ${commit}: accepted events can be lost, so set what is off to on`,
+    );
   }
   return "commits are flushed to disk";
 }
@@ -102,7 +104,9 @@ async function checkRing(config: Config, db: Database): Promise<string> {
   const ring = await openRing(config, db);
   const { byKey, unreadable } = await surveySecrets({ db, ring });
   if (unreadable > 0) {
-    throw new Error(`no key of the ring opens ${unreadable} sealed secrets: add the missing keys`);
+    throw new Error(
+      `${unreadable} sealed secrets cannot be opened with the keys of the ring: add the missing keys`,
+    );
   }
   const sealed = [...byKey].map(([id, secrets]) => `${id} seals ${secrets}`);
   return `${ring.length} in the ring: ${sealed.join(", ")}`;

@@ -41,7 +41,8 @@ export function* faultsOfJson(
       case "{":
       case "[":
         if (++depth > depthMax) {
-          if (depth === depthMax + 1) blame("must not have more nested levels");
+          if (depth === depthMax + 1)
+            blame("is nested too deeply: remove levels of objects and arrays");
           break;
         }
         isName = sign === "{";

@@ -86,7 +86,7 @@ export function ruleOf({ keyword, params }: Violation): string {
     case "maxProperties":
       return sizeRule(keyword, limit);
     default:
-      return "does not have the expected form";
+      return `does not satisfy \`${keyword}\` of the schema`;
   }
 }
 

@@ -17,9 +17,12 @@ export async function findServerAccount(
   if (account) return account;
 
   const nobody = await find("nobody");
-  if (!nobody) throw new Error("PostgreSQL needs an account other than root, but there is none");
+  if (!nobody)
+    throw new Error(
+      `PostgreSQL does not run as root, and there is no other account: create a user ${product}, or set DATABASE_URL`,
+    );
   log(
-    `PostgreSQL runs as nobody, as other services may: create a user ${product} to keep its files apart`,
+    `PostgreSQL runs as the user nobody, and other services of that user can change its files: create a user ${product}`,
   );
   return nobody;
 }

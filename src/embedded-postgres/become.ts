@@ -10,7 +10,9 @@ export function become({ uid, gid }: Account): void {
   const ids = [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()];
   const groups = (process.getgroups?.() ?? []).filter((group) => group !== gid);
   if (ids.join() === [uid, uid, gid, gid].join() && groups.length === 0 && !canReturn()) return;
-  throw new Error(`this process cannot switch to uid ${uid}`);
+  throw new Error(
+    `this process could not give up its rights for those of uid ${uid}: start it as that user`,
+  );
 }
 
 function canReturn(): boolean {

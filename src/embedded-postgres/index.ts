@@ -50,11 +50,13 @@ export async function startEmbedded(
   return { url: socketUrl(names, socketFolder), stop: () => (detached ??= detach()) };
 
   async function restart(): Promise<void> {
-    log("PostgreSQL's keeper has ended: starting another one");
+    log("the keeper process of PostgreSQL has ended: starting another one");
     keeper = await startKeeper(job, log);
     if (keeper.socketFolder === socketFolder) return;
     await keeper.stop();
-    throw new Error(`PostgreSQL's socket has moved from ${socketFolder} to ${keeper.socketFolder}`);
+    throw new Error(
+      `PostgreSQL's socket has moved from ${socketFolder} to ${keeper.socketFolder}: restart this process`,
+    );
   }
 
   async function detach(): Promise<void> {

@@ -48,7 +48,15 @@ export async function attend(child: Child, log: Log): Promise<Keeper> {
   let ended: Promise<void> = Promise.resolve();
   const serving = new Promise<string>((resolve, reject) => {
     ended = follow(child, log, resolve);
-    ended.then(() => reject(new Error("PostgreSQL's keeper has ended unexpectedly")), reject);
+    ended.then(
+      () =>
+        reject(
+          new Error(
+            "the keeper process of PostgreSQL has ended before the server was ready: start again",
+          ),
+        ),
+      reject,
+    );
   });
   const socketFolder = await within(START_PATIENCE_MS, child, serving);
   child.unref();

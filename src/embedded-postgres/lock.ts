@@ -32,7 +32,9 @@ async function acquire(folder: string, signal?: AbortSignal): Promise<Mark> {
       await mark.remove();
     }
     if (performance.now() - since > PATIENCE_MS) {
-      throw new Error(`another process has locked ${resolve(folder)} for minutes`);
+      throw new Error(
+        `another process has locked ${resolve(folder)} for 6 minutes: end the other processes that use DATA_DIR`,
+      );
     }
     await sleep(10 + Math.random() * 30);
   }

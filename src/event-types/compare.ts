@@ -99,7 +99,7 @@ function* compareMembers(
       if (is.required) yield `${path}: the new member is required, but earlier events lack it`;
       else if (closed && !isPermitted(name, is.schema, before, closed)) {
         const { keyword, schema } = closed;
-        yield `${path}: the member is new, and the older schema has ${keyword}: ${shown(schema)}`;
+        yield `${path}: the member is new, and the older schema may refuse it (${keyword}: ${shown(schema)})`;
       }
     } else {
       if (was.required && !is.required) yield `${path}: the member is no longer required`;

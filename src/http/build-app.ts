@@ -147,7 +147,7 @@ function refuseNothingInSilence({ server }: App, baseUrl: () => string, turns: T
     turns.takeLast(socket, () => {
       answer(
         socket,
-        new PartnerError("malformed_request", "This server is not a proxy."),
+        new PartnerError("malformed_request", "This server is not a proxy, so it refuses CONNECT."),
         baseUrl(),
       );
     });

@@ -54,7 +54,8 @@ export function textReporter(
   };
 
   function verifies(): string {
-    if (secrets.length === 0) return paint("yellow", "nothing; paste a whsec_… here");
+    if (secrets.length === 0)
+      return paint("yellow", "nothing yet: paste the signing secret (whsec_…) here");
     return `with ${countOf(secrets.length)}`;
   }
 

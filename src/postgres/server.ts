@@ -31,5 +31,8 @@ export async function isSuperuser(db: Queryable): Promise<boolean> {
 /** Writes one row. Throws if the database does not commit it, as on a standby or while commits hang. */
 export async function writeReadiness(db: Queryable): Promise<void> {
   const { count } = await db`update readiness set writes = writes + 1`;
-  if (count !== 1) throw new Error("the table readiness has no row");
+  if (count !== 1)
+    throw new Error(
+      "the table readiness has no row: run `insert into readiness (writes) values (0)`",
+    );
 }

@@ -112,7 +112,9 @@ async function requireShard(db: Database, config: Config): Promise<void> {
   const { shard, home } = await findShard(db);
   const variable = variableOf(config);
   if (shard !== config.shard)
-    throw new Error(`${variable}: the URL leads to the schema of shard ${shard}`);
+    throw new Error(
+      `${variable}: the URL leads to the schema of shard ${shard}: correct the URL, or the name in SHARDS`,
+    );
   const [first] = config.shards;
   if (home === null || home === first.shard) return;
   throw new Error(`${variable}: its home shard is ${home}, so SHARDS must name ${home} first`);
@@ -132,7 +134,9 @@ async function requireInForce(db: Database, config: Config): Promise<void> {
 /** Throws if the two URLs lead to different databases, because only one of them was migrated. */
 async function requireSchema(db: Database): Promise<void> {
   if ((await findPendingMigrations(db)).length === 0) return;
-  throw new Error("DATABASE_URL leads to a database that MIGRATION_DATABASE_URL does not migrate");
+  throw new Error(
+    "DATABASE_URL and MIGRATION_DATABASE_URL lead to different databases or schemas: correct one of them",
+  );
 }
 
 /**

@@ -11,7 +11,7 @@ export function watchExports(
   const askCounts = keptByShard(shards, databaseMs, (db) => countExports(db));
   new Gauge({
     name: "partner_api_history_exports",
-    help: "Detached partitions that wait for their export, and those whose last export failed; absent while the database is away",
+    help: "Detached partitions that wait for their export, and those whose last export failed; absent while the database is unavailable",
     labelNames: ["state", "shard"],
     registers,
     async collect() {

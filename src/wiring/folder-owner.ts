@@ -31,7 +31,7 @@ export async function findFolderOwner(folder: string): Promise<FolderOwner | nul
   const whose = `${found.at} belongs to uid ${found.owner.uid}`;
   if ((await lstat(folder).catch(() => null))?.uid === 0) {
     throw new Error(
-      `${folder} belongs to root, but ${whose}, who can replace it: give both to the same user`,
+      `${folder} belongs to root, but ${whose}. That user can replace ${folder}: give both folders to the same user`,
     );
   }
   return { owner: found.owner, whose };

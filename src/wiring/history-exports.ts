@@ -124,7 +124,7 @@ function tell(
     case "kept":
       log.warn(
         facts,
-        "history was exported but not dropped: RETENTION is longer now, or another process exports it",
+        "history was exported but not dropped: RETENTION is longer now, or another process exports it. You need not do anything",
       );
       break;
     case "failed":

@@ -36,7 +36,7 @@ export class RunningShards {
     const isOnly = config.shards.length === 1;
     const placeOf = (one: Config): Place => {
       const health = healths.find(({ name }) => name === one.shard);
-      if (!health) throw new Error(`the shard ${one.shard} has no health`);
+      if (!health) throw new Error(`a defect: nothing checks the health of shard ${one.shard}`);
       const own = isOnly ? log : log.child({ shard: one.shard });
       const place: Place = {
         ...{ name: one.shard, config: one, log: own, health },
@@ -95,7 +95,10 @@ export class RunningShards {
       },
       (err) => {
         if (this.#isStopping || isAway(err)) return;
-        place.log.error({ err }, "the shard cannot be used");
+        place.log.error(
+          { err },
+          "the shard answers, but cannot be opened: repair the cause. It is tried again every 2 s",
+        );
       },
     );
     place.opened.add(() => void stop()); // Not awaited: what opens meanwhile sees the stop, and closes again.

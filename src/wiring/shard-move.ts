@@ -70,7 +70,9 @@ async function move(
   const to = placeOf(url);
   if (!(await lockMove(old))) throw new Error(`shard ${shard} is being moved already`);
   if (!(await lockArrival(next))) {
-    throw new Error("another move to the schema of --to is running: name another schema");
+    throw new Error(
+      "another move to the schema of --to is running: wait for it, or name another schema",
+    );
   }
   const [left, entered] = [await findMarks(old), await findMarks(next)];
   if (left.moved !== null) {
@@ -78,13 +80,18 @@ async function move(
       throw new Error(`shard ${shard} has moved to ${left.movedTo}: name the new place in its URL`);
     }
     if (!(await isTaken(next))) {
-      throw new Error("the copy at --to is incomplete: keep the schema at the old place");
+      throw new Error(
+        "the copy at --to is incomplete: keep the schema at the old place, because only that one has all rows",
+      );
     }
     await unmarkArriving(next, left.moved);
     say("the earlier move is completed");
     return { shard, to, tables: 0, rows: 0, waited_ms: 0 };
   }
-  if (left.arriving !== null) throw new Error(`shard ${shard} is not in use at the old place`);
+  if (left.arriving !== null)
+    throw new Error(
+      `shard ${shard}: its URL leads to a copy whose move has not ended. Set it to the place that the service uses`,
+    );
   await requireMovable(places, shard);
   const id = await requireOwn(next, { own: left.moving, arriving: entered.arriving, shard });
   await markMoving(old, id);

@@ -94,7 +94,9 @@ export async function openShard(
   };
 
   const { foundations, clock } = await openFoundations(config, db, {
-    onCancelFailed: orElse("cancelling queued deliveries failed"),
+    onCancelFailed: orElse(
+      "cancelling queued deliveries failed: the rest is cancelled when it is due",
+    ),
   });
   opened.add(() => foundations.cancelling.stopCancelling());
   await requireRingInUse(foundations);
@@ -124,17 +126,19 @@ export async function openShard(
           },
           onContended: parts.onContended,
           onInternalFault: parts.onInternalFault,
-          onError: orElse("dispatching failed"),
+          onError: orElse("dispatching failed: it is tried again, and no delivery is lost"),
         });
   const activityWriter = startActivityWriter(db, activity, {
     processId: parts.processId,
-    onError: orElse("writing activity failed"),
+    onError: orElse("writing activity failed: it is tried again, and deliveries are not affected"),
   });
   opened.add(() => activityWriter.stop());
   const identity = identify(parts.processId, config.role, clock.now);
   const reporting = startReporting({ db, clock: clock.now }, identity, {
     ...{ dispatcher, ownProblems, lastRecorded: () => lastRecorded },
-    onError: orElse("reporting this process failed"),
+    onError: orElse(
+      "reporting this process failed: it is tried again, and deliveries are not affected",
+    ),
   });
   opened.add(() => reporting.stop());
 
@@ -160,17 +164,24 @@ export async function openShard(
         "a process stalled during a statement: its database sessions were ended",
       );
     },
-    onError: orElse("maintenance failed"),
+    onError: orElse("a step of maintenance failed: it is tried again"),
   });
   opened.add(() => maintenance.stop());
   if (config.exportCommand) {
     const { exportCommand: command, shard, retentionMs } = config;
-    const onError = orElse("history is not exported");
+    const onError = orElse("exporting history failed: it is kept, and the export is tried again");
     opened.add(startExporting(deps, { command, url, shard, retentionMs, log, onError }));
   }
-  if (dispatcher) opened.add(startRedelivering(deps, orElse("redelivering failed")));
+  if (dispatcher)
+    opened.add(
+      startRedelivering(deps, orElse("redelivering failed: it is tried again, and no job is lost")),
+    );
   if (config.role !== "dispatcher") {
-    const announcing = await startAnnouncing(deps, log, orElse("announcing event types failed"));
+    const announcing = await startAnnouncing(
+      deps,
+      log,
+      orElse("announcing the event types of this process failed: it is tried again"),
+    );
     opened.add(() => announcing.stop());
   }
   // The first step of closing. Requests and attempts have ended, and only writes about this process remain.

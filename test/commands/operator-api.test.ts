@@ -77,7 +77,7 @@ test("an error names a server that is down, silent, foreign or redirecting, and 
   assert.match((await run("delivery", "list")).stderr, /no response within 0\.05 s/);
   assert.match(
     (await lineTo(url).run("org", "list")).stderr,
-    /not a response of the operator API \(200\)/,
+    /not a response of the operator API \(status 200\)/,
   );
   assert.equal((await lineTo(url).run("key", "list")).status, 1);
   assert.ok(!seen.includes("/elsewhere"));

@@ -109,7 +109,7 @@ test("the output of JSON.stringify has no faults, and parses to the same value",
 test("a value that is too deep is one fault, and nothing within it is checked", () => {
   const at = (depth: number) => `${"[".repeat(depth)}1e999,"\\u0000"${"]".repeat(depth)}`;
   assert.deepEqual(faultsOfJson(`[${at(2)},${at(1)}]`, { depthMax: 2, faultsMax: 10 }), [
-    { pointer: "/0/0", detail: "must not have more nested levels" },
+    { pointer: "/0/0", detail: "is nested too deeply: remove levels of objects and arrays" },
     { pointer: "/1/0", detail: "must be a number from -(2^53 - 1) to 2^53 - 1" },
     { pointer: "/1/1", detail: "must not contain the character U+0000" },
   ]);

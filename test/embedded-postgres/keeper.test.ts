@@ -60,7 +60,7 @@ const HOSTILE: [what: string, script: string, complaint: RegExp][] = [
     alive({ kind: "serving", socketFolder: `/${"x".repeat(200)}` }),
     MALFORMED,
   ],
-  ["nothing and exits with status 0", "", /ended unexpectedly/],
+  ["nothing and exits with status 0", "", /ended before the server was ready/],
   ["nothing and is killed", "process.kill(process.pid, 'SIGKILL')", /ended with SIGKILL/],
 ];
 
@@ -167,7 +167,7 @@ test("a killed keeper is replaced, and the last process to leave still stops the
   assert.equal(await lives(postmaster), true);
 
   await server.stop();
-  assert.deepEqual(logged, ["PostgreSQL's keeper has ended: starting another one"]);
+  assert.deepEqual(logged, ["the keeper process of PostgreSQL has ended: starting another one"]);
   assert.equal(await lives(postmaster), false);
   assert.deepEqual(await readdir(join(home, "attached")), []);
 });

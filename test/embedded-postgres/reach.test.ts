@@ -64,7 +64,7 @@ test("a command that cannot reach a server that others use fails with one line, 
 
   const { said, inTime } = await visit(dataDir);
   assert.ok(inTime);
-  const line = `fails: PostgreSQL runs as process ${before}, but nothing listens on ${socket}`;
+  const line = `fails: PostgreSQL runs as process ${before}, but nothing listens on ${socket}: stop all processes that use DATA_DIR, and start again`;
   assert.equal(said.trim(), line);
   assert.equal(await lives(before), true);
 
@@ -126,7 +126,7 @@ test("a command starts no second server while another process may use an invisib
   thaw();
   assert.match(
     said,
-    /^fails: PostgreSQL is used in another container, but nothing listens on \S+$/m,
+    /^fails: another container uses this DATA_DIR, but nothing listens on \S+: stop all/m,
   );
   await service.stop();
 });

@@ -66,19 +66,19 @@ const REFUSED: [what: string, before: Schema, after: Schema, said: RegExp][] = [
     "a new optional member in a closed object",
     object({ l: object({}, [], { additionalProperties: false }) }),
     object({ l: object({ n: text }, [], { additionalProperties: false }) }),
-    /^\/l\/n: the member is new, and the older schema has additionalProperties: false$/,
+    /^\/l\/n: the member is new, and the older schema may refuse it \(additionalProperties: false\)$/,
   ],
   [
     "a new optional member that is not as the older schema wants further ones",
     object({}, [], { additionalProperties: { type: "integer" } }),
     object({ n: text }, [], { additionalProperties: { type: "integer" } }),
-    /^\/n: the member is new, and the older schema has additionalProperties: \{"type":"integer"\}$/,
+    /^\/n: the member is new, and the older schema may refuse it \(additionalProperties: \{"type":"integer"\}\)$/,
   ],
   [
     "a new optional member in a part of an object without unevaluated members",
     { allOf: [object({})], unevaluatedProperties: false },
     { allOf: [object({ n: text })], unevaluatedProperties: false },
-    /^\/n: the member is new, and the older schema has unevaluatedProperties: false$/,
+    /^\/n: the member is new, and the older schema may refuse it \(unevaluatedProperties: false\)$/,
   ],
   ["not", { not: { required: ["a"] } }, { not: { required: ["b"] } }, /^not changes/],
   [

@@ -18,7 +18,7 @@ test("the new place of a shard runs no statement that the old place puts into th
     const creating = createTable(owner, { ...partition, bound, standsAlone: true });
     await assert.rejects(
       creating,
-      /^Error: events_of_theirs has bounds that this program does not write$/,
+      /^Error: the partition events_of_theirs was not created by this program: /,
       bound,
     );
   }

@@ -43,7 +43,8 @@ test("a migration URL of another database is refused", async () => {
   await assert.rejects(
     openDatabase(loadConfig(env), () => undefined),
     {
-      message: "DATABASE_URL leads to a database that MIGRATION_DATABASE_URL does not migrate",
+      message:
+        "DATABASE_URL and MIGRATION_DATABASE_URL lead to different databases or schemas: correct one of them",
     },
   );
 });
@@ -120,10 +121,14 @@ test("a schema keeps the name of its shard, so shards never share one", async ()
   await open(`7a=${url}`);
   await open(`7a=${url}`);
   await assert.rejects(open(`7a=${url} 7b=${url}?application_name=again`), {
-    message: "SHARDS, shard 7b: the URL leads to the schema of shard 7a",
+    message:
+      "SHARDS, shard 7b: the URL leads to the schema of shard 7a: correct the URL, or the name in SHARDS",
   });
   await assert.rejects(
     openDatabase(loadConfig({ DATABASE_URL: url }), () => undefined),
-    { message: "DATABASE_URL: the URL leads to the schema of shard 7a" },
+    {
+      message:
+        "DATABASE_URL: the URL leads to the schema of shard 7a: correct the URL, or the name in SHARDS",
+    },
   );
 });

@@ -63,7 +63,7 @@ test("a write that waited too long for its organization's connections does not c
     .within(400)
     .of("acme")
     .begin((tx) => tx`select 1`);
-  const message = "no connection was free for its organization for 0.2 s"; // The rest is for its work.
+  const message = "the connections that one organization may use were busy for 0.2 s"; // The rest is for its work.
   await assert.rejects(writes.note(late), { message });
   assert.ok(!writes.hasFailed());
   release();

@@ -74,9 +74,11 @@ async function clearUp(launched: Launched, data: string): Promise<null> {
 }
 
 function describe(state: ServerState, socket: string): string {
-  const runs =
-    state.kind === "deaf" ? `runs as process ${state.pid}` : "is used in another container";
-  return `PostgreSQL ${runs}, but nothing listens on ${socket}`;
+  const uses =
+    state.kind === "deaf"
+      ? `PostgreSQL runs as process ${state.pid}`
+      : "another container uses this DATA_DIR";
+  return `${uses}, but nothing listens on ${socket}: stop all processes that use DATA_DIR, and start again`;
 }
 
 /** Stops the server: by a fast shutdown, which ends all sessions, and finally by force. */

@@ -121,7 +121,7 @@ export function createSignIns(shards: Shards, tokens: readonly OperatorToken[]):
     }
     return new PartnerError(
       "rate_limited",
-      "Too many wrong operator tokens came from your address.",
+      `Too many wrong operator tokens came from your address: try again in ${failures.resetSeconds} s.`,
       {
         retryAfter: failures.resetSeconds,
       },

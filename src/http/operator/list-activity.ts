@@ -31,7 +31,7 @@ const Point = Type.Object(
   {
     at: Timestamp,
     published: Type.Integer({
-      description: "Published events; for a subscription, their deliveries.",
+      description: "The published events. For a subscription: its new deliveries.",
     }),
     attempts: Type.Integer(),
     succeeded: Type.Integer(),
@@ -68,8 +68,8 @@ export function listActivityRoute(app: App, shards: Shards): void {
         tags: ["Operation"],
         summary: "Show activity over time",
         description:
-          "For the service, an organization or a subscription. Activity is written every 5 s. After 48 hours, minutes are merged into " +
-          "hours: the first minute then holds the whole hour. End-to-end latency runs from publishing to delivery.",
+          "For the service, an organization or a subscription. Activity is written every 5 s. Minutes older than 48 hours are merged into " +
+          "hours: the first one then has the numbers of the whole hour, and the others have 0. End-to-end latency runs from publishing to delivery.",
         querystring: Query,
         response: { 200: Activity, ...operatorProblems("not_found", "invalid_request") },
       },

@@ -84,7 +84,7 @@ export const RedeliveryBody = Type.Object(
       },
       {
         title: "RedeliveryFilterRequest",
-        description: "One of `organization` and `subscription` is required.",
+        description: "At least one of `organization` and `subscription` is required.",
       },
     ),
     to: text("Another active subscription of the organization, `wh_<uuid>`."),

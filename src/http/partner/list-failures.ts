@@ -17,8 +17,8 @@ export function listFailuresRoute(app: App): void {
         tags: ["Deliveries"],
         summary: "Read the failures audit",
         description:
-          "Every failed attempt of the subscription's deliveries, newest first. A delivery that was dead-lettered " +
-          "with its last attempt has the status `dead_lettered`.",
+          "Every failed attempt of the subscription's deliveries, newest first. The attempt that dead-lettered its " +
+          "delivery has the status `dead_lettered`.",
         params: SubscriptionParams,
         querystring: PageQuery,
         response: { 200: FailuresPage, ...partnerProblems("not_found", "invalid_request") },

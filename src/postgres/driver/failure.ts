@@ -70,7 +70,7 @@ export function standby(): Error {
 }
 
 export function silence(ms: number): Error {
-  return new Overdue(`no answer for ${seconds(ms)}`, "ETIMEDOUT");
+  return new Overdue(`the database did not answer for ${seconds(ms)}`, "ETIMEDOUT");
 }
 
 export function noConnection(ms: number): Error {
@@ -81,7 +81,10 @@ const CROWDED = "CONNECTIONS_IN_USE";
 
 /** An organization's calls had all the connections that it may have. That is no outage, because the caller has the choice. */
 export function noConnectionOf(ms: number): Error {
-  return new Overdue(`no connection was free for its organization for ${seconds(ms)}`, CROWDED);
+  return new Overdue(
+    `the connections that one organization may use were busy for ${seconds(ms)}`,
+    CROWDED,
+  );
 }
 
 export function isCrowded(error: unknown): boolean {

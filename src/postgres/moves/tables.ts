@@ -113,7 +113,9 @@ export async function createTable(db: Queryable, table: MovedTable): Promise<voi
   const { name, parent, bound } = table;
   if (parent === null) throw new Error(`the table ${name} is not part of this program's schema`);
   if (bound !== null && !BOUND.test(bound))
-    throw new Error(`${name} has bounds that this program does not write`);
+    throw new Error(
+      `the partition ${name} was not created by this program: remove it from the old schema, and run the move again`,
+    );
   const [own, of] = [escapeIdentifier(name), escapeIdentifier(parent)];
   await db.unsafe(
     bound === null

@@ -11,7 +11,10 @@ const db = await createDatabase({ max: 1 });
 const owner = ownerOf(db);
 
 function isOverdue(error: unknown): boolean {
-  return isUnavailable(error) && /no answer for [\d.]+ s$/.test((error as Error).message);
+  return (
+    isUnavailable(error) &&
+    /the database did not answer for [\d.]+ s$/.test((error as Error).message)
+  );
 }
 
 /** Open sessions of a pool. */
