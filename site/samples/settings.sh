@@ -1,3 +1,2 @@
 export PARTNER_API=https://partners.example.com
 export PARTNER_TOKEN=vck_…       # your token
-export RECEIVER_URL=https://…    # where we send deliveries

@@ -142,10 +142,10 @@ test("the limits page has the largest sizes of requests and deliveries", () => {
   const { html } = page("limits");
   for (const cell of [
     `${BODY_BYTES_MAX / 1024} KiB`,
-    `${HEAD_BYTES_MAX / 1024} KiB, 1,000 of them`,
+    `at most 1,000, with ${HEAD_BYTES_MAX / 1024} KiB in all`,
     `${DATA_BYTES_MAX / 1024} KiB of JSON`,
-    `${EVENTS_LENGTH_MAX.toLocaleString("en")} characters in all, with a comma between two types`,
-    `${IDEMPOTENCY_KEY_RULE.replace("must be ", "")}; known for ${ANSWER_KEPT_MS / 3_600_000} hours`,
+    `${EVENTS_LENGTH_MAX.toLocaleString("en")} characters in all names, plus one for each name after the first`,
+    `${IDEMPOTENCY_KEY_RULE.replace("must be ", "")}. We remember it for ${ANSWER_KEPT_MS / 3_600_000} hours`,
   ]) {
     assert.ok(html.includes(`<td>${cell}</td>`), cell);
   }

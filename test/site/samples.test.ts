@@ -59,7 +59,11 @@ test("every runnable sample is a file, and every file is shown", async () => {
 });
 
 test("the samples use only the variables of the quickstart", async () => {
-  const settings = (await read("settings.sh")) + (await read("settings-subscription.sh"));
+  const settings = (
+    await Promise.all(
+      ["settings", "settings-receiver", "settings-subscription"].map((name) => read(`${name}.sh`)),
+    )
+  ).join("");
   const made = [...settings.matchAll(/^export ([A-Z_]+)=/gm)].map(([, name]) => name);
   const files = (await readdir(SAMPLES, { recursive: true })).filter((name) =>
     name.endsWith(".sh"),

@@ -1,0 +1,1 @@
+export RECEIVER_URL=https://…    # where we send deliveries
