@@ -145,8 +145,7 @@ export class Dispatcher {
       free();
       for (const claim of claims) this.#begin(claim);
       this.#open.remove(link);
-      if (isAwaited) this.#wakeIfMore();
-      this.#slots.turns.tellOthers(this.#due);
+      if (isAwaited) this.#tellAll();
       ended();
     };
     return { slots, except, end };
@@ -280,7 +279,12 @@ export class Dispatcher {
   #free(claim: Claim, wasAwaited = false): void {
     const isAwaited = wasAwaited || this.#slots.isAwaited(claim, this.#due);
     this.#slots.give(claim);
-    if (isAwaited) this.#wakeIfMore();
+    if (isAwaited) this.#tellAll();
+  }
+
+  /** Slots are free that somebody may wait for. */
+  #tellAll(): void {
+    this.#wakeIfMore();
     this.#slots.turns.tellOthers(this.#due);
   }
 

@@ -49,6 +49,43 @@ test("while few slots are free, the end of any attempt lets another begin", PATI
   await d.reaches(4);
 });
 
+test(
+  "while many slots are free, the end of an attempt makes nobody look through what waits in other shards",
+  PATIENCE,
+  async (t) => {
+    const slots = new CountingSlots(1_000, 2);
+    const settings = { concurrency: 1_000, slots };
+    const waiting = aDispatcher(t, { silent: 3 }, settings);
+    const other = aDispatcher(t, { healthy: 1 }, settings);
+    for (const { dispatcher } of [waiting, other]) dispatcher.start();
+    await waiting.reaches(2);
+    await other.reaches(1);
+    await settle();
+    const looks = slots.looks;
+
+    other.endOne("healthy");
+    await settle();
+    assert.equal(slots.looks, looks);
+  },
+);
+
+test(
+  "while few slots are free, the end of an attempt lets one of another shard begin",
+  PATIENCE,
+  async (t) => {
+    const settings = { concurrency: 2, slots: new Slots(2, 2) };
+    const busy = aDispatcher(t, { first: 2 }, settings);
+    busy.dispatcher.start();
+    await busy.reaches(2);
+    const other = aDispatcher(t, { second: 1 }, settings);
+    other.dispatcher.start();
+    await settle();
+    assert.equal(other.inFlight.length, 0);
+    busy.endOne("first");
+    await other.reaches(1);
+  },
+);
+
 /** A failing host with 200 subscriptions, of which each has something due. Its attempts without an answer used `unansweredMs` of slots. */
 function aFailingHost(unansweredMs: number) {
   const names = Array.from({ length: 200 }, (_, i) => `s${i}`);
