@@ -9,6 +9,7 @@ import type { Deadline } from "./deadline.ts";
 import { dial, type Room } from "./dial.ts";
 import { handshake } from "./handshake.ts";
 import { watchLongTurns } from "./long-turns.ts";
+import { SetUps } from "./set-ups.ts";
 
 /** Answers that may still be read after their attempt has ended. The limit keeps slow bodies from piling up. */
 export const DRAINING_MAX = 128;
@@ -24,6 +25,7 @@ export class Connections implements ConnectionKeeper, Room {
   readonly #max: number;
   readonly #source: EgressSource;
   readonly #stopWatching: () => void;
+  readonly #setUps: SetUps;
   /** Sockets that are not connected or not secured yet. */
   readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
@@ -36,12 +38,16 @@ export class Connections implements ConnectionKeeper, Room {
 
   /**
    * `max` bounds the open sockets. Above it, the connection that has been idle longest is closed. The first socket of an
-   * attempt is allowed even if no connection is idle.
+   * attempt is allowed even if no connection is idle. `waitMs` bounds how long an attempt waits for a connection of others.
    */
-  constructor(secureContext: SecureContext, max: number, source = ANY_SOURCE) {
+  constructor(
+    secureContext: SecureContext,
+    { max, waitMs, source = ANY_SOURCE }: { max: number; waitMs: number; source?: EgressSource },
+  ) {
     this.#secureContext = secureContext;
     this.#max = max;
     this.#source = source;
+    this.#setUps = new SetUps(waitMs);
     this.#stopWatching = watchLongTurns(() => {
       for (const connection of this.#open) connection.breakFlood();
     });
@@ -58,7 +64,33 @@ export class Connections implements ConnectionKeeper, Room {
     return undefined;
   }
 
-  async connect(
+  /** True if others set up a connection to the host, or wait for one. */
+  isSettingUp({ hostHeader }: Destination): boolean {
+    return this.#setUps.isBusy(hostHeader);
+  }
+
+  /** Waits a little for a free connection. Returns undefined if the attempt should set one up. */
+  async waitForIdle(
+    destination: Destination,
+    addresses: readonly string[],
+    deadline: Deadline,
+  ): Promise<Connection | undefined> {
+    await deadline.bound(this.#setUps.turn(destination.hostHeader));
+    return this.takeIdle(destination, addresses);
+  }
+
+  connect(
+    destination: Destination,
+    addresses: readonly string[],
+    deadline: Deadline,
+    attempt?: Span,
+  ): Promise<Connection> {
+    return this.#setUps.run(destination.hostHeader, () =>
+      this.#connect(destination, addresses, deadline, attempt),
+    );
+  }
+
+  async #connect(
     destination: Destination,
     addresses: readonly string[],
     deadline: Deadline,
@@ -107,13 +139,14 @@ export class Connections implements ConnectionKeeper, Room {
     if (idle === undefined) this.#idleByHost.set(connection.hostHeader, [connection]);
     else idle.push(connection);
     if (this.#sockets > this.#max) this.#dropLongestIdle();
+    this.#setUps.left(connection.hostHeader);
   }
 
   closed(connection: Connection): void {
     this.#open.delete(connection);
     this.#dropped.delete(connection);
     this.#draining.delete(connection);
-    this.#takeOut(connection);
+    if (!this.#takeOut(connection)) this.#setUps.closed(connection.hostHeader);
     if (this.#open.size === 0) this.#onNoneOpen?.();
   }
 
@@ -137,10 +170,12 @@ export class Connections implements ConnectionKeeper, Room {
     return true;
   }
 
-  #takeOut(connection: Connection): void {
-    if (!this.#idle.delete(connection)) return;
+  /** Returns false if the connection is not idle. */
+  #takeOut(connection: Connection): boolean {
+    if (!this.#idle.delete(connection)) return false;
     const idle = this.#idleByHost.get(connection.hostHeader) ?? [];
     idle.splice(idle.lastIndexOf(connection), 1);
     if (idle.length === 0) this.#idleByHost.delete(connection.hostHeader);
+    return true;
   }
 }

@@ -40,6 +40,9 @@ export interface Sender {
 /** If the receiver closes the connection later than this after we sent the request, we assume that it read the request. */
 const CROSSING_MS = 500;
 
+/** The part of its time that an attempt may wait while others set up connections to its host. */
+const SET_UP_PART = 1 / 20;
+
 const OUTCOME_OF_REFUSAL: Record<Refusal, Outcome> = {
   url: unreachable("address_not_public"),
   address_not_public: unreachable("address_not_public"),
@@ -68,7 +71,11 @@ export function createSender(options: {
   source?: EgressSource;
 }): Sender {
   const { check, clock, timeoutMs, userAgent, extraCa, maxConnections, source } = options;
-  const connections = new Connections(trustedRoots(extraCa), maxConnections, source);
+  const connections = new Connections(trustedRoots(extraCa), {
+    max: maxConnections,
+    waitMs: timeoutMs * SET_UP_PART,
+    ...(source && { source }),
+  });
   const inFlight = new LinkedList<Deadline>();
   let isClosed = false;
 
@@ -97,7 +104,11 @@ export function createSender(options: {
     let signed: Uint8Array | undefined;
     const request = () => (signed ??= sign(post, destination));
 
-    const kept = connections.takeIdle(destination, addresses);
+    const kept =
+      connections.takeIdle(destination, addresses) ??
+      (connections.isSettingUp(destination)
+        ? await connections.waitForIdle(destination, addresses, deadline)
+        : undefined);
     if (kept !== undefined) {
       const sentMs = performance.now();
       try {

@@ -95,7 +95,7 @@ test("a receiver that sends data without a request loses its connection at once"
 });
 
 function slowConnections(t: TestContext) {
-  const connections = new Connections(createSecureContext(), 1_000);
+  const connections = new Connections(createSecureContext(), { max: 1_000, waitMs: 500 });
   t.after(() => connections.close());
   /** A connection whose answer has begun, and continues when the test calls it. */
   return async () => {

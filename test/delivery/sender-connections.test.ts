@@ -77,12 +77,30 @@ test("a body over 64 KiB closes its connection", { timeout: 15_000 }, async (t) 
   for (const socket of receiver.connections) if (!socket.closed) await once(socket, "close");
 });
 
-test("simultaneous deliveries use separate connections", async (t) => {
+test("simultaneous deliveries to a receiver that answers slowly use separate connections", async (t) => {
   const { receiver, send } = await startPair(t);
+  receiver.answer(scripts.together(3, scripts.status(200)));
   const outcomes = await Promise.all(["/a", "/b", "/c"].map((path) => send(receiver.url(path))));
   assert.deepEqual(outcomes, [DELIVERED, DELIVERED, DELIVERED]);
   assert.equal(receiver.connections.length, 3);
   assert.deepEqual(receiver.requests.map(({ path }) => path).sort(), ["/a", "/b", "/c"]);
+});
+
+test("simultaneous deliveries to a receiver that answers at once share connections", async (t) => {
+  const { receiver, send } = await startPair(t);
+  const outcomes = await Promise.all(Array.from({ length: 32 }, () => send()));
+  assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(["acknowledged"]));
+  assert.ok(receiver.connections.length < 16, `${receiver.connections.length} connections`);
+});
+
+test("deliveries to a receiver that closes its connections do not wait for each other", async (t) => {
+  const { receiver, send } = await startPair(t);
+  const closing = scripts.status(200, { headers: { Connection: "close" } });
+  receiver.answer(closing);
+  await send();
+  receiver.answer(scripts.together(3, closing));
+  await Promise.all([send(), send(), send()]);
+  assert.equal(receiver.connections.length, 4);
 });
 
 test("if a kept connection resets while sending, the same attempt repeats the request on a new one", async (t) => {
@@ -228,6 +246,7 @@ test("the longest idle connection is closed above the maximum of kept ones", asy
 
 test("connections that were opened at once are kept only up to the maximum", async (t) => {
   const { receiver, send } = await startPair(t, { maxConnections: 2 });
+  receiver.answer(scripts.together(5, scripts.status(200)));
   for (let round = 0; round < 2; round++) {
     await Promise.all(Array.from({ length: 5 }, () => send()));
   }
@@ -247,7 +266,7 @@ test("a connection that was cut off during a body uses no room", async (t) => {
 
 test("many connections are all kept while their answers end", async (t) => {
   const { receiver, send } = await startPair(t);
-  receiver.answer(scripts.status(200, { body: "thank you" }));
+  receiver.answer(scripts.together(150, scripts.status(200, { body: "thank you" })));
   for (let round = 0; round < 2; round++) {
     await Promise.all(Array.from({ length: 150 }, () => send()));
   }

@@ -10,6 +10,15 @@ export function status(
   return ({ response }) => response.writeHead(code, headers).end(body);
 }
 
+/** Answers when as many requests are in flight. */
+export function together(count: number, answer: Script): Script {
+  const held: Parameters<Script>[0][] = [];
+  return (exchange) => {
+    held.push(exchange);
+    if (held.length === count) held.splice(0).forEach(answer);
+  };
+}
+
 /** Reads the request and never answers. */
 export const hang: Script = () => undefined;
 

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { SetUps } from "../../src/delivery/set-ups.ts";
+
+const WAIT_MS = 500;
+const HOST = "hooks.partner.test";
+
+/** Three attempts at a host: one sets up a connection, and two wait. */
+async function threeAttempts(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const setUps = new SetUps(WAIT_MS);
+  let end: (error?: Error) => void = () => undefined;
+  const first = setUps
+    .run(
+      HOST,
+      () =>
+        new Promise<void>((resolve, reject) => {
+          end = (error) => (error ? reject(error) : resolve());
+        }),
+    )
+    .catch(() => undefined);
+  const begun: string[] = [];
+  for (const name of ["second", "third"]) {
+    assert.equal(setUps.isBusy(HOST), true, `${name} has to wait`);
+    void setUps.turn(HOST).then(() => begun.push(name));
+  }
+  const settle = async () => {
+    await setImmediate();
+    return begun;
+  };
+  return {
+    setUps,
+    begun: settle,
+    end: async (error?: Error) => {
+      end(error);
+      await first;
+    },
+  };
+}
+
+test("while an attempt sets up a connection, others at its host wait until one is left", async (t) => {
+  const { setUps, begun, end } = await threeAttempts(t);
+  await end();
+  assert.deepEqual(await begun(), []);
+  setUps.left(HOST);
+  assert.deepEqual(await begun(), ["second"]);
+  assert.equal(setUps.isBusy(HOST), true, "the third waits");
+  setUps.left(HOST);
+  assert.deepEqual(await begun(), ["second", "third"]);
+  assert.equal(setUps.isBusy(HOST), false);
+});
+
+test("an attempt waits no longer than its limit for a connection of others", async (t) => {
+  const { begun } = await threeAttempts(t);
+  t.mock.timers.tick(WAIT_MS - 1);
+  assert.deepEqual(await begun(), []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(await begun(), ["second", "third"]);
+});
+
+test("if no connection can be set up, the next attempt tries", async (t) => {
+  const { begun, end } = await threeAttempts(t);
+  await end(new Error("refused"));
+  assert.deepEqual(await begun(), ["second"]);
+});
+
+test("nobody waits for a receiver that closes its connections", async (t) => {
+  const { setUps, begun } = await threeAttempts(t);
+  setUps.closed(HOST);
+  assert.deepEqual(await begun(), ["second", "third"]);
+  assert.equal(setUps.isBusy(HOST), false);
+  setUps.left(HOST);
+  assert.equal(setUps.isBusy(HOST), true, "it keeps them again");
+});
+
+test("attempts at other hosts do not wait", async (t) => {
+  const { setUps } = await threeAttempts(t);
+  assert.equal(setUps.isBusy("another.partner.test"), false);
+});
