@@ -14,6 +14,7 @@ import {
 } from "../support/sender.ts";
 
 const HOST = "hooks.partner.test";
+const PATIENCE = { timeout: 10_000 };
 
 test("a connection is kept for the next delivery", async (t) => {
   const { receiver, send } = await startPair(t);
@@ -93,15 +94,19 @@ test("simultaneous deliveries to a receiver that answers at once share connectio
   assert.ok(receiver.connections.length < 16, `${receiver.connections.length} connections`);
 });
 
-test("deliveries to a receiver that closes its connections do not wait for each other", async (t) => {
-  const { receiver, send } = await startPair(t);
-  const closing = scripts.status(200, { headers: { Connection: "close" } });
-  receiver.answer(closing);
-  await send();
-  receiver.answer(scripts.together(3, closing));
-  await Promise.all([send(), send(), send()]);
-  assert.equal(receiver.connections.length, 4);
-});
+test(
+  "deliveries to a receiver that closes its connections do not wait for each other",
+  PATIENCE,
+  async (t) => {
+    const { receiver, send } = await startPair(t, { timeoutMs: 20 * 2 * PATIENCE.timeout });
+    const closing = scripts.status(200, { headers: { Connection: "close" } });
+    receiver.answer(closing);
+    await send();
+    receiver.answer(scripts.together(3, closing));
+    await Promise.all([send(), send(), send()]);
+    assert.equal(receiver.connections.length, 4);
+  },
+);
 
 test("if a kept connection resets while sending, the same attempt repeats the request on a new one", async (t) => {
   const times = [1, 2, 3].map((ms) => new Date(ms));

@@ -7,7 +7,7 @@ const WAIT_MS = 500;
 const HOST = "hooks.partner.test";
 
 /** Three attempts at a host: one sets up a connection, and two wait. */
-async function threeAttempts(t: TestContext) {
+function threeAttempts(t: TestContext) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const setUps = new SetUps(WAIT_MS);
   let end: (error?: Error) => void = () => undefined;
@@ -40,7 +40,7 @@ async function threeAttempts(t: TestContext) {
 }
 
 test("while an attempt sets up a connection, others at its host wait until one is left", async (t) => {
-  const { setUps, begun, end } = await threeAttempts(t);
+  const { setUps, begun, end } = threeAttempts(t);
   await end();
   assert.deepEqual(await begun(), []);
   setUps.left(HOST);
@@ -52,7 +52,7 @@ test("while an attempt sets up a connection, others at its host wait until one i
 });
 
 test("an attempt waits no longer than its limit for a connection of others", async (t) => {
-  const { begun } = await threeAttempts(t);
+  const { begun } = threeAttempts(t);
   t.mock.timers.tick(WAIT_MS - 1);
   assert.deepEqual(await begun(), []);
   t.mock.timers.tick(1);
@@ -60,13 +60,13 @@ test("an attempt waits no longer than its limit for a connection of others", asy
 });
 
 test("if no connection can be set up, the next attempt tries", async (t) => {
-  const { begun, end } = await threeAttempts(t);
+  const { begun, end } = threeAttempts(t);
   await end(new Error("refused"));
   assert.deepEqual(await begun(), ["second"]);
 });
 
 test("nobody waits for a receiver that closes its connections", async (t) => {
-  const { setUps, begun } = await threeAttempts(t);
+  const { setUps, begun } = threeAttempts(t);
   setUps.closed(HOST);
   assert.deepEqual(await begun(), ["second", "third"]);
   assert.equal(setUps.isBusy(HOST), false);
@@ -74,7 +74,7 @@ test("nobody waits for a receiver that closes its connections", async (t) => {
   assert.equal(setUps.isBusy(HOST), true, "it keeps them again");
 });
 
-test("attempts at other hosts do not wait", async (t) => {
-  const { setUps } = await threeAttempts(t);
+test("attempts at other hosts do not wait", (t) => {
+  const { setUps } = threeAttempts(t);
   assert.equal(setUps.isBusy("another.partner.test"), false);
 });
