@@ -210,7 +210,7 @@ test("a DATA_DIR of root in a folder that every user can replace is refused with
   const inTheirs = await runProgram(["org", "list"], { DATA_DIR: roots });
   assert.match(
     inTheirs.stderr,
-    /^error: \S+roots belongs to root, but \S+data belongs to uid 65534, .*\n$/,
+    /^error: \S+roots belongs to root, but \S+data belongs to uid 65534\. .*\n$/,
   );
 
   await chown(dataDir, 0, 0);
