@@ -61,6 +61,6 @@ export async function redeliver(
 }
 
 export function inactive(): PartnerError {
-  const detail = "The subscription is not active: choose another one.";
+  const detail = "The subscription is not active: name an active one.";
   return new PartnerError("subscription_inactive", detail);
 }
