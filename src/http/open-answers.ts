@@ -58,6 +58,8 @@ export function watchAnswers(
       if (reply.sent || reply.raw.destroyed) continue;
       const seconds = Math.ceil(limitMs / 1000);
       void reply.send(new Crowded("The response takes too long: try again.", seconds));
+      // The framework warns of what the handler sends later, which is no fault.
+      reply.log = reply.log.child({}, { level: "error" });
     }
   }
 }
