@@ -93,11 +93,15 @@ export class Slots {
   }
 
   /**
-   * Returns true if the end of this attempt may let another begin: one of its subscription, one at its host if that is failing, or
-   * any while slots are few. Call it before `give`.
+   * Returns true if the end of this attempt may let another begin: one of its subscription, one at its host if that does not answer and
+   * has its share, or any while slots are few. Call it before `give`.
    */
   isAwaited({ subscriptionId, url }: Place, queue: Pick<Due, "knows">): boolean {
-    return this.areFew || queue.knows(subscriptionId) || this.#receivers.isFailing(hostOf(url));
+    return this.areFew || queue.knows(subscriptionId) || this.#hasItsShare(hostOf(url));
+  }
+
+  #hasItsShare(host: string): boolean {
+    return this.#receivers.isFailing(host) && this.#leftAt(host) <= 0;
   }
 
   /** Organizations and failing hosts with the number of slots that each holds. */

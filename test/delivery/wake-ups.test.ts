@@ -87,10 +87,9 @@ test(
 );
 
 /** A failing host with 200 subscriptions, of which each has something due. Its attempts without an answer used `unansweredMs` of slots. */
-function aFailingHost(unansweredMs: number) {
+function aFailingHost(unansweredMs: number, slots = new Slots(1_000, 10)) {
   const names = Array.from({ length: 200 }, (_, i) => `s${i}`);
   const places = dueOf(...names).map((due) => ({ ...due, url: "https://shared/" }));
-  const slots = new Slots(1_000, 10);
   const nowMs = performance.now();
   for (const place of places) slots.hasRoomFor(place);
   for (const place of places.slice(0, 1))
@@ -112,6 +111,23 @@ test(
     assert.equal(d.inFlight.length, AN_EIGHTH);
     d.endOne(d.inFlight[0]?.subscription ?? "");
     await d.reaches(199);
+  },
+);
+
+test(
+  "while a host that does not answer has less than its share, the end of an attempt there is of use only to its own subscription",
+  PATIENCE,
+  async (t) => {
+    const slots = new CountingSlots(1_000, 2);
+    const { settings } = aFailingHost(10_000, slots);
+    const d = aDispatcher(t, { s1: 3, s2: 1 }, settings);
+    d.dispatcher.start();
+    await d.reaches(3);
+    await settle();
+    const looks = slots.looks;
+    d.endOne("s2");
+    await settle();
+    assert.equal(slots.looks, looks);
   },
 );
 
