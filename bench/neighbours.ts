@@ -9,7 +9,7 @@ import type { Service } from "./support/service.ts";
 import { percentile } from "./support/statistics.ts";
 
 const PER_SECOND = 500;
-const ROUNDS = 5;
+const ROUNDS = 12;
 const DUE_EACH = 40;
 /** Until the code of both services is compiled. The first attempts at receivers that hang time out meanwhile. */
 const WARM_UP_MS = 8_000;

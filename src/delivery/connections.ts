@@ -79,6 +79,7 @@ export class Connections implements ConnectionKeeper, Room {
     return this.takeIdle(destination, addresses);
   }
 
+  /** Sets up a connection. Other attempts at the host wait for it a little. */
   connect(
     destination: Destination,
     addresses: readonly string[],
@@ -86,11 +87,12 @@ export class Connections implements ConnectionKeeper, Room {
     attempt?: Span,
   ): Promise<Connection> {
     return this.#setUps.run(destination.hostHeader, () =>
-      this.#connect(destination, addresses, deadline, attempt),
+      this.connectAlone(destination, addresses, deadline, attempt),
     );
   }
 
-  async #connect(
+  /** Sets up a connection that no other attempt waits for. */
+  async connectAlone(
     destination: Destination,
     addresses: readonly string[],
     deadline: Deadline,

@@ -29,7 +29,7 @@ export interface DelivererOptions {
 
 /**
  * Returns the function that attempts a claimed delivery. It resolves when the attempt has ended; `recorded` resolves when the
- * outcome is durable.
+ * outcome is durable. `wasUnanswered`: the last attempts of the subscription got no answer.
  */
 export function createDeliverer({
   send,
@@ -41,11 +41,14 @@ export function createDeliverer({
   defer,
   onInternalFault,
   onEnded,
-}: DelivererOptions): (claim: Claim) => Promise<{ signal: Signal; recorded: Promise<void> }> {
-  return async (claim) => {
+}: DelivererOptions): (
+  claim: Claim,
+  wasUnanswered?: boolean,
+) => Promise<{ signal: Signal; recorded: Promise<void> }> {
+  return async (claim, wasUnanswered = false) => {
     const startedAt = clock();
     const span = startAttempt(tracer, claim);
-    const outcome = await outcomeOf(claim, startedAt, span);
+    const outcome = await outcomeOf(claim, { wasUnanswered, startedAt, span });
     if (span) endAttempt(span, outcome);
     const signal = signalOf(outcome);
     if (outcome.kind === "internal-fault") {
@@ -59,14 +62,22 @@ export function createDeliverer({
     return { signal, recorded: record(attempt) };
   };
 
-  async function outcomeOf(claim: Claim, startedAt: Date, span: Span | null): Promise<Outcome> {
+  async function outcomeOf(
+    claim: Claim,
+    {
+      wasUnanswered,
+      startedAt,
+      span,
+    }: { wasUnanswered: boolean; startedAt: Date; span: Span | null },
+  ): Promise<Outcome> {
     const { url, signingSecret, body, lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.
     if (startedAt >= claim.leasedUntil) return internalFault("lease_spent");
     if (signingSecret === null) return internalFault("secret_sealed");
     const eventId = publicId("evt", claim.eventId);
-    const post = { url, eventId, signingSecret, attempt: claim.attempts + 1, body };
+    const attempt = claim.attempts + 1;
+    const post = { url, eventId, signingSecret, attempt, body, needsOwnConnection: wasUnanswered };
     return send(span ? { ...post, span, tellsReceiver: tellsReceivers } : post);
   }
 }

@@ -263,7 +263,8 @@ export class Dispatcher {
     let heldMs = 0;
     let isAwaited = false;
     try {
-      const ended = await this.#options.deliver(claim);
+      const wasUnanswered = this.#slots.isUnanswered(claim.subscriptionId);
+      const ended = await this.#options.deliver(claim, wasUnanswered);
       const nowMs = performance.now();
       isAwaited = this.#slots.isAwaited(claim, this.#due);
       this.#slots.note(claim, ended.signal, beganMs, nowMs);

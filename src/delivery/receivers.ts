@@ -3,6 +3,7 @@ import {
   afterSilence,
   type ConcurrencyLimit,
   INITIAL_LIMIT,
+  isUnanswered,
   type Signal,
 } from "../domain/concurrency-limit.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
@@ -43,6 +44,11 @@ export class Receivers {
   /** Returns true if the last attempt was answered within a second. */
   isPrompt(id: SubscriptionId): boolean {
     return this.#prompt.get(id) === true;
+  }
+
+  /** Returns true if the last attempts got no answer. */
+  isUnanswered(id: SubscriptionId): boolean {
+    return isUnanswered(this.#limits.get(id) ?? INITIAL_LIMIT);
   }
 
   /** Returns the subscription's host if it is failing. One that is answered promptly there does not suffer from the others. */

@@ -24,6 +24,8 @@ export interface Post {
   attempt: number;
   /** Sent byte for byte. */
   body: Uint8Array;
+  /** If true, the attempt takes no free connection. Set it if the receiver may not answer, because others at its host need the free ones. */
+  needsOwnConnection?: boolean;
   /** The attempt's, if it is traced. */
   span?: Span;
   /** Whether the receiver gets the span as `traceparent`. */
@@ -103,6 +105,9 @@ export function createSender(options: {
     const { destination, addresses } = vetted;
     let signed: Uint8Array | undefined;
     const request = () => (signed ??= sign(post, destination));
+
+    if (post.needsOwnConnection === true)
+      return exchange(await connections.connectAlone(destination, addresses, deadline, post.span));
 
     const kept =
       connections.takeIdle(destination, addresses) ??

@@ -151,6 +151,11 @@ export class Slots {
     return host === null || this.#leftAt(host, this.#total - this.#busy) > 0;
   }
 
+  /** Returns true if the last attempts of the subscription got no answer. */
+  isUnanswered(id: SubscriptionId): boolean {
+    return this.#receivers.isUnanswered(id);
+  }
+
   take({ subscriptionId, organizationId, url }: Place): void {
     this.#busy++;
     this.#bySubscription.add(subscriptionId);

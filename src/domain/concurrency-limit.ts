@@ -23,6 +23,11 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
   isAnswered: false,
 };
 
+/** Returns true if nothing was answered since the last attempt without an answer. */
+export function isUnanswered({ halvedAtMs, isAnswered }: ConcurrencyLimit): boolean {
+  return halvedAtMs > -Infinity && !isAnswered;
+}
+
 /** The effect of an attempt's end on the receiver's limit. */
 export type Signal = "answered" | "unanswered" | "none";
 

@@ -5,6 +5,7 @@ import {
   afterSilence,
   type ConcurrencyLimit,
   INITIAL_LIMIT,
+  isUnanswered,
   signalOf,
 } from "../../src/domain/concurrency-limit.ts";
 
@@ -63,6 +64,12 @@ test("a receiver that recovers after an hour of timeouts is at full speed after 
   assert.equal(limit.attempts, 1);
   for (let rounds = 0; rounds < 7; rounds++) limit = round(limit);
   assert.equal(limit.attempts, MAX);
+});
+
+test("a receiver is unanswered from an attempt without an answer to the next answer", () => {
+  const silent = afterSilence(INITIAL_LIMIT, { beganMs: 0, nowMs: 10_000 });
+  const answered = afterAnswer(silent, { inFlight: 1, max: MAX });
+  assert.deepEqual([INITIAL_LIMIT, silent, answered].map(isUnanswered), [false, true, false]);
 });
 
 test("only an exchange that says something about the receiver changes the limit", () => {

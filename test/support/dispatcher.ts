@@ -49,7 +49,7 @@ export function aDispatcher(
     const page = due.slice(0, limit);
     return { due: dueOf(...page), upTo: due.length > limit ? (page.at(-1) ?? null) : null };
   };
-  const inFlight: { subscription: string; end: () => void }[] = [];
+  const inFlight: { subscription: string; wasUnanswered: boolean; end: () => void }[] = [];
   const deferred: string[] = [];
   let begun: () => void = () => undefined;
 
@@ -71,9 +71,9 @@ export function aDispatcher(
       const throttled = but.throttled?.() ?? [];
       return { claims, subscriptionIds, throttled };
     },
-    deliver: async ({ subscriptionId: subscription }) => {
+    deliver: async ({ subscriptionId: subscription }, wasUnanswered = false) => {
       await new Promise<void>((end) => {
-        inFlight.push({ subscription, end });
+        inFlight.push({ subscription, wasUnanswered, end });
         begun();
       });
       return { signal: but.signal ?? "answered", recorded: but.recorded ?? Promise.resolve() };
