@@ -52,7 +52,8 @@ export function showPreview(
   { count, estimated, already_redelivered: again, sample }: RedeliveryPreview,
   options: { isTerminal: boolean },
 ): string {
-  const said = `${estimated ? "At least " : ""}${count} deliveries match. ${again} of them were already redelivered and would be skipped.\n`;
+  const atLeast = estimated ? "at least " : "";
+  const said = `Deliveries that match: ${atLeast}${count}. Already redelivered and therefore skipped: ${again}.\n`;
   if (sample.length === 0) return said;
   return `${said}The newest:\n\n${table(deliveryHeadings, sample.map(deliveryLine), options)}`;
 }

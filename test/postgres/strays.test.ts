@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const TABLES = ["events", "attempts", "finished_deliveries"];
 const db = await createDatabase(); // It has only the partitions of the tests' own era.
 const owner = ownerOf(db);
-const today = new Date();
+const today = new Date(new Date().setUTCHours(12, 0, 0, 0)); // Just before midnight, rows of one test would belong to two days.
 const inDays = (days: number) => new Date(today.getTime() + days * DAY_MS);
 
 /** A row of each history table at this moment. */
