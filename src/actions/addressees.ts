@@ -5,18 +5,36 @@ import { processStateAt, REPORT_MS, SILENT_MS } from "../domain/process.ts";
 import type { Queryable } from "../postgres/database.ts";
 import { listProcesses } from "../postgres/processes.ts";
 
+/** A process sends at most 50 notices a second. */
+export const PACE_MS = 20;
+/** Up to four `api` processes send more: at most 200 notices a second together. */
+const SHARED_PACE_MS = 5;
+
+/** The processes that the notices of `api` processes come from and go to. */
+export interface Fleet {
+  dispatchers: ProcessId[];
+  /** The number of `api` processes. */
+  senders: number;
+}
+
 /**
  * Chooses a dispatcher for each notice, in turn. If every dispatcher heard every notice, all of them would claim the same
  * deliveries, and only one would get each.
  */
 export class Addressees {
-  readonly #list: () => Promise<ProcessId[]>;
+  readonly #read: () => Promise<Fleet>;
   #ids: ProcessId[] = [];
+  #paceMs = PACE_MS;
   #turn = 0;
   #oldAtMs = -Infinity;
 
-  constructor(list: () => Promise<ProcessId[]>) {
-    this.#list = list;
+  constructor(read: () => Promise<Fleet>) {
+    this.#read = read;
+  }
+
+  /** The time between two notices of this process. */
+  get paceMs(): number {
+    return this.#paceMs;
   }
 
   /** Returns null for all dispatchers. That is the answer while it reads which ones run. */
@@ -28,18 +46,20 @@ export class Addressees {
   #renew(): void {
     this.#oldAtMs = performance.now() + REPORT_MS;
     this.#ids = [];
-    void this.#list().then(
-      (ids) => (this.#ids = ids),
+    void this.#read().then(
+      ({ dispatchers, senders }) => {
+        this.#ids = dispatchers;
+        this.#paceMs = Math.min(PACE_MS, SHARED_PACE_MS * Math.max(1, senders));
+      },
       () => undefined, // All dispatchers hear the notices until the next time.
     );
   }
 }
 
-/** Returns the running processes that deliver. */
-export async function listDispatchers(db: Queryable, clock: Clock): Promise<ProcessId[]> {
+export async function readFleet(db: Queryable, clock: Clock): Promise<Fleet> {
   const now = clock();
   const seen = await listProcesses(db, after(now, -SILENT_MS));
-  return seen
-    .filter((one) => one.role !== "api" && processStateAt(now, one) === "running")
-    .map(({ id }) => id);
+  const running = seen.filter((one) => processStateAt(now, one) === "running");
+  const dispatchers = running.filter(({ role }) => role !== "api").map(({ id }) => id);
+  return { dispatchers, senders: running.length - dispatchers.length };
 }

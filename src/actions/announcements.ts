@@ -1,8 +1,7 @@
 import { type DueSubscription, encodeNotice, NOTICE_MAX } from "../domain/due-notice.ts";
-import type { OrganizationId, ProcessId, SubscriptionId } from "../domain/ids.ts";
+import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
+import { type Addressees, PACE_MS } from "./addressees.ts";
 
-/** At most 50 notices a second. */
-const PACE_MS = 20;
 /** The most subscriptions that wait for a notice. A poll finds the others. */
 const WAITING_MAX = 10_000;
 
@@ -12,19 +11,19 @@ const WAITING_MAX = 10_000;
  */
 export class Announcements {
   readonly #send: (notice: string) => Promise<unknown>;
-  readonly #addressee: () => ProcessId | null;
+  readonly #addressees: Pick<Addressees, "next" | "paceMs"> | null;
   readonly #waiting = new Map<SubscriptionId, OrganizationId>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #nextMs = 0;
 
-  /** `addressee` chooses the process that the next notice is for. Null: all. */
+  /** `addressees` choose the process that the next notice is for. Null: all. */
   constructor(
     send: (notice: string) => Promise<unknown>,
-    addressee: () => ProcessId | null = () => null,
+    addressees: Pick<Addressees, "next" | "paceMs"> | null = null,
   ) {
     this.#send = send;
-    this.#addressee = addressee;
+    this.#addressees = addressees;
   }
 
   /** Call it after the commit. */
@@ -54,13 +53,14 @@ export class Announcements {
   }
 
   async #sendNext(): Promise<void> {
-    this.#nextMs = performance.now() + PACE_MS;
+    this.#nextMs = performance.now() + (this.#addressees?.paceMs ?? PACE_MS);
     const due: DueSubscription[] = [];
     for (const [subscriptionId, organizationId] of this.#waiting) {
       if (due.length === NOTICE_MAX) break;
       due.push({ subscriptionId, organizationId });
       this.#waiting.delete(subscriptionId);
     }
-    await this.#send(encodeNotice(due, this.#addressee())).catch(() => undefined);
+    const addressee = this.#addressees?.next() ?? null;
+    await this.#send(encodeNotice(due, addressee)).catch(() => undefined);
   }
 }

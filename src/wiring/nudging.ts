@@ -1,4 +1,4 @@
-import { Addressees, listDispatchers } from "../actions/addressees.ts";
+import { Addressees, readFleet } from "../actions/addressees.ts";
 import { Announcements } from "../actions/announcements.ts";
 import type { Dependencies } from "../actions/dependencies.ts";
 import { NO_SLOTS, type Reservation } from "../actions/publication.ts";
@@ -33,10 +33,8 @@ export function startNudging(
 ): Nudging {
   const inTime = () => db.within(NOTICE_MS);
   const send = (notice: string) => sendNotice(inTime(), notice);
-  const addressees = new Addressees(() => listDispatchers(inTime(), clock));
-  const announcements = dispatcher
-    ? new Announcements(send)
-    : new Announcements(send, () => addressees.next());
+  const addressees = new Addressees(() => readFleet(inTime(), clock));
+  const announcements = new Announcements(send, dispatcher ? null : addressees);
   const passOn = (due: DueSubscription[]) => announcements.add(due);
   const hearing = dispatcher && new Hearing(dispatcher, { self: processId, passOn });
   const heard = hearing && listenForNotices(db, (notice) => hearing.hear(notice));

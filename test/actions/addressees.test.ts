@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { Addressees } from "../../src/actions/addressees.ts";
+import { Addressees, readFleet } from "../../src/actions/addressees.ts";
+import { randomId } from "../../src/domain/ids.ts";
+import type { ProcessRole } from "../../src/domain/process.ts";
+import { recordProcess } from "../../src/postgres/processes.ts";
+import { createClock } from "../support/clock.ts";
+import { identity, REPORT } from "../support/counted-engine.ts";
+import { createDatabase } from "../support/database.ts";
 
 /** Addressees on a clock that the test moves. `running` returns the list of dispatchers. */
-function addresseesOf(t: TestContext, running: () => Promise<string[]>) {
+function addresseesOf(t: TestContext, running: () => Promise<string[]>, senders = 1) {
   let now = 1_000;
   t.mock.method(performance, "now", () => now);
-  const addressees = new Addressees(running);
+  const addressees = new Addressees(async () => ({ dispatchers: await running(), senders }));
   /** The addressees of the next three notices, each after pending reads. */
   const next = async () => {
     const chosen: (string | null)[] = [];
@@ -17,7 +23,7 @@ function addresseesOf(t: TestContext, running: () => Promise<string[]>) {
     }
     return chosen;
   };
-  return { next, pass: (ms: number) => (now += ms) };
+  return { addressees, next, pass: (ms: number) => (now += ms) };
 }
 
 test("dispatchers get notices in turn, and all get one while the list is read", async (t) => {
@@ -43,4 +49,45 @@ test("all dispatchers get the notices if none runs or the list cannot be read", 
   assert.deepEqual(await none.next(), [null, null, null]);
   const unread = addresseesOf(t, () => Promise.reject(new Error("away")));
   assert.deepEqual(await unread.next(), [null, null, null]);
+});
+
+test("few api processes share 200 notices a second, and many may send 50 each", async (t) => {
+  for (const [senders, paceMs] of [
+    [0, 5],
+    [1, 5],
+    [3, 15],
+    [4, 20],
+    [100, 20],
+  ] as const) {
+    const { addressees, next } = addresseesOf(t, () => Promise.resolve(["a"]), senders);
+    assert.equal(addressees.paceMs, 20, "it has not read which processes run");
+    await next();
+    assert.equal(addressees.paceMs, paceMs);
+  }
+});
+
+test("only running processes count, each for what it does", async () => {
+  const db = await createDatabase();
+  const clock = createClock();
+  const report = async (role: ProcessRole, { isStopping = false, at = clock() } = {}) => {
+    const id = randomId();
+    await recordProcess(
+      db,
+      { ...identity, id, role, startedAt: at },
+      { ...REPORT, isStopping },
+      at,
+    );
+    return id;
+  };
+  const silentSince = new Date(clock().getTime() - 15_000);
+  for (const role of ["api", "dispatcher"] as const) {
+    await report(role, { isStopping: true });
+    await report(role, { at: silentSince });
+  }
+  const dispatchers = [await report("dispatcher"), await report("all")];
+  for (let senders = 0; senders < 3; senders++) await report("api");
+
+  const fleet = await readFleet(db, clock);
+  assert.deepEqual(fleet.dispatchers.sort(), dispatchers.sort());
+  assert.equal(fleet.senders, 3);
 });

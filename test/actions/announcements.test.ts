@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import type { Addressees } from "../../src/actions/addressees.ts";
 import { Announcements } from "../../src/actions/announcements.ts";
-import { decodeNotice, NOTICE_MAX } from "../../src/domain/due-notice.ts";
+import { addresseeOf, decodeNotice, NOTICE_MAX } from "../../src/domain/due-notice.ts";
 import { randomId } from "../../src/domain/ids.ts";
 
 const some = (count: number) =>
@@ -11,17 +12,21 @@ const some = (count: number) =>
     subscriptionId: randomId(),
   }));
 
-/** Announcements on a clock that the test moves, and the size of each notice. */
-function aSender(t: TestContext, { isSlow = false } = {}) {
+interface Options { isSlow?: boolean; addressees?: Pick<Addressees, "next" | "paceMs"> | null }
+
+/** Announcements on a clock that the test moves, and the notices with their sizes. */
+function aSender(t: TestContext, { isSlow = false, addressees = null }: Options = {}) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let now = 1_000;
   t.mock.method(performance, "now", () => now);
   const sent: number[] = [];
+  const notices: string[] = [];
   let answer: () => void = () => undefined;
   const announcements = new Announcements(async (notice) => {
+    notices.push(notice);
     sent.push(decodeNotice(notice).length);
     if (isSlow) await new Promise<void>((resolve) => (answer = resolve));
-  });
+  }, addressees);
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed++) {
       now++;
@@ -29,7 +34,7 @@ function aSender(t: TestContext, { isSlow = false } = {}) {
       await setImmediate();
     }
   };
-  return { announcements, sent, pass, answer: () => answer() };
+  return { announcements, sent, notices, pass, answer: () => answer() };
 }
 
 test("the first publish of a burst sends a notice at once, the rest share one", async (t) => {
@@ -49,6 +54,19 @@ test("at most 50 notices are sent in a second", async (t) => {
     await pass(1);
   }
   assert.ok(sent.length > 40 && sent.length <= 50, `${sent.length}`);
+});
+
+test("addressees set the pace, and get the notices in turn", async (t) => {
+  const ids = [randomId(), randomId()];
+  let turn = 0;
+  const addressees = { next: () => ids[turn++ % ids.length] ?? null, paceMs: 5 };
+  const { announcements, notices, pass } = aSender(t, { addressees });
+  for (let ms = 0; ms < 100; ms++) {
+    announcements.add(some(1));
+    await pass(1);
+  }
+  assert.equal(notices.length, 20);
+  assert.deepEqual(notices.slice(0, 2).map(addresseeOf), ids);
 });
 
 test("one notice is sent at a time", async (t) => {

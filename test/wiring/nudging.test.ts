@@ -88,6 +88,16 @@ test("of two dispatchers, only one hears each notice of a process without a disp
   assert.ok(heard.has("true,false") && heard.has("false,true"), [...heard].join("; "));
 });
 
+test("a process with a full dispatcher tells all others", { timeout: 10_000 }, async (t) => {
+  const busy = await aKnownDispatcher(t, { isFull: true });
+  const others = [await aKnownDispatcher(t), await aKnownDispatcher(t)];
+  for (let notices = 0; notices < 4; notices++) {
+    const due = dueNow();
+    busy.nudge([due]);
+    await Promise.all(others.map(({ nudged }) => nudged.until(findIt(due))));
+  }
+});
+
 test("a full dispatcher passes on to the others what only it has heard", async (t) => {
   await aKnownDispatcher(t, { isFull: true });
   const other = await aDispatcher(t);
