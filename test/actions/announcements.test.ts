@@ -12,7 +12,10 @@ const some = (count: number) =>
     subscriptionId: randomId(),
   }));
 
-interface Options { isSlow?: boolean; addressees?: Pick<Addressees, "next" | "paceMs"> | null }
+interface Options {
+  isSlow?: boolean;
+  addressees?: Pick<Addressees, "next" | "paceMs"> | null;
+}
 
 /** Announcements on a clock that the test moves, and the notices with their sizes. */
 function aSender(t: TestContext, { isSlow = false, addressees = null }: Options = {}) {

@@ -58,7 +58,10 @@ test("a dry run counts the matches and shows the newest", async () => {
   const subscription = await deadLetters(3);
   const options = ["--subscription", wh(subscription), "--dry-run"];
   const { stdout } = await run("delivery", "redeliver", ...options);
-  assert.match(stdout, /^Deliveries that match: 3\. Already redelivered and therefore skipped: 0\./);
+  assert.match(
+    stdout,
+    /^Deliveries that match: 3\. Already redelivered and therefore skipped: 0\./,
+  );
   assert.equal(stdout.match(/^dlv_/gm)?.length, 3);
   const preview = await json<RedeliveryPreview>("delivery", "redeliver", ...options);
   assert.equal(preview.count, 3);
