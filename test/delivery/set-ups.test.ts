@@ -59,6 +59,29 @@ test("an attempt waits no longer than its limit for a connection of others", asy
   assert.deepEqual(await begun(), ["second", "third"]);
 });
 
+test("if a connection is not left after as long as its set-up took, the next attempt sets one up", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const { begun, end } = threeAttempts(t);
+  now = 20;
+  await end();
+  t.mock.timers.tick(19);
+  assert.deepEqual(await begun(), []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(await begun(), ["second"]);
+});
+
+test("if it is left in time, only one attempt begins", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const { setUps, begun, end } = threeAttempts(t);
+  now = 20;
+  await end();
+  setUps.left(HOST);
+  t.mock.timers.tick(20);
+  assert.deepEqual(await begun(), ["second"]);
+});
+
 test("if no connection can be set up, the next attempt tries", async (t) => {
   const { begun, end } = threeAttempts(t);
   await end(new Error("refused"));
