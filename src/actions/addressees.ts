@@ -7,7 +7,7 @@ import { listProcesses } from "../postgres/processes.ts";
 
 /** A process sends at most 50 notices a second. */
 export const PACE_MS = 20;
-/** Up to four `api` processes send more: at most 200 notices a second together. */
+/** Fewer than four `api` processes send more: at most 200 notices a second together. */
 const SHARED_PACE_MS = 5;
 
 /** The processes that the notices of `api` processes come from and go to. */

@@ -24,7 +24,7 @@ export interface Post {
   attempt: number;
   /** Sent byte for byte. */
   body: Uint8Array;
-  /** If true, the attempt takes no free connection. Set it if the receiver may not answer, because others at its host need the free ones. */
+  /** If true, the attempt takes no free connection. A receiver that may not answer leaves the free ones to others at its host. */
   needsOwnConnection?: boolean;
   /** The attempt's, if it is traced. */
   span?: Span;
