@@ -56,6 +56,7 @@ export class Addressees {
   }
 }
 
+/** Returns the processes that run now. */
 export async function readFleet(db: Queryable, clock: Clock): Promise<Fleet> {
   const now = clock();
   const seen = await listProcesses(db, after(now, -SILENT_MS));

@@ -4,13 +4,6 @@ import { Tally } from "../lib/tally.ts";
 /** Hosts that are remembered because they close their connections. */
 const KNOWN_MAX = 20_000;
 
-/** The attempts at a host that wait, longest wait first. */
-interface Waiting {
-  attempts: Set<() => void>;
-  /** The number of attempts that were woken. */
-  woken: number;
-}
-
 /**
  * Lets the attempts at a host wait for each other's connections, because to set one up costs more than ten requests. Otherwise a
  * dispatcher that begins with a backlog would set up one for each attempt, although most could use one that another attempt has left.
@@ -18,7 +11,8 @@ interface Waiting {
 export class SetUps {
   readonly #waitMs: number;
   readonly #running = new Tally<string>();
-  readonly #waiting = new Map<string, Waiting>();
+  /** The attempts at a host that wait, longest wait first. */
+  readonly #waiting = new Map<string, Set<() => void>>();
   /** Hosts whose last connection was closed after its request. */
   readonly #closing = new BoundedCache<string, boolean>(KNOWN_MAX);
 
@@ -36,16 +30,15 @@ export class SetUps {
   /** Resolves when another attempt has left a connection or got none, or after `waitMs`. */
   turn(host: string): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(host) ?? { attempts: new Set(), woken: 0 };
+      const waiting = this.#waiting.get(host) ?? new Set();
       const go = () => {
+        if (!waiting.delete(go)) return;
         clearTimeout(timer);
-        waiting.attempts.delete(go);
-        if (waiting.attempts.size === 0) this.#waiting.delete(host);
+        if (waiting.size === 0) this.#waiting.delete(host);
         resolve();
       };
       const timer = setTimeout(go, this.#waitMs).unref();
-      waiting.attempts.add(go);
-      this.#waiting.set(host, waiting);
+      this.#waiting.set(host, waiting.add(go));
     });
   }
 
@@ -54,7 +47,7 @@ export class SetUps {
     const beganMs = performance.now();
     try {
       const result = await setUp();
-      this.#wakeUnlessLeft(host, performance.now() - beganMs);
+      this.#wakeNextAfter(host, performance.now() - beganMs);
       return result;
     } catch (error) {
       this.#wakeNext(host);
@@ -73,24 +66,17 @@ export class SetUps {
   /** Call it when a connection was closed after its request. */
   closed(host: string): void {
     if (this.#closing.get(host) !== true) this.#closing.set(host, true);
-    for (const go of this.#waiting.get(host)?.attempts ?? []) go();
+    for (const go of this.#waiting.get(host) ?? []) go();
   }
 
   /** If a connection is not left after as long as its set-up took, the receiver may hang. Then the next attempt sets one up. */
-  #wakeUnlessLeft(host: string, tookMs: number): void {
-    const waiting = this.#waiting.get(host);
-    if (!waiting) return;
-    const { woken } = waiting;
-    setTimeout(() => {
-      if (waiting.woken === woken) this.#wakeNext(host);
-    }, tookMs).unref();
+  #wakeNextAfter(host: string, tookMs: number): void {
+    const [longest] = this.#waiting.get(host) ?? [];
+    if (longest) setTimeout(longest, tookMs).unref();
   }
 
   #wakeNext(host: string): void {
-    const waiting = this.#waiting.get(host);
-    if (!waiting) return;
-    waiting.woken++;
-    const [longest] = waiting.attempts;
+    const [longest] = this.#waiting.get(host) ?? [];
     longest?.();
   }
 }

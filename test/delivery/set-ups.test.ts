@@ -82,6 +82,16 @@ test("if it is left in time, only one attempt begins", async (t) => {
   assert.deepEqual(await begun(), ["second"]);
 });
 
+test("the time of an attempt that has begun does not end the turns of later ones", async (t) => {
+  const { setUps, end } = threeAttempts(t);
+  await end();
+  setUps.left(HOST);
+  setUps.left(HOST);
+  void setUps.turn(HOST);
+  t.mock.timers.tick(1);
+  assert.equal(setUps.isBusy(HOST), true, "one waits");
+});
+
 test("if no connection can be set up, the next attempt tries", async (t) => {
   const { begun, end } = threeAttempts(t);
   await end(new Error("refused"));
