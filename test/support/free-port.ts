@@ -1,13 +1,18 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { TestContext } from "node:test";
 
-/** A port of 127.0.0.1 that is free now. */
+/** A port of 127.0.0.1 that is free now. The system gives none of these to a client or for port 0. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(15_000, 30_000);
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, "close");
   return port;
