@@ -133,8 +133,10 @@ export class Dispatcher {
     if (!this.#canReserve) return NO_SLOTS;
     const { slots, full } = this.#slots.spareFor(organizations);
     if (slots === 0) return NO_SLOTS;
-    const due = [...organizations].flatMap((id) => [...this.#due.of(id)]);
-    const except = [...due, ...full, ...this.#slots.saturated, ...this.#slots.paced];
+    const own = [...organizations];
+    const due = own.flatMap((id) => [...this.#due.of(id)]);
+    const saturated = own.flatMap((id) => this.#slots.saturatedOf(id));
+    const except = [...due, ...full, ...saturated, ...own.filter((id) => this.#slots.isPaced(id))];
     if (except.length > EXCEPT_MAX) return NO_SLOTS;
 
     const free = this.#slots.reserve(slots);

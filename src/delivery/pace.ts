@@ -54,12 +54,6 @@ export class Pace {
     return Math.max(0, this.#attempts - this.#inWindow.of(organization));
   }
 
-  /** The organizations that are limited now. */
-  get limited(): OrganizationId[] {
-    this.#turn();
-    return this.#attempts === Infinity ? [] : [...this.#large];
-  }
-
   /** The time until a limited organization may begin the next attempts, in ms. */
   get nextInMs(): number {
     this.#turn();

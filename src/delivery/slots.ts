@@ -42,6 +42,8 @@ export class Slots {
   readonly #bySubscription = new Tally<SubscriptionId>();
   readonly #byOrganization = new Tally<OrganizationId>();
   readonly #byHost = new Tally<string>();
+  /** The subscriptions of each organization that hold slots. */
+  readonly #holding = new Map<OrganizationId, Set<SubscriptionId>>();
   #busy = 0;
   #reserved = 0;
 
@@ -115,15 +117,15 @@ export class Slots {
     return this.#receivers.slowed;
   }
 
-  /** The subscriptions that have reached their limit. */
-  get saturated(): SubscriptionId[] {
-    const held = [...this.#bySubscription];
-    return held.filter(([id, busy]) => busy >= this.#receivers.limitOf(id)).map(([id]) => id);
+  /** Returns those subscriptions of the organization that have reached their limit. */
+  saturatedOf(organization: OrganizationId): SubscriptionId[] {
+    const holding = [...(this.#holding.get(organization) ?? [])];
+    return holding.filter((id) => this.#roomOf(id) <= 0);
   }
 
-  /** The organizations that may begin only a few attempts now. */
-  get paced(): OrganizationId[] {
-    return this.#pace.limited;
+  /** Returns true if the organization may begin only a few attempts now. */
+  isPaced(organization: OrganizationId): boolean {
+    return this.#pace.leftFor(organization) < Infinity;
   }
 
   /** The time until organizations that begin many attempts may begin more, in ms. */
@@ -162,6 +164,9 @@ export class Slots {
     this.#byOrganization.add(organizationId);
     this.#byHost.add(hostOf(url));
     this.#pace.note(organizationId);
+    const holding = this.#holding.get(organizationId);
+    if (holding) holding.add(subscriptionId);
+    else this.#holding.set(organizationId, new Set([subscriptionId]));
   }
 
   give({ subscriptionId, organizationId, url }: Place): void {
@@ -169,6 +174,10 @@ export class Slots {
     this.#bySubscription.remove(subscriptionId);
     this.#byOrganization.remove(organizationId);
     this.#byHost.remove(hostOf(url));
+    if (this.#bySubscription.of(subscriptionId) > 0) return;
+    const holding = this.#holding.get(organizationId);
+    holding?.delete(subscriptionId);
+    if (holding?.size === 0) this.#holding.delete(organizationId);
   }
 
   /** Adapts the limit of the attempt's subscription. Call it before `give`. */

@@ -80,7 +80,7 @@ test("an organization that the pace limits gets no reserved slots", (t) => {
   pace.note("small");
   for (let n = 0; n < 1_000; n++) pace.note("large");
   thread.nowMs += 20;
-  const { except, end } = dispatcher.reserve(new Set(["large"]));
+  const { except, end } = dispatcher.reserve(new Set(["large", "small"]));
   assert.deepEqual(except, ["large"]);
   end([]);
 });
@@ -112,6 +112,18 @@ test("a subscription with due deliveries or without free slots gets no reservati
   const { except, end } = dispatcher.reserve(ownersOf("due", "saturated"));
   end([]);
   assert.deepEqual(except, ["due", "saturated"]);
+  inFlight[0]?.end();
+  await turn();
+  recorded[0]?.();
+});
+
+test("what others hold is not excepted, so it costs a publication nothing", async (t) => {
+  const { dispatcher, inFlight, recorded } = aDispatcher(t, undefined, 256);
+  dispatcher.start();
+  publish(dispatcher, ["saturated"]);
+  const { except, end } = dispatcher.reserve(ownersOf("any"));
+  end([]);
+  assert.deepEqual(except, []);
   inFlight[0]?.end();
   await turn();
   recorded[0]?.();

@@ -62,10 +62,10 @@ test("no subscription gets more than the ceiling", () => {
 test("a subscription at its limit gets no slot until one of its attempts ends", () => {
   const slots = new Slots(10, 2);
   hold(slots, 2, "a");
-  assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{}, ["a"]]);
+  assert.deepEqual([shares(slots, ["a"]), slots.saturatedOf("a")], [{}, ["a"]]);
   assert.deepEqual([slots.isAtLimit("a"), slots.isAtLimit("b")], [true, false]);
   slots.give(of("a"));
-  assert.deepEqual([shares(slots, ["a"]), slots.saturated], [{ a: 1 }, []]);
+  assert.deepEqual([shares(slots, ["a"]), slots.saturatedOf("a")], [{ a: 1 }, []]);
 });
 
 test("a receiver that does not answer gets one attempt at a time", () => {
