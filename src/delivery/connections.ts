@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
+import type { Responsiveness } from "../domain/concurrency-limit.ts";
 import type { Destination } from "../domain/destination-url.ts";
 import { ANY_SOURCE, type EgressSource } from "../domain/egress-source.ts";
 import type { Span } from "../lib/tracing.ts";
@@ -14,6 +15,15 @@ import { SetUps } from "./set-ups.ts";
 /** Answers that may still be read after their attempt has ended. The limit keeps slow bodies from piling up. */
 export const DRAINING_MAX = 128;
 
+/** Attempts at a receiver that is known to be silent do not wait for connections, and nobody waits for theirs. */
+type Waiting = Exclude<Responsiveness, "silent">;
+
+interface Waiter {
+  responsiveness: Waiting;
+  deadline: Deadline;
+  span?: Span | undefined;
+}
+
 /**
  * All open connections, and those that are free for the next attempt at their host.
  *
@@ -25,7 +35,8 @@ export class Connections implements ConnectionKeeper, Room {
   readonly #max: number;
   readonly #source: EgressSource;
   readonly #stopWatching: () => void;
-  readonly #setUps: SetUps;
+  /** Attempts at responsive receivers do not wait for the others, whose receivers may hang. */
+  readonly #setUps: Readonly<Record<Waiting, SetUps>>;
   /** Sockets that are not connected or not secured yet. */
   readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
@@ -47,7 +58,7 @@ export class Connections implements ConnectionKeeper, Room {
     this.#secureContext = secureContext;
     this.#max = max;
     this.#source = source;
-    this.#setUps = new SetUps(waitMs);
+    this.#setUps = { responsive: new SetUps(waitMs), unknown: new SetUps(waitMs) };
     this.#stopWatching = watchLongTurns(() => {
       for (const connection of this.#open) connection.breakFlood();
     });
@@ -64,30 +75,29 @@ export class Connections implements ConnectionKeeper, Room {
     return undefined;
   }
 
-  /** True if others set up a connection to the host, or wait for one. */
-  isSettingUp({ hostHeader }: Destination): boolean {
-    return this.#setUps.isBusy(hostHeader);
+  /** True if attempts of the same responsiveness set up a connection to the host, or wait for one. */
+  isSettingUp({ hostHeader }: Destination, responsiveness: Waiting): boolean {
+    return this.#setUps[responsiveness].isBusy(hostHeader);
   }
 
   /** Waits a little for a free connection. Returns undefined if the attempt should set one up. */
   async waitForIdle(
     destination: Destination,
     addresses: readonly string[],
-    deadline: Deadline,
+    { responsiveness, deadline }: Pick<Waiter, "responsiveness" | "deadline">,
   ): Promise<Connection | undefined> {
-    await deadline.bound(this.#setUps.turn(destination.hostHeader));
+    await deadline.bound(this.#setUps[responsiveness].turn(destination.hostHeader));
     return this.takeIdle(destination, addresses);
   }
 
-  /** Sets up a connection. Other attempts at the host wait for it a little. */
+  /** Sets up a connection. Other attempts of the same responsiveness at the host wait for it a little. */
   connect(
     destination: Destination,
     addresses: readonly string[],
-    deadline: Deadline,
-    attempt?: Span,
+    { responsiveness, deadline, span }: Waiter,
   ): Promise<Connection> {
-    return this.#setUps.run(destination.hostHeader, () =>
-      this.connectAlone(destination, addresses, deadline, attempt),
+    return this.#setUps[responsiveness].run(destination.hostHeader, () =>
+      this.connectAlone(destination, addresses, deadline, span),
     );
   }
 
@@ -141,14 +151,16 @@ export class Connections implements ConnectionKeeper, Room {
     if (idle === undefined) this.#idleByHost.set(connection.hostHeader, [connection]);
     else idle.push(connection);
     if (this.#sockets > this.#max) this.#dropLongestIdle();
-    this.#setUps.left(connection.hostHeader);
+    const { responsive, unknown } = this.#setUps;
+    if (!responsive.left(connection.hostHeader)) unknown.left(connection.hostHeader);
   }
 
   closed(connection: Connection): void {
     this.#open.delete(connection);
     this.#dropped.delete(connection);
     this.#draining.delete(connection);
-    if (!this.#takeOut(connection)) this.#setUps.closed(connection.hostHeader);
+    if (!this.#takeOut(connection))
+      for (const setUps of Object.values(this.#setUps)) setUps.closed(connection.hostHeader);
     if (this.#open.size === 0) this.#onNoneOpen?.();
   }
 

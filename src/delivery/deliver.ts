@@ -1,6 +1,6 @@
 import type { Attempt, Claim } from "../domain/attempt.ts";
 import type { Clock } from "../domain/clock.ts";
-import { type Signal, signalOf } from "../domain/concurrency-limit.ts";
+import { type Responsiveness, type Signal, signalOf } from "../domain/concurrency-limit.ts";
 import { LOST_LEASES_MAX } from "../domain/delivery.ts";
 import { publicId, timeOrderedId } from "../domain/ids.ts";
 import type { InternalFault, Outcome } from "../domain/outcome.ts";
@@ -29,7 +29,7 @@ export interface DelivererOptions {
 
 /**
  * Returns the function that attempts a claimed delivery. It resolves when the attempt has ended; `recorded` resolves when the
- * outcome is durable. `wasUnanswered`: the last attempts of the subscription got no answer.
+ * outcome is durable. `responsiveness`: of the subscription's receiver.
  */
 export function createDeliverer({
   send,
@@ -43,12 +43,12 @@ export function createDeliverer({
   onEnded,
 }: DelivererOptions): (
   claim: Claim,
-  wasUnanswered?: boolean,
+  responsiveness?: Responsiveness,
 ) => Promise<{ signal: Signal; recorded: Promise<void> }> {
-  return async (claim, wasUnanswered = false) => {
+  return async (claim, responsiveness = "unknown") => {
     const startedAt = clock();
     const span = startAttempt(tracer, claim);
-    const outcome = await outcomeOf(claim, { wasUnanswered, startedAt, span });
+    const outcome = await outcomeOf(claim, { responsiveness, startedAt, span });
     if (span) endAttempt(span, outcome);
     const signal = signalOf(outcome);
     if (outcome.kind === "internal-fault") {
@@ -65,10 +65,10 @@ export function createDeliverer({
   async function outcomeOf(
     claim: Claim,
     {
-      wasUnanswered,
+      responsiveness,
       startedAt,
       span,
-    }: { wasUnanswered: boolean; startedAt: Date; span: Span | null },
+    }: { responsiveness: Responsiveness; startedAt: Date; span: Span | null },
   ): Promise<Outcome> {
     const { url, signingSecret, body, lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
@@ -77,7 +77,7 @@ export function createDeliverer({
     if (signingSecret === null) return internalFault("secret_sealed");
     const eventId = publicId("evt", claim.eventId);
     const attempt = claim.attempts + 1;
-    const post = { url, eventId, signingSecret, attempt, body, needsOwnConnection: wasUnanswered };
+    const post = { url, eventId, signingSecret, attempt, body, responsiveness };
     return send(span ? { ...post, span, tellsReceiver: tellsReceivers } : post);
   }
 }

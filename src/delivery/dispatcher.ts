@@ -265,8 +265,8 @@ export class Dispatcher {
     let heldMs = 0;
     let isAwaited = false;
     try {
-      const wasUnanswered = this.#slots.isUnanswered(claim.subscriptionId);
-      const ended = await this.#options.deliver(claim, wasUnanswered);
+      const responsiveness = this.#slots.responsivenessOf(claim.subscriptionId);
+      const ended = await this.#options.deliver(claim, responsiveness);
       const nowMs = performance.now();
       isAwaited = this.#slots.isAwaited(claim, this.#due);
       this.#slots.note(claim, ended.signal, beganMs, nowMs);

@@ -3,7 +3,8 @@ import {
   afterSilence,
   type ConcurrencyLimit,
   INITIAL_LIMIT,
-  isUnanswered,
+  type Responsiveness,
+  responsivenessOf,
   type Signal,
 } from "../domain/concurrency-limit.ts";
 import type { SubscriptionId } from "../domain/ids.ts";
@@ -46,9 +47,8 @@ export class Receivers {
     return this.#prompt.get(id) === true;
   }
 
-  /** Returns true if the last attempts got no answer. */
-  isUnanswered(id: SubscriptionId): boolean {
-    return isUnanswered(this.#limits.get(id) ?? INITIAL_LIMIT);
+  responsivenessOf(id: SubscriptionId): Responsiveness {
+    return responsivenessOf(this.#limits.get(id) ?? INITIAL_LIMIT);
   }
 
   /** Returns the subscription's host if it is failing. One that is answered promptly there does not suffer from the others. */

@@ -2,6 +2,7 @@ import type { Refusal, Vetted } from "../actions/destination.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Destination } from "../domain/destination-url.ts";
 import type { EgressSource } from "../domain/egress-source.ts";
+import type { Responsiveness } from "../domain/concurrency-limit.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
 import type { EventId } from "../domain/ids.ts";
@@ -24,8 +25,11 @@ export interface Post {
   attempt: number;
   /** Sent byte for byte. */
   body: Uint8Array;
-  /** If true, the attempt takes no free connection. A receiver that may not answer leaves the free ones to others at its host. */
-  needsOwnConnection?: boolean;
+  /**
+   * Default: `unknown`. An attempt at a `silent` receiver takes no free connection, because it may not leave it to others at its host. An attempt
+   * at a `responsive` one waits only for connections that such attempts set up.
+   */
+  responsiveness?: Responsiveness;
   /** The attempt's, if it is traced. */
   span?: Span;
   /** Whether the receiver gets the span as `traceparent`. */
@@ -106,13 +110,15 @@ export function createSender(options: {
     let signed: Uint8Array | undefined;
     const request = () => (signed ??= sign(post, destination));
 
-    if (post.needsOwnConnection === true)
-      return exchange(await connections.connectAlone(destination, addresses, deadline, post.span));
+    const { responsiveness = "unknown", span } = post;
+    if (responsiveness === "silent")
+      return exchange(await connections.connectAlone(destination, addresses, deadline, span));
+
 
     const kept =
       connections.takeIdle(destination, addresses) ??
-      (connections.isSettingUp(destination)
-        ? await connections.waitForIdle(destination, addresses, deadline)
+      (connections.isSettingUp(destination, responsiveness)
+        ? await connections.waitForIdle(destination, addresses, { responsiveness, deadline })
         : undefined);
     if (kept !== undefined) {
       const sentMs = performance.now();
@@ -123,7 +129,8 @@ export function createSender(options: {
         // The receiver closed the idle connection as we sent. A new one fails at once if the time is over.
       }
     }
-    return exchange(await connections.connect(destination, addresses, deadline, post.span));
+    const by = { responsiveness, deadline, span };
+    return exchange(await connections.connect(destination, addresses, by));
 
     async function exchange(connection: Connection): Promise<Outcome> {
       const firstByte = post.span?.child("first byte");

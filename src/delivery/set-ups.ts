@@ -57,10 +57,10 @@ export class SetUps {
     }
   }
 
-  /** Call it when an attempt has left its connection to the next. */
-  left(host: string): void {
+  /** Call it when an attempt has left its connection to the next. Returns false if none waits for it. */
+  left(host: string): boolean {
     if (this.#closing.get(host) === true) this.#closing.set(host, false);
-    this.#wakeNext(host);
+    return this.#wakeNext(host);
   }
 
   /** Call it when a connection was closed after its request. */
@@ -75,8 +75,10 @@ export class SetUps {
     if (longest) setTimeout(longest, tookMs).unref();
   }
 
-  #wakeNext(host: string): void {
+  /** Returns false if none waits. */
+  #wakeNext(host: string): boolean {
     const [longest] = this.#waiting.get(host) ?? [];
     longest?.();
+    return longest !== undefined;
   }
 }

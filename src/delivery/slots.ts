@@ -1,6 +1,6 @@
 import type { Wanted } from "../actions/claims.ts";
 import type { Claim } from "../domain/attempt.ts";
-import type { Signal } from "../domain/concurrency-limit.ts";
+import type { Responsiveness, Signal } from "../domain/concurrency-limit.ts";
 import type { OrganizationId, SubscriptionId } from "../domain/ids.ts";
 import { belowShare, beyondShare, type Share } from "../domain/slot-share.ts";
 import { Tally } from "../lib/tally.ts";
@@ -153,9 +153,8 @@ export class Slots {
     return host === null || this.#leftAt(host, this.#total - this.#busy) > 0;
   }
 
-  /** Returns true if the last attempts of the subscription got no answer. */
-  isUnanswered(id: SubscriptionId): boolean {
-    return this.#receivers.isUnanswered(id);
+  responsivenessOf(id: SubscriptionId): Responsiveness {
+    return this.#receivers.responsivenessOf(id);
   }
 
   take({ subscriptionId, organizationId, url }: Place): void {

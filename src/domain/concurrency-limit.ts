@@ -23,9 +23,12 @@ export const INITIAL_LIMIT: ConcurrencyLimit = {
   isAnswered: false,
 };
 
-/** Returns true if nothing was answered since the last attempt without an answer. */
-export function isUnanswered({ halvedAtMs, isAnswered }: ConcurrencyLimit): boolean {
-  return halvedAtMs > -Infinity && !isAnswered;
+/** `silent`: nothing was answered since the last attempt without an answer. `unknown`: no attempt has ended yet. */
+export type Responsiveness = "unknown" | "responsive" | "silent";
+
+export function responsivenessOf({ halvedAtMs, isAnswered }: ConcurrencyLimit): Responsiveness {
+  if (isAnswered) return "responsive";
+  return halvedAtMs > -Infinity ? "silent" : "unknown";
 }
 
 /** The effect of an attempt's end on the receiver's limit. */

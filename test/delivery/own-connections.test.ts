@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
+import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { aDispatcher } from "../support/dispatcher.ts";
 import { anEngineWith } from "../support/engine.ts";
@@ -21,7 +22,7 @@ test("an attempt that needs its own connection leaves the free one to others at 
   const { receiver, send } = await startPair(t);
   receiver.answer(hangAtOnePath);
   await send();
-  void send(receiver.url("/silent"), { needsOwnConnection: true });
+  void send(receiver.url("/silent"), { responsiveness: "silent" });
   while (receiver.requests.length < 2) await receiver.next();
   assert.deepEqual(await send(), DELIVERED);
 
@@ -33,27 +34,37 @@ test("an attempt that needs its own connection leaves the free one to others at 
 test("no attempt waits for the own connection of another", PATIENCE, async (t) => {
   const { receiver, send } = await startPair(t, { timeoutMs: 20 * 2 * PATIENCE.timeout });
   receiver.answer(hangAtOnePath);
-  void send(receiver.url("/silent"), { needsOwnConnection: true });
+  void send(receiver.url("/silent"), { responsiveness: "silent" });
   assert.deepEqual(await send(), DELIVERED);
 });
 
-test("an attempt is told whether the one before got no answer", async (t) => {
-  for (const signal of ["answered", "unanswered"] as const) {
+test("an attempt at a responsive receiver does not wait for the connection of another", async (t) => {
+  const { receiver, send } = await startPair(t);
+  await Promise.all([send(), send(receiver.url("/"), { responsiveness: "responsive" })]);
+  const [one, other] = receiver.requests;
+  assert.notEqual(one?.connection, other?.connection);
+});
+
+test("an attempt is told what the one before shows about its receiver", async (t) => {
+  for (const [signal, next] of [
+    ["answered", "responsive"],
+    ["unanswered", "silent"],
+  ] as const) {
     const one = { subscriptionConcurrency: 1, signal, unansweredMs: 0 };
     const d = aDispatcher(t, { a: 2 }, one);
     d.dispatcher.start();
-    for (const wasUnanswered of [false, signal === "unanswered"]) {
+    for (const responsiveness of ["unknown", next]) {
       await d.reaches(1);
       assert.deepEqual(
-        d.inFlight.map((attempt) => attempt.wasUnanswered),
-        [wasUnanswered],
+        d.inFlight.map((attempt) => attempt.responsiveness),
+        [responsiveness],
       );
       d.endOne("a");
     }
   }
 });
 
-test("an attempt after one without an answer needs its own connection", async () => {
+test("a sender is told whether the receiver is responsive", async () => {
   const { deps, claim } = await anEngineWith(db, 1);
   const [claimed] = await claim();
   assert.ok(claimed);
@@ -72,9 +83,7 @@ test("an attempt after one without an answer needs its own connection", async ()
     onInternalFault: () => undefined,
     onEnded: () => undefined,
   });
-  for (const wasUnanswered of [false, true]) await deliver(claimed, wasUnanswered);
-  assert.deepEqual(
-    posts.map((post) => post.needsOwnConnection),
-    [false, true],
-  );
+  await deliver(claimed);
+  await deliver(claimed, "silent");
+  assert.deepEqual(column(posts, "responsiveness"), ["unknown", "silent"]);
 });

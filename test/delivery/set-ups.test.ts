@@ -43,11 +43,12 @@ test("while an attempt sets up a connection, others at its host wait until one i
   const { setUps, begun, end } = threeAttempts(t);
   await end();
   assert.deepEqual(await begun(), []);
-  setUps.left(HOST);
+  assert.equal(setUps.left(HOST), true);
   assert.deepEqual(await begun(), ["second"]);
   assert.equal(setUps.isBusy(HOST), true, "the third waits");
-  setUps.left(HOST);
+  assert.equal(setUps.left(HOST), true);
   assert.deepEqual(await begun(), ["second", "third"]);
+  assert.equal(setUps.left(HOST), false, "none waits");
   assert.equal(setUps.isBusy(HOST), false);
 });
 

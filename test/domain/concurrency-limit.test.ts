@@ -5,7 +5,7 @@ import {
   afterSilence,
   type ConcurrencyLimit,
   INITIAL_LIMIT,
-  isUnanswered,
+  responsivenessOf,
   signalOf,
 } from "../../src/domain/concurrency-limit.ts";
 
@@ -69,7 +69,7 @@ test("a receiver that recovers after an hour of timeouts is at full speed after 
 test("a receiver is unanswered from an attempt without an answer to the next answer", () => {
   const silent = afterSilence(INITIAL_LIMIT, { beganMs: 0, nowMs: 10_000 });
   const answered = afterAnswer(silent, { inFlight: 1, max: MAX });
-  assert.deepEqual([INITIAL_LIMIT, silent, answered].map(isUnanswered), [false, true, false]);
+  assert.deepEqual([INITIAL_LIMIT, silent, answered].map(responsivenessOf), ["unknown", "silent", "responsive"]);
 });
 
 test("only an exchange that says something about the receiver changes the limit", () => {

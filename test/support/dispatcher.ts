@@ -3,7 +3,7 @@ import type { Claim } from "../../src/domain/attempt.ts";
 import type { Throttled } from "../../src/actions/claims.ts";
 import { Dispatcher, type DispatcherOptions } from "../../src/delivery/dispatcher.ts";
 import type { Slots } from "../../src/delivery/slots.ts";
-import type { Signal } from "../../src/domain/concurrency-limit.ts";
+import type { Responsiveness, Signal } from "../../src/domain/concurrency-limit.ts";
 import { dueOf } from "./due.ts";
 
 interface Settings {
@@ -49,7 +49,7 @@ export function aDispatcher(
     const page = due.slice(0, limit);
     return { due: dueOf(...page), upTo: due.length > limit ? (page.at(-1) ?? null) : null };
   };
-  const inFlight: { subscription: string; wasUnanswered: boolean; end: () => void }[] = [];
+  const inFlight: { subscription: string; responsiveness: Responsiveness; end: () => void }[] = [];
   const deferred: string[] = [];
   let begun: () => void = () => undefined;
 
@@ -71,9 +71,9 @@ export function aDispatcher(
       const throttled = but.throttled?.() ?? [];
       return { claims, subscriptionIds, throttled };
     },
-    deliver: async ({ subscriptionId: subscription }, wasUnanswered = false) => {
+    deliver: async ({ subscriptionId: subscription }, responsiveness = "unknown") => {
       await new Promise<void>((end) => {
-        inFlight.push({ subscription, wasUnanswered, end });
+        inFlight.push({ subscription, responsiveness, end });
         begun();
       });
       return { signal: but.signal ?? "answered", recorded: but.recorded ?? Promise.resolve() };
