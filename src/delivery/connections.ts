@@ -3,6 +3,8 @@ import type { SecureContext } from "node:tls";
 import type { Responsiveness } from "../domain/concurrency-limit.ts";
 import type { Destination } from "../domain/destination-url.ts";
 import { ANY_SOURCE, type EgressSource } from "../domain/egress-source.ts";
+import { OncePerTurn } from "../lib/once-per-turn.ts";
+import type { OrganizationId } from "../domain/ids.ts";
 import type { Span } from "../lib/tracing.ts";
 import { inPhase } from "./attempt-span.ts";
 import { Connection, type ConnectionKeeper } from "./connection.ts";
@@ -18,9 +20,13 @@ export const DRAINING_MAX = 128;
 /** Attempts at a receiver that is known to be silent do not wait for connections, and nobody waits for theirs. */
 type Waiting = Exclude<Responsiveness, "silent">;
 
-interface Waiter {
-  responsiveness: Waiting;
+/** What a connection is for. */
+interface Purpose<Which = Responsiveness> {
+  /** Of the receiver. */
+  responsiveness: Which;
+  organizationId: OrganizationId | undefined;
   deadline: Deadline;
+  /** Of the attempt, if it is traced. */
   span?: Span | undefined;
 }
 
@@ -37,6 +43,8 @@ export class Connections implements ConnectionKeeper, Room {
   readonly #stopWatching: () => void;
   /** Attempts at responsive receivers do not wait for the others, whose receivers may hang. */
   readonly #setUps: Readonly<Record<Waiting, SetUps>>;
+  /** Each organization begins one connection in a turn of the event loop. Its other handshakes would delay everybody else. */
+  readonly #begins = new OncePerTurn<OrganizationId | undefined>();
   /** Sockets that are not connected or not secured yet. */
   readonly #dialling = new Set<Socket>();
   readonly #open = new Set<Connection>();
@@ -84,7 +92,7 @@ export class Connections implements ConnectionKeeper, Room {
   async waitForIdle(
     destination: Destination,
     addresses: readonly string[],
-    { responsiveness, deadline }: Pick<Waiter, "responsiveness" | "deadline">,
+    { responsiveness, deadline }: Pick<Purpose<Waiting>, "responsiveness" | "deadline">,
   ): Promise<Connection | undefined> {
     await deadline.bound(this.#setUps[responsiveness].turn(destination.hostHeader));
     return this.takeIdle(destination, addresses);
@@ -94,10 +102,10 @@ export class Connections implements ConnectionKeeper, Room {
   connect(
     destination: Destination,
     addresses: readonly string[],
-    { responsiveness, deadline, span }: Waiter,
+    purpose: Purpose<Waiting>,
   ): Promise<Connection> {
-    return this.#setUps[responsiveness].run(destination.hostHeader, () =>
-      this.connectAlone(destination, addresses, deadline, span),
+    return this.#setUps[purpose.responsiveness].run(destination.hostHeader, () =>
+      this.connectAlone(destination, addresses, purpose),
     );
   }
 
@@ -105,15 +113,15 @@ export class Connections implements ConnectionKeeper, Room {
   async connectAlone(
     destination: Destination,
     addresses: readonly string[],
-    deadline: Deadline,
-    attempt?: Span,
+    { organizationId, responsiveness, deadline, span }: Purpose,
   ): Promise<Connection> {
+    if (responsiveness !== "responsive") await deadline.bound(this.#begins.turn(organizationId));
     this.makeRoom();
     const way = { room: this, source: this.#source };
-    const { socket, address } = await inPhase(attempt, "connect", () =>
+    const { socket, address } = await inPhase(span, "connect", () =>
       dial(addresses, destination.port, deadline, way),
     );
-    const secured = await inPhase(attempt, "tls", () =>
+    const secured = await inPhase(span, "tls", () =>
       handshake(socket, destination, this.#secureContext, deadline),
     );
     const { hostHeader } = destination;

@@ -70,14 +70,14 @@ export function createDeliverer({
       span,
     }: { responsiveness: Responsiveness; startedAt: Date; span: Span | null },
   ): Promise<Outcome> {
-    const { url, signingSecret, body, lostLeases } = claim;
+    const { organizationId, url, signingSecret, body, lostLeases } = claim;
     if (lostLeases >= LOST_LEASES_MAX) return { kind: "unreachable", reason: "interrupted" };
     // The claim came late or this process slept. Another process may have the delivery now.
     if (startedAt >= claim.leasedUntil) return internalFault("lease_spent");
     if (signingSecret === null) return internalFault("secret_sealed");
     const eventId = publicId("evt", claim.eventId);
     const attempt = claim.attempts + 1;
-    const post = { url, eventId, signingSecret, attempt, body, responsiveness };
+    const post = { organizationId, url, eventId, signingSecret, attempt, body, responsiveness };
     return send(span ? { ...post, span, tellsReceiver: tellsReceivers } : post);
   }
 }

@@ -5,7 +5,7 @@ import type { EgressSource } from "../domain/egress-source.ts";
 import type { Responsiveness } from "../domain/concurrency-limit.ts";
 import { LinkedList } from "../lib/linked-list.ts";
 import type { Outcome } from "../domain/outcome.ts";
-import type { EventId } from "../domain/ids.ts";
+import type { EventId, OrganizationId } from "../domain/ids.ts";
 import type { Span } from "../lib/tracing.ts";
 import { signatureHeaders } from "../webhook/sign.ts";
 import { AttemptFailed, internalFault, unreachable } from "./attempt-failed.ts";
@@ -21,6 +21,8 @@ export interface Post {
   eventId: EventId;
   /** As issued, with `whsec_`. */
   signingSecret: string;
+  /** Default: one that all share. */
+  organizationId?: OrganizationId;
   /** The number of this attempt. The first is number 1. */
   attempt: number;
   /** Sent byte for byte. */
@@ -110,10 +112,12 @@ export function createSender(options: {
     let signed: Uint8Array | undefined;
     const request = () => (signed ??= sign(post, destination));
 
-    const { responsiveness = "unknown", span } = post;
+    const { organizationId, responsiveness = "unknown", span } = post;
+    const purpose = { organizationId, deadline, span };
     if (responsiveness === "silent")
-      return exchange(await connections.connectAlone(destination, addresses, deadline, span));
-
+      return exchange(
+        await connections.connectAlone(destination, addresses, { ...purpose, responsiveness }),
+      );
 
     const kept =
       connections.takeIdle(destination, addresses) ??
@@ -129,8 +133,9 @@ export function createSender(options: {
         // The receiver closed the idle connection as we sent. A new one fails at once if the time is over.
       }
     }
-    const by = { responsiveness, deadline, span };
-    return exchange(await connections.connect(destination, addresses, by));
+    return exchange(
+      await connections.connect(destination, addresses, { ...purpose, responsiveness }),
+    );
 
     async function exchange(connection: Connection): Promise<Outcome> {
       const firstByte = post.span?.child("first byte");

@@ -5,6 +5,7 @@ import { createSecureContext, type TLSSocket } from "node:tls";
 import { Deadline } from "../../src/delivery/deadline.ts";
 import { Connection, type ConnectionKeeper } from "../../src/delivery/connection.ts";
 import { Connections } from "../../src/delivery/connections.ts";
+import { checkUrl } from "../../src/domain/destination-url.ts";
 
 const KEEPER = { draining: () => undefined, idle: () => undefined, closed: () => undefined };
 
@@ -122,4 +123,26 @@ test("each slow answer above the maximum closes the oldest connection", async (t
   for (let n = 0; n < 131; n++) all.push(await aSlowOne());
   const ended = all.flatMap(({ socket }, n) => (socket.destroyed ? [n] : []));
   assert.deepEqual(ended, [0, 1, 2]);
+});
+
+test("a free connection goes to an attempt at a responsive receiver first", async (t) => {
+  const connections = new Connections(createSecureContext(), { max: 1_000, waitMs: 60_000 });
+  t.after(() => connections.close());
+  const checked = checkUrl("https://receiver.example/", { allow: [], deny: [] });
+  assert.ok(checked.ok);
+  const served: string[] = [];
+  for (const responsiveness of ["unknown", "responsive"] as const)
+    void connections
+      .waitForIdle(checked.destination, ["192.0.2.1"], {
+        responsiveness,
+        deadline: new Deadline(60_000),
+      })
+      .then(() => served.push(responsiveness));
+  for (const expected of [["responsive"], ["responsive", "unknown"]]) {
+    const { connection, post, say } = aConnection(connections);
+    t.after(() => connection.destroy());
+    void post();
+    await say(ANSWER);
+    assert.deepEqual(served, expected);
+  }
 });

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { createDeliverer } from "../../src/delivery/deliver.ts";
 import type { Post } from "../../src/delivery/sender.ts";
+import type { Responsiveness } from "../../src/domain/concurrency-limit.ts";
 import { column } from "../support/columns.ts";
 import { createDatabase } from "../support/database.ts";
 import { aDispatcher } from "../support/dispatcher.ts";
 import { anEngineWith } from "../support/engine.ts";
+import { onConnect } from "../support/network.ts";
 import type { Script } from "../support/receiver.ts";
 import * as scripts from "../support/receiver-scripts.ts";
 import { DELIVERED, startPair } from "../support/sender.ts";
@@ -43,6 +46,40 @@ test("an attempt at a responsive receiver does not wait for the connection of an
   await Promise.all([send(), send(receiver.url("/"), { responsiveness: "responsive" })]);
   const [one, other] = receiver.requests;
   assert.notEqual(one?.connection, other?.connection);
+});
+
+/** Returns how many of 20 connections begin in each of the next two turns of the event loop. */
+async function beginning(t: TestContext, responsiveness: Responsiveness) {
+  let begun = 0;
+  onConnect(t, (socket) => {
+    begun++;
+    return socket;
+  });
+  const { send } = await startPair(t);
+  for (let n = 1; n <= 20; n++)
+    void send(`https://127.0.0.2:${n}/`, {
+      organizationId: n % 4 === 0 ? "small" : "large",
+      responsiveness,
+    });
+  const turns: number[] = [];
+  for (let turn = 0; turn < 2; turn++) {
+    await setImmediate();
+    turns.push(begun);
+    begun = 0;
+  }
+  return turns;
+}
+
+test("each organization begins one connection in a turn of the event loop", async (t) => {
+  assert.deepEqual(await beginning(t, "unknown"), [2, 2]);
+});
+
+test("the same applies to receivers that do not answer", async (t) => {
+  assert.deepEqual(await beginning(t, "silent"), [2, 2]);
+});
+
+test("all connections to responsive receivers begin immediately", async (t) => {
+  assert.deepEqual(await beginning(t, "responsive"), [20, 0]);
 });
 
 test("an attempt is told what the one before shows about its receiver", async (t) => {
@@ -86,4 +123,5 @@ test("a sender is told whether the receiver is responsive", async () => {
   await deliver(claimed);
   await deliver(claimed, "silent");
   assert.deepEqual(column(posts, "responsiveness"), ["unknown", "silent"]);
+  assert.equal(posts[0]?.organizationId, claimed.organizationId);
 });

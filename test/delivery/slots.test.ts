@@ -68,6 +68,13 @@ test("a subscription at its limit gets no slot until one of its attempts ends", 
   assert.deepEqual([shares(slots, ["a"]), slots.saturatedOf("a")], [{ a: 1 }, []]);
 });
 
+test("a subscription is still at its limit if the limit falls below the slots that it holds", () => {
+  const slots = new Slots(100, 16);
+  hold(slots, 16, "a");
+  end(slots, "unanswered", "a");
+  assert.deepEqual(slots.saturatedOf("a"), ["a"]);
+});
+
 test("a receiver that does not answer gets one attempt at a time", () => {
   const slots = new Slots(64, 32);
   hold(slots, 4, "a");

@@ -66,10 +66,14 @@ test("a receiver that recovers after an hour of timeouts is at full speed after 
   assert.equal(limit.attempts, MAX);
 });
 
-test("a receiver is unanswered from an attempt without an answer to the next answer", () => {
+test("a receiver is silent from an attempt without an answer to the next answer", () => {
   const silent = afterSilence(INITIAL_LIMIT, { beganMs: 0, nowMs: 10_000 });
   const answered = afterAnswer(silent, { inFlight: 1, max: MAX });
-  assert.deepEqual([INITIAL_LIMIT, silent, answered].map(responsivenessOf), ["unknown", "silent", "responsive"]);
+  assert.deepEqual([INITIAL_LIMIT, silent, answered].map(responsivenessOf), [
+    "unknown",
+    "silent",
+    "responsive",
+  ]);
 });
 
 test("only an exchange that says something about the receiver changes the limit", () => {
