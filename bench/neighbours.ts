@@ -79,10 +79,16 @@ async function rowOf(rig: Rig, { what, organizations, urls }: Hostile): Promise<
 
   const alone: number[] = [];
   const together: number[] = [];
+  const turns = [
+    async () => alone.push(...(await healthy(rig, without))),
+    async () => {
+      await fill(rig, beside, hostile);
+      together.push(...(await healthy(rig, beside)));
+    },
+  ];
   for (let round = 0; round < ROUNDS; round++) {
-    alone.push(...(await healthy(rig, without)));
-    await fill(rig, beside, hostile);
-    together.push(...(await healthy(rig, beside)));
+    for (const turn of turns) await turn();
+    turns.reverse(); // Otherwise one of them would always follow the other.
   }
   const [with99, alone99] = [percentile(together, 0.99), percentile(alone, 0.99)];
   const measured = `p99 of the healthy ${inMs(with99)}, without them ${inMs(alone99)}`;
