@@ -161,8 +161,10 @@ describe("the console of a busy system", { skip }, async () => {
   test("a tab that nobody sees reads nothing, and reads at once when it is seen", async (t) => {
     const { page, subscription } = await open(t, DESKTOP);
     await page.clock.install();
+    const lastQuery = page.waitForResponse(/find\?q=att_/);
     await signIn(page, `#/subscriptions/${subscription}`);
     await page.getByText("Failures audit").waitFor();
+    await lastQuery;
     await page.waitForLoadState("networkidle");
     const show = (hidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });

@@ -111,6 +111,7 @@ describe("the console's layout and use", { skip }, async () => {
     await keys.type(failedEvent);
     await keys.press("Enter");
     await page.waitForURL(/event=evt_/);
+    await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
     await page.getByRole("cell", { name: "http_503" }).waitFor();
     await tabTo(/^dlv_/);
     await keys.press("Enter");

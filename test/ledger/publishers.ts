@@ -75,9 +75,10 @@ export async function letPublish(
     child.on("message", (message) => {
       if (message !== WHERE) return;
       const isThere = () => child.connected;
+      const orKilled = () => undefined; // Without it, an error of `send` would end the run.
       void pick(random, services)
         .ready()
-        .then(({ operatorUrl }) => isThere() && child.send(operatorUrl))
+        .then(({ operatorUrl }) => isThere() && child.send(operatorUrl, orKilled))
         .catch(() => undefined); // The run is over.
     });
     const death = new AbortController();
