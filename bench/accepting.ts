@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Load } from "./processes/load.ts";
 import type { Subscription } from "./support/partners.ts";
+import { batchRequest, PUBLISHER } from "./support/publisher.ts";
 import { inMs } from "./support/report.ts";
 import {
   creationRequest,
   identityRequest,
   identityRequests,
-  publishRequest,
   testRequests,
 } from "./support/requests.ts";
 import type { Rig, Stage } from "./support/rig.ts";
@@ -17,8 +16,6 @@ import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
 import { percentile } from "./support/statistics.ts";
 
-const ADMIN_TOKEN = "bench-token-of-more-than-thirty-two-letters";
-const EVENT_TYPES = fileURLToPath(new URL("../../examples/event-types", import.meta.url));
 const ROUNDS = 5;
 /** Identity checks of the other organizations, and their test calls meanwhile. */
 const PER_SECOND = 200;
@@ -62,9 +59,9 @@ const BUSY: Busy[] = [
   {
     what: "batches of 100 events",
     perSecond: LIMIT_PER_SECOND,
-    target: ({ operatorUrl: url }, [one]) => ({
+    target: ({ operatorUrl: url }, own) => ({
       ...{ url, connections: 4 },
-      requests: [publishRequest(ADMIN_TOKEN, `org_${one?.partner.organizationId ?? ""}`, 100)],
+      requests: [batchRequest(Array.from({ length: 5 }, () => own).flat())],
     }),
   },
 ];
@@ -81,7 +78,7 @@ export const accepting: Scenario = {
     const stage = await rig.stage(rig.receivers.urls(100));
     const own = await stage.add(1, "busy", rig.receivers.urls(20));
     await limit(stage, own);
-    const service = await rig.service(stage, { ADMIN_TOKEN, EVENT_TYPES });
+    const service = await rig.service(stage, PUBLISHER);
     const rows: Row[] = [];
     for (const busy of BUSY) rows.push(await rowOf(rig, { stage, service, own }, busy));
     return rows;

@@ -3,9 +3,11 @@ import type { Load } from "./processes/load.ts";
 import { requireAnswered } from "./support/http.ts";
 import { keptOf, Meter, type Cost } from "./support/cost.ts";
 import { arrivalOf } from "./support/latency.ts";
+import { batchRequest, PUBLISHER, subscribeToOrders } from "./support/publisher.ts";
 import { testRequests } from "./support/requests.ts";
 import type { Rig, Stage } from "./support/rig.ts";
 import { atMost, type Row } from "./support/row.ts";
+import type { Answered } from "./support/saturate.ts";
 import type { Scenario } from "./support/scenario.ts";
 import type { Service } from "./support/service.ts";
 
@@ -13,6 +15,8 @@ import type { Service } from "./support/service.ts";
 const RECORDED_MS = 1_500;
 const PACE = 250;
 const STEADY = 1_000;
+/** Events of a request of the platform, one to each organization. */
+const BATCH = 100;
 
 /**
  * The costs of a delivery, from the request to the recorded outcome: CPU, WAL, rows, index entries and disk.
@@ -21,7 +25,8 @@ export const cost: Scenario = {
   name: "cost",
   run: async (rig) => {
     const stage = await rig.stage(rig.receivers.urls(100));
-    const service = await rig.service(stage);
+    await subscribeToOrders(stage.db);
+    const service = await rig.service(stage, PUBLISHER);
     const load = rig.child<Load>("load");
     const requests = testRequests(stage.subscriptions);
     const plan = { url: service.partnerUrl, requests };
@@ -40,10 +45,24 @@ export const cost: Scenario = {
       );
     const paced = await at(PACE);
     const steady = await at(STEADY);
+    const batches = {
+      url: service.operatorUrl,
+      requests: [batchRequest(stage.subscriptions.slice(0, BATCH))],
+      perSecond: STEADY / BATCH,
+      connections: STEADY / BATCH,
+    };
+    const batched = await spend(
+      rig,
+      stage,
+      service,
+      () => load.ask("pace", { ...batches, warmUpMs: 0, ms, note: false }),
+      BATCH,
+    );
     return [
       ...rowsOf("under load", underLoad),
       ...rowsOf(`at ${PACE} a second`, paced),
       cpuOf(`at ${STEADY.toLocaleString("en")} a second`, steady),
+      cpuOf(`at ${STEADY.toLocaleString("en")} a second in batches of ${BATCH}`, batched),
       atMost(
         "cost, bytes kept for a delivered event",
         { must: 520, aim: 250, unit: "B" },
@@ -59,17 +78,19 @@ async function spend(
   rig: Rig,
   { db }: Stage,
   { pid }: Service,
-  work: () => Promise<{ ok: number; others: number }>,
+  work: () => Promise<Answered>,
+  eventsEach = 1,
 ): Promise<Spent> {
   const meter = await Meter.open(db, [pid]);
   await rig.receivers.process.ask("reset", {});
   const began = performance.now();
   const answered = await work();
   requireAnswered(answered);
-  await arrivalOf(rig, answered.ok);
+  const events = eventsEach * answered.ok;
+  await arrivalOf(rig, events);
   const seconds = (performance.now() - began) / 1000;
   await sleep(RECORDED_MS);
-  return { ...(await meter.read()), events: answered.ok, seconds };
+  return { ...(await meter.read()), events, seconds };
 }
 
 function rowsOf(when: string, { events, seconds, ...spent }: Spent): Row[] {

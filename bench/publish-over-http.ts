@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { randomId } from "../src/domain/ids.ts";
 import { loadEventTypes } from "../src/event-types/load.ts";
 import { insertPlainly } from "./publish.ts";
@@ -6,7 +5,15 @@ import { type Baseline, bareRoute } from "./support/baselines.ts";
 import { compareRates } from "./support/http.ts";
 import { timelineOfRequests } from "./support/latency.ts";
 import type { Subscription } from "./support/partners.ts";
-import { ORDER, publishRequest, testRequests } from "./support/requests.ts";
+import {
+  batchRequest,
+  EVENT_TYPES,
+  ORDER,
+  PUBLISHER,
+  publishRequests,
+  subscribeToOrders,
+} from "./support/publisher.ts";
+import { testRequests } from "./support/requests.ts";
 import type { Rig, Stage } from "./support/rig.ts";
 import { atLeast, atMost, type Row } from "./support/row.ts";
 import type { Scenario } from "./support/scenario.ts";
@@ -14,8 +21,6 @@ import type { Service } from "./support/service.ts";
 import { inMs } from "./support/report.ts";
 import { middleOf, percentile } from "./support/statistics.ts";
 
-const ADMIN_TOKEN = "bench-token-of-more-than-thirty-two-letters";
-const EVENT_TYPES = fileURLToPath(new URL("../../examples/event-types", import.meta.url));
 const BATCH = 100;
 const PER_SECOND = 1_000;
 /** Concurrent inserting connections, two for each core. The service writes on two. */
@@ -27,13 +32,12 @@ export const publishOverHttp: Scenario = {
   name: "publish-over-http",
   run: async (rig) => {
     const stage = await rig.stage(rig.receivers.urls(100));
-    await stage.db`update subscriptions set events = ${["vc.test.ping", ORDER.type]}`;
-    const env = { ADMIN_TOKEN: `shop/publish:${ADMIN_TOKEN}`, EVENT_TYPES };
-    const api = await rig.service(stage, { ...env, ROLE: "api" });
+    await subscribeToOrders(stage.db);
+    const api = await rig.service(stage, { ...PUBLISHER, ROLE: "api" });
     const rows = [await oneByOne(rig, stage, api), await inBatches(rig, stage, api)];
     await api.stop();
     await stage.db`delete from waiting_deliveries`;
-    const service = await rig.service(stage, env);
+    const service = await rig.service(stage, PUBLISHER);
     return [...rows, ...(await untilReceived(rig, stage, service)), await validation(rig)];
   },
 };
@@ -75,7 +79,7 @@ async function inBatches(rig: Rig, { db, ...stage }: Stage, { operatorUrl: url }
     },
     close: () => Promise.resolve(),
   };
-  const request = publishRequest(ADMIN_TOKEN, `org_${organizationId}`, BATCH);
+  const request = batchRequest(Array<Subscription>(BATCH).fill(one));
   const { ratio, measured } = await compareRates(rig, { url, requests: [request] }, insert);
   const goal = { must: 0.5, aim: 0.5, unit: "×" } as const;
   return atLeast(`publish over HTTP, batches of ${BATCH}`, goal, { value: ratio, measured });
@@ -125,10 +129,4 @@ async function validation(rig: Rig): Promise<Row> {
   if (faults > 0) throw new Error("the event is not valid");
   const measured = `${times} checks of an order with four members`;
   return atMost("schema validation", { must: 10, aim: 2, unit: "µs" }, { value, measured });
-}
-
-function publishRequests(subscriptions: readonly Subscription[]): string[] {
-  return subscriptions.map(({ partner }) =>
-    publishRequest(ADMIN_TOKEN, `org_${partner.organizationId}`),
-  );
 }

@@ -7,46 +7,32 @@ export function identityRequests(subscriptions: readonly Subscription[]): string
 }
 
 export function identityRequest(token: string): string {
-  return text("GET /api/v1/partner/me HTTP/1.1", token);
+  return requestText("GET /api/v1/partner/me HTTP/1.1", token);
 }
 
 /** A raw test call for each subscription. */
 export function testRequests(subscriptions: readonly Subscription[]): string[] {
   return subscriptions.map(({ id, partner, secret }) => {
     const path = `/api/v1/partner/webhooks/${publicId("wh", id)}/test`;
-    return text(`POST ${path} HTTP/1.1`, partner.token, JSON.stringify({ secret }));
+    return requestText(`POST ${path} HTTP/1.1`, partner.token, JSON.stringify({ secret }));
   });
 }
 
 /** A raw request that subscribes the URL. */
 export function creationRequest(token: string, url: string): string {
   const json = JSON.stringify({ url, events: ["vc.test.ping"] });
-  return text("POST /api/v1/partner/webhooks HTTP/1.1", token, json);
-}
-
-/** An event of the type in `examples/event-types`. */
-export const ORDER = {
-  type: "order.created",
-  data: { order_id: "ord_1042", total: 1_999, currency: "EUR", lines: [] },
-};
-
-/** A raw request of an operator that publishes one event, or a batch of so many. */
-export function publishRequest(token: string, organization: string, count?: number): string {
-  const event = { organization, ...ORDER };
-  const body = count === undefined ? event : { events: Array.from({ length: count }, () => event) };
-  const json = JSON.stringify(body);
-  return text("POST /api/v1/admin/events HTTP/1.1", token, json);
+  return requestText("POST /api/v1/partner/webhooks HTTP/1.1", token, json);
 }
 
 /** A raw request for a page of the failures audit. */
 export function failuresRequest({ id, partner }: Subscription, query: string): string {
-  return text(
+  return requestText(
     `GET /api/v1/partner/webhooks/${publicId("wh", id)}/failures?${query} HTTP/1.1`,
     partner.token,
   );
 }
 
-function text(requestLine: string, token: string, json = ""): string {
+export function requestText(requestLine: string, token: string, json = ""): string {
   const content = ["Content-Type: application/json", `Content-Length: ${json.length}`];
   const head = [
     requestLine,
