@@ -55,7 +55,7 @@ interface Served {
 /**
  * Do the receivers of one organization delay the events of others? Two services alternate, and only
  * one of them has the hostile subscriptions. The p99 is taken over all rounds, because a
- * single one has few events. If it differs from the medians of the rounds, a round or two stood still.
+ * single one has few events. If it differs from the medians of the rounds, a few rounds were slow.
  */
 export const neighbours: Scenario = {
   name: "neighbours",
