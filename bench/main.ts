@@ -19,6 +19,7 @@ const { values: options, positionals } = parseArgs({
     long: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
     finished: { type: "string" },
+    against: { type: "string" },
     profile: { type: "string" },
   },
 });
@@ -28,6 +29,7 @@ const rig = await openRig({
   databaseUrl: process.env["DATABASE_URL"] ?? null,
   quick: options.quick,
   finished: options.finished === undefined ? null : Number(options.finished),
+  against: options.against ?? null,
   profileFolder: options.profile ?? null,
 });
 try {

@@ -18,6 +18,7 @@ import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { plot } from "./plot.ts";
 import { slots } from "./slots.ts";
+import { start } from "./start.ts";
 import { split } from "./split.ts";
 import { slowReceivers } from "./slow-receivers.ts";
 import { trace } from "./trace.ts";
@@ -61,4 +62,5 @@ export const SCENARIOS: Scenario[] = [
   tracing,
   history,
   steady,
+  start,
 ];

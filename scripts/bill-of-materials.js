@@ -13,21 +13,28 @@ export async function billOfMaterials(root) {
   const options = { cwd: root, maxBuffer: BYTES_MAX };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   const bill = JSON.parse(stdout);
-  const { name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  bill.metadata.component.name = name; // npm uses the folder's name.
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  bill.metadata.component.name = manifest.name; // npm uses the folder's name.
   // Both are optional, and differ each time. Without them, a release is the same bytes twice.
   delete bill.serialNumber;
   delete bill.metadata.timestamp;
 
-  // --omit=dev would also omit development packages that our dependencies need.
-  bill.components = bill.components.filter((component) => !isForDevelopment(component));
-  const kept = new Set([bill.metadata.component, ...bill.components].map((one) => one["bom-ref"]));
-  bill.dependencies = bill.dependencies
-    .filter(({ ref }) => kept.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((on) => kept.has(on)) }));
+  const kept = runTimeRefs(bill, manifest);
+  bill.components = bill.components.filter((component) => kept.has(component["bom-ref"]));
+  bill.dependencies = bill.dependencies.filter(({ ref }) => kept.has(ref));
+  for (const entry of bill.dependencies) {
+    entry.dependsOn = entry.dependsOn.filter((ref) => kept.has(ref));
+  }
   return bill;
 }
 
-function isForDevelopment({ properties = [] }) {
-  return properties.some(({ name }) => name === "cdx:npm:package:development");
+/** The service, and what its dependencies lead to. The workspaces and the packages for development lead elsewhere too. */
+function runTimeRefs({ metadata, dependencies }, manifest) {
+  const self = metadata.component["bom-ref"];
+  const leads = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+  const ours = new Set(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }));
+  const nameOf = (ref) => ref.slice(0, ref.lastIndexOf("@"));
+  const kept = new Set(leads.get(self).filter((ref) => ours.has(nameOf(ref))));
+  for (const ref of kept) for (const next of leads.get(ref) ?? []) kept.add(next);
+  return kept.add(self);
 }

@@ -1,4 +1,4 @@
 import "../bin/node-version.js";
 import { makeReady } from "./ready.js";
 
-await makeReady({ dev: true });
+await makeReady();

@@ -4,54 +4,107 @@ import { join } from "node:path";
 import { areLightPackagesFilled, fillLightPackages } from "./light-packages.js";
 import { runNode } from "./run.js";
 
-const FOLDERS = ["src", "test", "bench", "site"];
-/** The documentation includes these files. */
-const EXAMPLES = "examples";
-/** The console's sources have a compilation of their own, for browsers. */
-const CONSOLE = "site/console";
 /** The bench writes this file. */
 const RESULTS = "bench/results.json";
-const STAMP = "dist/.stamp";
-const TSC_STATE = "dist/.tsbuildinfo";
-/** Other files that the build depends on. */
-const OTHER_FILES = ["CHANGELOG.md", "tsconfig.json", "package-lock.json"];
-const DOCS = "dist/docs/site.json";
+/** esbuild bundles the console by itself. */
+const CONSOLE = "site/console/";
+/** The oldest Node.js that the project supports. */
+const TARGET = "node20.19";
+
+/**
+ * What is built, and from what. A start needs the program only. `compiled` is turned into JavaScript file by file, and nobody
+ * checks types on the way to a running service: `npm run check` does.
+ */
+const PARTS = {
+  program: {
+    compiled: ["src", "site"],
+    otherFolders: ["examples"], // The documentation includes these files.
+    files: ["CHANGELOG.md", "package-lock.json"],
+    isComplete: (root) => existsSync(join(root, "dist/docs/site.json")),
+    finish: (root, signal) =>
+      runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal }),
+  },
+  development: {
+    compiled: ["test", "bench"],
+    otherFolders: ["src/webhook", "src/client", "src/listen", "src/receiver"],
+    files: ["package-lock.json", "tsconfig.json", "packages/tsconfig.json"],
+    isComplete: areLightPackagesFilled,
+    finish: fillLightPackages,
+  },
+};
+
+/** The parts that a service needs, or with `dev` all of them. */
+function partsFor(dev) {
+  return dev ? Object.keys(PARTS) : ["program"];
+}
 
 /** Returns true if dist was built from these sources. Compares contents, because a clone has new dates. */
-export function isBuilt(root) {
-  const stamp = join(root, STAMP);
-  return existsSync(stamp) && readFileSync(stamp, "utf8") === contentsOf(root) && hasAll(root);
+export function isBuilt(root, { dev = false } = {}) {
+  return partsFor(dev).every((name) => isPartBuilt(root, name));
 }
 
 /** Compiles the sources into dist, removes leftovers of deleted sources and writes the documentation. */
-export async function build(root, signal) {
-  const stamp = contentsOf(root); // Read before compiling, so that an edit meanwhile causes a new build.
-  rmSync(join(root, STAMP), { force: true });
-  const compiler = join(root, "node_modules/typescript/lib/tsc.js");
-  const compile = () => runNode("tsc", [compiler], { cwd: root, signal });
-
-  await compile();
-  removeLeftovers(root);
-  if (!isComplete(root)) {
-    rmSync(join(root, TSC_STATE), { force: true }); // With this state, tsc would not write the missing outputs again.
-    await compile();
+export async function build(root, { dev = false, signal }) {
+  for (const name of partsFor(dev).filter((one) => !isPartBuilt(root, one))) {
+    const stamp = contentsOf(root, name); // Read before compiling, so that an edit meanwhile causes a new build.
+    rmSync(stampOf(root, name), { force: true });
+    await compile(root, sourcesOf(root, name).filter(isCompiled));
+    removeLeftovers(root, name);
+    await PARTS[name].finish(root, signal);
+    writeFileSync(stampOf(root, name), stamp);
   }
-  await fillLightPackages(root);
-  await runNode("tsc", [compiler, "--project", CONSOLE], { cwd: root, signal });
-  await runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal });
-  writeFileSync(join(root, STAMP), stamp);
 }
 
 /** The paths of the compiled tests. With `long`, also of those that take minutes. */
 export function compiledTests(root, { long = false } = {}) {
-  return outputsOf(root).filter(
+  return outputsOf(root, "development").filter(
     (path) => path.endsWith(".test.js") || (long && path.endsWith(".long.js")),
   );
 }
 
-function sourcesOf(root) {
-  const files = FOLDERS.flatMap((folder) => filesBelow(root, folder));
-  return files.filter((path) => path !== RESULTS);
+function isPartBuilt(root, name) {
+  const stamp = stampOf(root, name);
+  return (
+    existsSync(stamp) &&
+    readFileSync(stamp, "utf8") === contentsOf(root, name) &&
+    outputsOf(root, name).every((path) => existsSync(join(root, path))) &&
+    PARTS[name].isComplete(root)
+  );
+}
+
+/** Each file by itself, so that dist has the layout of the sources. Node.js strips types itself only from 22.18 on. */
+async function compile(root, sources) {
+  const { build: transform } = await import("esbuild"); // Loaded on demand: it may have just been installed.
+  await transform({
+    absWorkingDir: root,
+    entryPoints: sources,
+    outbase: ".",
+    outdir: "dist",
+    platform: "node",
+    format: "esm",
+    target: TARGET,
+    bundle: true,
+    packages: "external",
+    plugins: [{ name: "separate files", setup: keepImports }],
+    logLevel: "silent", // An error is thrown as well.
+  });
+}
+
+/** Leaves every import where it is, and lets it name the compiled file. */
+function keepImports(transform) {
+  transform.onResolve({ filter: /^\.\.?\// }, ({ kind, path }) =>
+    kind === "entry-point" ? null : { path: path.replace(/\.ts$/, ".js"), external: true },
+  );
+}
+
+function stampOf(root, name) {
+  return join(root, `dist/.stamp-${name}`);
+}
+
+function sourcesOf(root, name) {
+  return PARTS[name].compiled
+    .flatMap((folder) => filesBelow(root, folder))
+    .filter((path) => path !== RESULTS && !path.includes("/node_modules/"));
 }
 
 function filesBelow(root, folder) {
@@ -62,9 +115,11 @@ function filesBelow(root, folder) {
     .sort();
 }
 
-function contentsOf(root) {
+function contentsOf(root, name) {
+  const { otherFolders, files } = PARTS[name];
+  const others = otherFolders.flatMap((folder) => filesBelow(root, folder));
   const hash = createHash("sha256");
-  for (const path of [...sourcesOf(root), ...filesBelow(root, EXAMPLES), ...OTHER_FILES]) {
+  for (const path of [...sourcesOf(root, name), ...others, ...files]) {
     const content = readFileSync(join(root, path));
     hash.update(`${path} ${content.length}\n`).update(content);
   }
@@ -72,24 +127,20 @@ function contentsOf(root) {
   return hash.digest("hex");
 }
 
-function outputsOf(root) {
-  return sourcesOf(root)
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
-    .filter((path) => !path.startsWith(`${CONSOLE}/`))
+function isCompiled(path) {
+  return path.endsWith(".ts") && !path.endsWith(".d.ts") && !path.startsWith(CONSOLE);
+}
+
+function outputsOf(root, name) {
+  return sourcesOf(root, name)
+    .filter(isCompiled)
     .map((path) => join("dist", path.replace(/\.ts$/, ".js")));
 }
 
-function hasAll(root) {
-  return isComplete(root) && areLightPackagesFilled(root) && existsSync(join(root, DOCS));
-}
-
-function isComplete(root) {
-  return outputsOf(root).every((path) => existsSync(join(root, path)));
-}
-
-function removeLeftovers(root) {
-  const outputs = new Set(outputsOf(root));
-  for (const path of FOLDERS.flatMap((folder) => filesBelow(root, join("dist", folder)))) {
+function removeLeftovers(root, name) {
+  const outputs = new Set(outputsOf(root, name));
+  const compiled = PARTS[name].compiled.flatMap((folder) => filesBelow(root, join("dist", folder)));
+  for (const path of compiled) {
     if (!outputs.has(path.replace(/\.d\.ts$/, ".js"))) rmSync(join(root, path));
   }
 }

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { runNode } from "./run.js";
 
 /** Libraries: the folder of src/ that holds the code of each. */
 const LIBRARIES = { webhook: "webhook", client: "client" };
@@ -19,8 +20,10 @@ export const LIGHT_PACKAGES = Object.keys({ ...LIBRARIES, ...PROGRAMS }).map((na
   join("packages", name),
 );
 
-/** Gives each package its code from dist/, so that a package and the service run the same code. */
-export async function fillLightPackages(root) {
+/** Gives each package its code from dist/, so that a package and the service run the same code, and its types. */
+export async function fillLightPackages(root, signal) {
+  const compiler = join(root, "node_modules/typescript/lib/tsc.js");
+  await runNode("tsc", [compiler, "--project", "packages"], { cwd: root, signal });
   for (const path of LIGHT_PACKAGES) {
     const target = join(root, path, "dist");
     rmSync(target, { recursive: true, force: true });

@@ -28,10 +28,10 @@ function isForThisMachine({ os = [process.platform], cpu = [process.arch] }) {
   return os.includes(process.platform) && cpu.includes(process.arch);
 }
 
-/** Installs exactly package-lock.json, with packages for development even if NODE_ENV is production. */
-export async function install(root, signal) {
+/** Installs exactly package-lock.json: with `dev`, also the packages for development, even if NODE_ENV is production. */
+export async function install(root, { dev, signal }) {
   const options = [
-    "--include=dev",
+    dev ? "--include=dev" : "--omit=dev",
     "--ignore-scripts",
     "--no-audit",
     "--no-fund",

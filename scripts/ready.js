@@ -9,10 +9,8 @@ import { areInstalled, install } from "./packages.js";
 export const ROOT = realpathSync(fileURLToPath(new URL("..", import.meta.url)));
 
 /**
- * Installs and builds the checkout if necessary. Ends the process with a message if it cannot.
+ * Installs and builds what a service needs, or with `dev` everything. Ends the process with a message if it cannot.
  * Writes nothing if everything is ready, so that a read-only checkout works.
- *
- * With `dev`, it also installs the packages for development if no build is necessary.
  */
 export async function makeReady({ dev = false } = {}) {
   try {
@@ -28,18 +26,29 @@ export async function makeReady({ dev = false } = {}) {
 }
 
 function isReady(dev) {
-  return isBuilt(ROOT) && areInstalled(ROOT, { dev });
+  return areInstalled(ROOT, { dev }) && isBuilt(ROOT, { dev });
 }
 
+/** Checks again what is missing, because the lock's previous holder may have done it. */
 async function prepare(dev, signal) {
-  const built = isBuilt(ROOT); // Checked again, because the lock's previous holder may have built it.
-  if (!areInstalled(ROOT, { dev: dev || !built })) {
-    say("installing packages");
-    await install(ROOT, signal);
+  if (!areInstalled(ROOT, { dev })) {
+    await timed("installing packages", () => install(ROOT, { dev, signal }));
   }
-  if (!built) {
-    say("building");
-    await build(ROOT, signal);
+  if (!isBuilt(ROOT, { dev })) {
+    await timed("building", () => build(ROOT, { dev, signal }));
+  }
+}
+
+/** Says what is being done, and in the same line how long it took. */
+async function timed(what, work) {
+  const since = performance.now();
+  process.stderr.write(`partner-api: ${what} … `);
+  let result = "failed";
+  try {
+    await work();
+    result = `${((performance.now() - since) / 1000).toFixed(1)} s`;
+  } finally {
+    process.stderr.write(`${result}\n`);
   }
 }
 

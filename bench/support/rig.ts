@@ -18,6 +18,8 @@ export interface RigOptions {
   quick: boolean;
   /** Finished deliveries of the history. Null: as the scenario says. */
   finished: number | null;
+  /** A commit to compare with. */
+  against: string | null;
   /** The folder for the services' CPU profiles. */
   profileFolder: string | null;
 }
@@ -40,6 +42,7 @@ export interface Rig {
   /** Creates a database with subscriptions to these URLs. */
   stage: (urls: string[]) => Promise<Stage>;
   finished: number | null;
+  against: string | null;
   /** `program`: a file of `processes/`. Default: the service as it is. */
   service: (stage: Stage, env?: Record<string, string>, program?: string) => Promise<Service>;
   child: <Asked extends Questions>(name: string) => Child<Asked>;
@@ -54,6 +57,7 @@ export async function openRig({
   databaseUrl,
   quick,
   finished,
+  against,
   profileFolder,
 }: RigOptions): Promise<Rig> {
   const lasting = new Resources();
@@ -77,6 +81,7 @@ export async function openRig({
       receivers,
       server: server.description,
       finished,
+      against,
       size: (full, small) => (quick ? small : full),
 
       stage: async (urls) => {

@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { KeyObject, webcrypto } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
 import tls from "node:tls";
 import { promisify } from "node:util";
-import { generate } from "selfsigned";
+import { X509CertificateGenerator } from "@peculiar/x509";
 import { trustedRoots } from "../../src/delivery/handshake.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { openPort } from "../support/free-port.ts";
 
 test("a receiver cannot choose the group of a finite-field key exchange", async (t) => {
-  const { private: key, cert } = await generate([{ name: "commonName", value: "receiver" }], {
-    keyType: "rsa",
-    algorithm: "sha256",
-  });
+  const { key, cert } = await anRsaCertificate();
   const speaks = async (ciphers: string) => {
     const options = { key, cert, ciphers, dhparam: "auto", maxVersion: "TLSv1.2" } as const;
     const socket = tls.connect({
@@ -29,6 +27,20 @@ test("a receiver cannot choose the group of a finite-field key exchange", async 
   await speaks("ECDHE-RSA-AES128-GCM-SHA256");
   await assert.rejects(speaks("DHE-RSA-AES128-GCM-SHA256"), /handshake failure/);
 });
+
+async function anRsaCertificate() {
+  const algorithm = {
+    name: "RSASSA-PKCS1-v1_5",
+    hash: "SHA-256",
+    modulusLength: 2048,
+    publicExponent: Uint8Array.of(1, 0, 1),
+  };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const options = { name: "CN=receiver", keys, signingAlgorithm: algorithm };
+  const certificate = await X509CertificateGenerator.createSelfSigned(options);
+  const key = KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
+  return { key, cert: certificate.toString("pem") };
+}
 
 /** Prints the version of TLS that the sender and a receiver agree on, or the reason of the failure. */
 const SHAKE_HANDS = `

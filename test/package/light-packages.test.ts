@@ -45,7 +45,7 @@ const packages = [
   },
   {
     name: "listen",
-    dependencies: ["commander", "selfsigned"],
+    dependencies: ["@peculiar/x509", "commander"],
     program: `
       import { spawn } from "node:child_process";
       import { once } from "node:events";

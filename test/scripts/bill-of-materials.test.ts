@@ -14,8 +14,9 @@ const { billOfMaterials } = (await import(script.href)) as {
   billOfMaterials: (root: string) => Promise<Bill>;
 };
 
-/** Our packages for partners. The service does not install them. */
-const OURS = "node_modules/@partner-api/";
+/** Our own packages, and the tools of the site. The service does not install them. */
+const OTHERS =
+  /^node_modules\/(@partner-api\/|@esbuild\/|(esbuild|highlight\.js|minisearch|preact|stemmer|uplot)$)/;
 
 /** The packages of package-lock.json that run in production, as name@version. */
 async function runTimePackages(): Promise<string[]> {
@@ -24,7 +25,7 @@ async function runTimePackages(): Promise<string[]> {
     packages: Record<string, { version: string; dev?: true }>;
   };
   const wanted = Object.entries(packages)
-    .filter(([path]) => path.startsWith("node_modules/") && !path.startsWith(OURS))
+    .filter(([path]) => path.startsWith("node_modules/") && !OTHERS.test(path))
     .filter(([, entry]) => !entry.dev);
   return wanted.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")}@${version}`);
 }

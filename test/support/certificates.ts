@@ -1,10 +1,10 @@
-import { generate } from "selfsigned";
+import {
+  type Certificate,
+  issueAuthority,
+  issueCertificate,
+} from "../../src/receiver/certificates.ts";
 
-/** The certificate and key of a receiver, PEM. */
-export interface Certificate {
-  key: string;
-  cert: string;
-}
+export type { Certificate };
 
 export interface CertificateOptions {
   hosts: readonly string[];
@@ -13,21 +13,17 @@ export interface CertificateOptions {
 }
 
 const DAY_MS = 86_400_000;
-const EC = { keyType: "ec", algorithm: "sha256" } as const;
 
 let authority: Promise<Certificate> | undefined;
 const issued = new Map<string, Promise<Certificate>>();
 
 /** The authority that signs this process's receivers. Making keys takes time, so there is only one. */
-export async function testAuthority(): Promise<Certificate> {
-  authority ??= generate([{ name: "commonName", value: "Test authority" }], {
-    ...EC,
-    extensions: [
-      { name: "basicConstraints", cA: true, critical: true },
-      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  }).then(({ private: key, cert }) => ({ key, cert }));
-  return authority;
+export function testAuthority(): Promise<Certificate> {
+  const now = Date.now();
+  return (authority ??= issueAuthority("Test authority", {
+    notBefore: new Date(now - 365 * DAY_MS),
+    notAfter: new Date(now + 365 * DAY_MS),
+  }));
 }
 
 /** A certificate for these names and addresses. Repeated calls return the same one. */
@@ -40,21 +36,13 @@ export async function certificate(options: CertificateOptions): Promise<Certific
 
 async function issue({ hosts, addresses, kind }: CertificateOptions): Promise<Certificate> {
   const now = Date.now();
-  const { private: key, cert } = await generate([{ name: "commonName", value: "Test receiver" }], {
-    ...EC,
-    notBeforeDate: new Date(kind === "not-yet-valid" ? now + DAY_MS : now - 2 * DAY_MS),
-    notAfterDate: new Date(kind === "expired" ? now - DAY_MS : now + 2 * DAY_MS),
-    extensions: [
-      { name: "basicConstraints", cA: false },
-      {
-        name: "subjectAltName",
-        altNames: [
-          ...hosts.map((value) => ({ type: 2 as const, value })),
-          ...addresses.map((ip) => ({ type: 7 as const, ip })),
-        ],
-      },
-    ],
-    ...(kind !== "self-signed" && { ca: await testAuthority() }),
-  });
-  return { key, cert };
+  return issueCertificate(
+    "Test receiver",
+    { dns: hosts, ip: addresses },
+    {
+      notBefore: new Date(kind === "not-yet-valid" ? now + DAY_MS : now - 2 * DAY_MS),
+      notAfter: new Date(kind === "expired" ? now - DAY_MS : now + 2 * DAY_MS),
+      authority: kind === "self-signed" ? null : await testAuthority(),
+    },
+  );
 }
