@@ -14,7 +14,7 @@ export const memory: Scenario = {
   name: "memory",
   run: async (rig) => {
     const stage = await rig.stage(rig.receivers.urls(100));
-    const service = await rig.service(stage);
+    const service = await rig.service(stage, {}, null);
     await sleep(IDLE_MS);
     const idle = await memoryOf(service.pid);
     await drain(rig, stage, rig.size(50_000, 1_000));

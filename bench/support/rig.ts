@@ -43,8 +43,12 @@ export interface Rig {
   stage: (urls: string[]) => Promise<Stage>;
   finished: number | null;
   against: string | null;
-  /** `program`: a file of `processes/`. Default: the service as it is. */
-  service: (stage: Stage, env?: Record<string, string>, program?: string) => Promise<Service>;
+  /** `program`: a file of `processes/`, or null for the program as `npm start` runs it. */
+  service: (
+    stage: Stage,
+    env?: Record<string, string>,
+    program?: string | null,
+  ) => Promise<Service>;
   child: <Asked extends Questions>(name: string) => Child<Asked>;
   /** Removes everything that a scenario has started. */
   clear: () => Promise<void>;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const PROGRAMS = new URL("../processes/", import.meta.url);
-const PACKAGE = fileURLToPath(new URL("../../../package.json", import.meta.url));
+const CHECKOUT = new URL("../../../", import.meta.url);
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 20_000;
 const POLL_MS = 20;
@@ -23,14 +23,21 @@ export interface Service {
   stop: () => Promise<void>;
 }
 
-/** Starts the service with only this environment and resolves when it is ready. Its log goes to a file. */
+/**
+ * Starts the service with only this environment and resolves when it is ready. Its log goes to a file. `program`: a file of
+ * `processes/`, or null for the program as `npm start` runs it.
+ */
 export async function startService(
   env: Record<string, string>,
-  { program, logFile, nodeOptions }: { program: string; logFile: string; nodeOptions: string[] },
+  {
+    program,
+    logFile,
+    nodeOptions,
+  }: { program: string | null; logFile: string; nodeOptions: string[] },
 ): Promise<Service> {
   const log = openSync(logFile, "w");
-  const file = fileURLToPath(new URL(`${program}.js`, PROGRAMS));
-  const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, file], {
+  const args = program === null ? AS_STARTED : [fileURLToPath(new URL(`${program}.js`, PROGRAMS))];
+  const child = spawn(process.execPath, [...(await startOptions()), ...nodeOptions, ...args], {
     env: { PATH: process.env["PATH"], PORT: "0", OPERATOR_PORT: "0", ...env },
     stdio: ["pipe", log, log],
     detached: true, // Ctrl-C must not reach it, so that it is stopped in order.
@@ -55,9 +62,17 @@ export async function startService(
   }
 }
 
+/** It ends with the bench, even if that is killed. */
+const AS_STARTED = [
+  ...["--import", new URL("scripts/leash.js", CHECKOUT).href],
+  ...[fileURLToPath(new URL("bin/partner-api.js", CHECKOUT)), "serve"],
+];
+
 /** The options that `npm start` passes to Node.js. */
 async function startOptions(): Promise<string[]> {
-  const { scripts } = JSON.parse(await readFile(PACKAGE, "utf8")) as { scripts: { start: string } };
+  const { scripts } = JSON.parse(await readFile(new URL("package.json", CHECKOUT), "utf8")) as {
+    scripts: { start: string };
+  };
   return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
