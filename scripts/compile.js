@@ -37,10 +37,17 @@ const PARTS = {
         bundleProgram(root),
       ]),
   },
-  development: {
+  tests: {
     compiled: ["test", "bench"],
-    otherFolders: ["src/webhook", "src/client", "src/listen", "src/receiver"],
-    files: ["package-lock.json", "tsconfig.json", "packages/tsconfig.json"],
+    otherFolders: [],
+    files: ["package-lock.json"],
+    isComplete: () => true,
+    finish: () => {},
+  },
+  packages: {
+    compiled: [],
+    otherFolders: ["src"],
+    files: ["package-lock.json", "packages/tsconfig.json"],
     isComplete: areLightPackagesFilled,
     finish: fillLightPackages,
   },
@@ -70,7 +77,7 @@ export async function build(root, { dev = false, signal }) {
 
 /** The paths of the compiled tests. With `long`, also of those that take minutes. */
 export function compiledTests(root, { long = false } = {}) {
-  return outputsOf(root, "development").filter(
+  return outputsOf(root, "tests").filter(
     (path) => path.endsWith(".test.js") || (long && path.endsWith(".long.js")),
   );
 }
@@ -87,6 +94,7 @@ function isPartBuilt(root, name) {
 
 /** Each file by itself, so that dist has the layout of the sources. Node.js strips types itself only from 22.18 on. */
 async function compile(root, sources) {
+  if (sources.length === 0) return;
   const { build: transform } = await import("esbuild"); // Loaded on demand: it may have just been installed.
   await transform({
     absWorkingDir: root,

@@ -16,7 +16,7 @@ test("a command without the service's environment says that no service runs on i
   );
 
   const chosen = await list({ DATA_DIR: dataDir });
-  assert.match(chosen.stderr, /^created a database in /);
+  assert.match(chosen.stderr, /^created a database in /m);
   assert.doesNotMatch(chosen.stderr, hint);
   const { status, stdout, stderr } = await list();
   assert.match(stderr, hint);

@@ -42,8 +42,7 @@ export async function attach(
 
   async function enter(): Promise<{ server: Server; mark: Mark }> {
     const durable = settings["fsync"] !== "off";
-    const cluster = await ensureCluster(home, binaries, { durable, names });
-    if (cluster === "made") log(`created a database in ${home}`);
+    await ensureCluster(home, binaries, { durable, names, log });
 
     const socketFolder = await prepareSocketFolder(home, names);
     const server = { home, binaries, settings, names, socketFolder };

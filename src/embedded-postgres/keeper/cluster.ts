@@ -22,33 +22,37 @@ const SINGLE_USER = ["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"
 // One call for everything. A call for each file takes a second or two.
 const SYNC = ["--sync-only", ...(process.platform === "linux" ? ["--sync-method=syncfs"] : [])];
 
-/** Creates a cluster in `data`, or checks that these binaries can serve the existing one. Call it under the lock. */
+interface ClusterOptions {
+  durable: boolean;
+  names: Names;
+  log: (message: string) => void;
+}
+
+/** Creates a cluster in `home`, or checks that these binaries can serve the existing one. Call it under the lock. */
 export async function ensureCluster(
   home: string,
   binaries: Binaries,
-  options: { durable: boolean; names: Names },
-): Promise<"found" | "made"> {
+  options: ClusterOptions,
+): Promise<void> {
   const data = dataOf(home);
   const major = await majorOf(data);
-  if (major === null) {
-    await makeCluster(home, binaries, options);
-    return "made";
-  }
+  if (major === null) return makeCluster(home, binaries, options);
   if (major !== binaries.major) {
     throw new Error(
       `${data} was created by PostgreSQL ${major}, but the built-in version is ${binaries.major}: ` +
         `run it with PostgreSQL ${major} and set DATABASE_URL, or move it away`,
     );
   }
-  return "found";
 }
 
 // The cluster is created beside and then renamed. So it is complete, on disk and with its database, or absent.
 async function makeCluster(
   home: string,
   binaries: Binaries,
-  { durable, names }: { durable: boolean; names: Names },
+  { durable, names, log }: ClusterOptions,
 ): Promise<void> {
+  const since = performance.now();
+  log(`creating a database in ${home}`);
   for (const name of await readdir(home)) {
     if (name.startsWith(DRAFT)) await discard(join(home, name));
   }
@@ -72,6 +76,7 @@ async function makeCluster(
     throw new Error(`cannot create a database in ${home}: ${why}`, { cause: error });
   }
   if (durable) await syncFolder(home);
+  log(`created a database in ${home} in ${((performance.now() - since) / 1000).toFixed(1)} s`);
 }
 
 /** The major version that wrote a data folder. Null if there is none. */
