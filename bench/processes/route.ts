@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify from "fastify";
 import type { Dependencies } from "../../src/actions/dependencies.ts";
+import { createLaterChanges } from "../../src/actions/changes.ts";
 import { Shards } from "../../src/actions/shards.ts";
 import { meRoute } from "../../src/http/partner/me.ts";
 import { sendTestEventRoute } from "../../src/http/partner/send-test-event.ts";
@@ -48,7 +49,11 @@ const questions = {
     );
     app.register(
       (api, _options, done) => {
-        publishEventsRoute(api, NO_SHARDS);
+        publishEventsRoute(
+          api,
+          NO_SHARDS,
+          createLaterChanges(NO_SHARDS, () => undefined),
+        );
         done();
       },
       { prefix: "/api/v1/admin" },

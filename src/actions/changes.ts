@@ -1,7 +1,9 @@
 import type { Fault } from "../domain/errors.ts";
 import { publicId, timeOrderedId, UUID } from "../domain/ids.ts";
 import type { Page, PageRequest } from "../domain/page.ts";
+import { batch } from "../lib/batch.ts";
 import {
+  type Change,
   type DatedChange,
   insertChanges,
   listChanges,
@@ -26,11 +28,57 @@ export interface ChangeQuery {
   until?: string | undefined;
 }
 
-/** Records changes in the first shard that works. If that shard's answer is lost, the next one gets the same ids. */
+/** Records changes in the first shard that works. */
 export async function recordChanges(shards: Shards, changes: NewChange[]): Promise<void> {
-  const now = shards.clock();
-  const rows = changes.map((change) => ({ id: timeOrderedId(now), ...change }));
-  await somewhere(shards, ({ db }) => insertChanges(db, rows));
+  await insert(
+    shards,
+    changes.map((change) => identify(shards, change)),
+  );
+}
+
+function identify(shards: Shards, change: NewChange): Change {
+  return { id: timeOrderedId(shards.clock()), ...change };
+}
+
+/** If the answer of a shard is lost, the next one gets the same ids. */
+function insert(shards: Shards, rows: Change[]): Promise<void> {
+  return somewhere(shards, ({ db }) => insertChanges(db, rows));
+}
+
+/** How changes are batched that their requests do not wait for. */
+const LATER = { max: 500, paceMs: 250, waitingMax: 10_000 };
+
+export interface LaterChanges {
+  /** Records the change within half a second. A crash before that loses the record. */
+  record: (change: NewChange) => void;
+  /** Resolves when all earlier changes are recorded, or have failed. */
+  settle: () => Promise<void>;
+}
+
+/** Records changes many to a statement, while their requests are answered. */
+export function createLaterChanges(
+  shards: Shards,
+  onFailed: (error: unknown, change: NewChange) => void,
+): LaterChanges {
+  const open = new Set<Promise<void>>();
+  const write = batch(async (rows: Change[]) => {
+    await insert(shards, rows);
+    return rows.map(() => undefined);
+  }, LATER);
+
+  return {
+    record: (change) => {
+      const written: Promise<void> = write(identify(shards, change))
+        .catch((error: unknown) => {
+          onFailed(error, change);
+        })
+        .finally(() => open.delete(written));
+      open.add(written);
+    },
+    settle: async () => {
+      await Promise.all(open);
+    },
+  };
 }
 
 /** Returns a page of changes, newest first. */

@@ -1,4 +1,5 @@
 import type { ChangeId } from "../domain/ids.ts";
+import { arrayText } from "./array-text.ts";
 import type { Queryable } from "./database.ts";
 
 /** How an operator reached the service. */
@@ -24,8 +25,14 @@ export type DatedChange = Change & { at: Date };
 
 /** Does not change existing rows. */
 export async function insertChanges(db: Queryable, rows: Change[]): Promise<void> {
+  const column = (name: keyof Change) => arrayText(rows.map((row) => row[name]));
   await db`
-    insert into operator_changes ${db(rows.map(({ requestId, ...row }) => ({ ...row, request_id: requestId })))}
+    insert into operator_changes (id, operator, action, subject, via, remote, request_id)
+    select *
+      from unnest(${column("id")}::text::uuid[], ${column("operator")}::text::text[],
+                  ${column("action")}::text::text[], ${column("subject")}::text::text[],
+                  ${column("via")}::text::text[], ${column("remote")}::text::text[],
+                  ${column("requestId")}::text::text[])
     on conflict (id) do nothing`;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { recordChanges } from "../../actions/changes.ts";
+import { createLaterChanges, type LaterChanges, recordChanges } from "../../actions/changes.ts";
 import type { Shards } from "../../actions/shards.ts";
 import type { ChangeWay, NewChange } from "../../postgres/changes.ts";
 import type { App } from "../app.ts";
@@ -29,21 +29,28 @@ export function recordChangesOf(app: App, shards: Shards): void {
     try {
       await recordChanges(shards, changes);
     } catch (err) {
-      // The change is done, and an error would deny it. This log line is the record.
-      request.log.error(
-        {
-          err,
-          changes: changes.map(({ requestId, ...change }) => ({
-            ...change,
-            request_id: requestId,
-          })),
-          request_id: request.id,
-        },
-        "recording a change in the audit failed",
-      );
+      logUnrecorded(app, err, changes);
     }
     return payload;
   });
+}
+
+/** The record of changes that requests do not wait for. A stop waits for it. */
+export function recordLater(app: App, shards: Shards): LaterChanges {
+  const later = createLaterChanges(shards, (err, change) => {
+    logUnrecorded(app, err, [change]);
+  });
+  app.addHook("onClose", later.settle);
+  return later;
+}
+
+/** The changes are done, and an error would deny them. This log line is the record. */
+function logUnrecorded({ log }: App, err: unknown, made: NewChange[]): void {
+  const changes = made.map(({ requestId, ...change }) => ({ ...change, request_id: requestId }));
+  log.error(
+    { err, changes, request_id: made[0]?.requestId },
+    "recording a change in the audit failed",
+  );
 }
 
 /** Records that the operator saw a payload. Throws if that fails. Then the payload must not be shown. */

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { pageOfChanges } from "../../actions/changes.ts";
+import { type LaterChanges, pageOfChanges } from "../../actions/changes.ts";
 import { CHANGE_WAYS } from "../../postgres/changes.ts";
 import { pageEverywhere } from "../../actions/everywhere.ts";
 import type { Shards } from "../../actions/shards.ts";
@@ -33,7 +33,7 @@ const ChangesQuery = Type.Object({
   ...PageQuery.properties,
 });
 
-export function listChangesRoute(app: App, shards: Shards): void {
+export function listChangesRoute(app: App, shards: Shards, later: LaterChanges): void {
   app.get(
     "/changes",
     {
@@ -53,6 +53,7 @@ export function listChangesRoute(app: App, shards: Shards): void {
     },
     async ({ query }) => {
       const request = { ...readFilters(query, ChangesQuery), ...readPageRequest(query) };
+      await later.settle();
       return pageEverywhere(shards, request, pageOfChanges);
     },
   );

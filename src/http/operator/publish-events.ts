@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { EVENT_FAULTS_MAX, publishEvents } from "../../actions/publish-events.ts";
+import type { LaterChanges } from "../../actions/changes.ts";
 import { DATA_DEPTH_MAX, eventsIn } from "../../domain/event-request.ts";
 import { faultsOfJson } from "../../domain/json-document.ts";
 import { type Fault, PartnerError } from "../../domain/errors.ts";
@@ -13,7 +14,7 @@ import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { notePublished } from "../published-log.ts";
 import { boundBodies } from "./body-room.ts";
 import { PublishAnswer, PublishRequest } from "./event-schema.ts";
-import { logChange, operatorProblems } from "./operation.ts";
+import { loggedChange, operatorProblems } from "./operation.ts";
 
 /** All bodies of publishers that are being read or published. */
 const BODIES_BYTES_MAX = 64 * 1024 * 1024;
@@ -21,7 +22,7 @@ const BODIES_BYTES_MAX = 64 * 1024 * 1024;
 /** The levels around the data: the body of one event; the body, the array and the object of a batch. */
 const AROUND = { one: 1, batch: 3 };
 
-export function publishEventsRoute(app: App, shards: Shards): void {
+export function publishEventsRoute(app: App, shards: Shards, later: LaterChanges): void {
   app.register((scope: App, _options, done) => {
     boundBodies(scope, { bytesMax: BODIES_BYTES_MAX, bodyMax: EVENTS_BYTES_MAX });
     const faults = readStrictly(scope);
@@ -54,10 +55,10 @@ export function publishEventsRoute(app: App, shards: Shards): void {
           request,
           items.map((item) => item.event_id),
         );
-        // A platform's service publishes all the time. An operator does so by hand.
+        // With the role `publish`, the events themselves are the record.
         const written = items.find((item) => !item.duplicate);
         if (request.role !== "publish" && written) {
-          logChange(request, "publish_events", written.event_id);
+          later.record(loggedChange(request, "publish_events", written.event_id));
         }
         return reply.code(202).send(published);
       },

@@ -27,6 +27,27 @@ async function changesOf({ ask }: Api, query = ""): Promise<ChangeView[]> {
   return (body as Page<ChangeView>).items;
 }
 
+/** The database, with `before` in front of each statement that records changes. */
+function recording(before: () => Promise<unknown>): typeof deps.db {
+  const { db } = deps;
+  return Object.assign((...args: Parameters<typeof db>) => {
+    const [texts] = args as unknown as [unknown];
+    const isRecord =
+      Array.isArray(texts) && texts.join("").includes("insert into operator_changes");
+    return isRecord ? before().then(() => db(...args)) : db(...args);
+  }, db);
+}
+
+async function publishAs({ ask }: Api, token: string, organization: string, keys: string[]) {
+  const events = keys.map((key) => ({
+    ...{ organization, type: "note.added", data: {}, dedupe_key: key },
+  }));
+  const authorization = `Bearer ${token}`;
+  const answer = await ask({ method: "POST", url: "events", authorization, body: { events } });
+  assert.equal(answer.status, 202, answer.text);
+  return (answer.body as { items: { event_id: string }[] }).items.map((item) => item.event_id);
+}
+
 async function signIn({ ask }: Api, token: string): Promise<Record<string, string>> {
   const request = { method: "POST", url: "session", authorization: null, body: { token } } as const;
   const cookie = String((await ask(request)).headers["set-cookie"]).split(";")[0] ?? "";
@@ -115,13 +136,7 @@ test("reading a payload is recorded, and a request without the payload is not", 
 
 test("a payload is not shown if its reading cannot be recorded", async (t) => {
   const [event = ""] = await publish(deps, await anOrganization(deps));
-  const { db } = deps;
-  const refusing = Object.assign((...args: Parameters<typeof db>) => {
-    const [texts] = args as unknown as [unknown];
-    const isRecord =
-      Array.isArray(texts) && texts.join("").includes("insert into operator_changes");
-    return isRecord ? Promise.reject(new Error("the audit is full")) : db(...args);
-  }, db);
+  const refusing = recording(() => Promise.reject(new Error("the audit is full")));
   const { ask } = startOperatorApi(t, { ...deps, db: refusing });
   const { status, text } = await ask({ url: `events/${publicId("evt", event)}` });
   assert.equal(status, 500);
@@ -182,21 +197,48 @@ test("changes are kept for the retention period and cannot be dropped earlier", 
 test("an operator's publishing is recorded once for each request, and a service's is not", async (t) => {
   const api = startOperatorApi(t, { ...deps, eventTypes: aPlatformsTypes() });
   const organization = publicId("org", await anOrganization(deps));
-  const event = (key: string) => ({
-    ...{ organization, type: "note.added", data: {}, dedupe_key: key },
-  });
-  const publishAs = async (token: string, ...keys: string[]) => {
-    const body = { events: keys.map(event) };
-    const authorization = `Bearer ${token}`;
-    const answer = await api.ask({ method: "POST", url: "events", authorization, body });
-    assert.equal(answer.status, 202, answer.text);
-    return (answer.body as { items: { event_id: string }[] }).items.map((item) => item.event_id);
-  };
-  await publishAs(PUBLISHER.token, "one");
+  const [alice = { token: "" }] = OPERATORS;
+  await publishAs(api, PUBLISHER.token, organization, ["one"]);
   assert.deepEqual(await changesOf(api, "action=publish_events"), []);
 
-  const [, first] = await publishAs(OPERATORS[0]?.token ?? "", "one", "two", "three");
-  await publishAs(OPERATORS[0]?.token ?? "", "two");
+  const [, first] = await publishAs(api, alice.token, organization, ["one", "two", "three"]);
+  await publishAs(api, alice.token, organization, ["two"]);
   const changes = await changesOf(api, "action=publish_events");
   assert.deepEqual(columns(changes, "operator", "subject"), [["alice", first]]);
+});
+
+test("publishing does not wait for its record, which is written many to a statement and before a stop ends", async (t) => {
+  let statements = 0;
+  let letGo: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => (letGo = resolve));
+  const db = recording(() => {
+    statements++;
+    return gone;
+  });
+  const api = startOperatorApi(t, { ...deps, db, eventTypes: aPlatformsTypes() });
+  const organization = publicId("org", await anOrganization(deps));
+  const [, bob = { token: "" }] = OPERATORS;
+  const keys = Array.from({ length: 100 }, (_, i) => `later-${i}`);
+  const published = await Promise.all(
+    keys.map((key) => publishAs(api, bob.token, organization, [key])),
+  );
+  assert.equal(statements, 1);
+
+  const closed = api.app.close();
+  letGo();
+  await closed;
+  assert.ok(statements < 5);
+  const rows = await deps.db<{ subject: string }[]>`
+    select subject from operator_changes where operator = 'bob' and action = 'publish_events'`;
+  assert.deepEqual(rows.map(({ subject }) => subject).sort(), published.flat().sort());
+});
+
+test("publishing whose record fails is in the log", async (t) => {
+  const db = recording(() => Promise.reject(new Error("the audit is full")));
+  const api = startOperatorApi(t, { ...deps, db, eventTypes: aPlatformsTypes() });
+  const organization = publicId("org", await anOrganization(deps));
+  const [event = ""] = await publishAs(api, OPERATORS[0]?.token ?? "", organization, ["unaudited"]);
+  await api.app.close();
+  const line = api.logged.find(({ msg }) => msg === "recording a change in the audit failed");
+  assert.match(JSON.stringify(line), new RegExp(event));
 });
