@@ -27,6 +27,7 @@ import { statements } from "./statements.ts";
 import { neighbours } from "./neighbours.ts";
 import { publish } from "./publish.ts";
 import { publishOverHttp } from "./publish-over-http.ts";
+import { roles } from "./roles.ts";
 import { steady } from "./steady.ts";
 import type { Scenario } from "./support/scenario.ts";
 
@@ -52,6 +53,7 @@ export const SCENARIOS: Scenario[] = [
   audit,
   publish,
   publishOverHttp,
+  roles,
   fanOut,
   statements,
   cost,

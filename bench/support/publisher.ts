@@ -20,8 +20,8 @@ export async function subscribeToOrders(db: Database): Promise<void> {
 }
 
 /** A raw request that publishes one event to the organization of each subscription. */
-export function publishRequests(subscriptions: readonly Subscription[]): string[] {
-  return subscriptions.map((one) => publishing(eventFor(one)));
+export function publishRequests(subscriptions: readonly Subscription[], token = TOKEN): string[] {
+  return subscriptions.map((one) => publishing(eventFor(one), token));
 }
 
 /** A raw request that publishes a batch: one event to the organization of each subscription. */
@@ -33,6 +33,6 @@ function eventFor({ partner }: Subscription) {
   return { organization: `org_${partner.organizationId}`, ...ORDER };
 }
 
-function publishing(body: object): string {
-  return requestText("POST /api/v1/admin/events HTTP/1.1", TOKEN, JSON.stringify(body));
+function publishing(body: object, token = TOKEN): string {
+  return requestText("POST /api/v1/admin/events HTTP/1.1", token, JSON.stringify(body));
 }

@@ -2,7 +2,6 @@ import type { FastifyRequest } from "fastify";
 import type { TObject, TProperties } from "typebox";
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import type { NewChange } from "../../postgres/changes.ts";
 import { PageQuery } from "../page-schema.ts";
 import { problems } from "../problem-schema.ts";
 import { operatorOf } from "./admission.ts";
@@ -23,17 +22,12 @@ export function operatorProblems(...codes: ErrorCode[]): object {
 
 /** Logs an operator's change, and adds it to the record that is written before the answer. `subject` is a public id. */
 export function logChange(request: FastifyRequest, action: string, subject: string): void {
-  request.changes ??= [];
-  request.changes.push(loggedChange(request, action, subject));
-}
-
-/** Logs an operator's change, and returns it for the record. */
-export function loggedChange(request: FastifyRequest, action: string, subject: string): NewChange {
   request.log.info(
     { operator: operatorOf(request), action, subject, request_id: request.id },
     "operator change",
   );
-  return changeOf(request, action, subject);
+  request.changes ??= [];
+  request.changes.push(changeOf(request, action, subject));
 }
 
 type Filters<Properties> = Partial<Record<Exclude<keyof Properties, keyof PageRequest>, string>>;

@@ -13,8 +13,9 @@ import { EVENTS_BYTES_MAX } from "../limits.ts";
 import { BODY_PROBLEMS } from "../problem-schema.ts";
 import { notePublished } from "../published-log.ts";
 import { boundBodies } from "./body-room.ts";
+import { changeOf } from "./changes.ts";
 import { PublishAnswer, PublishRequest } from "./event-schema.ts";
-import { loggedChange, operatorProblems } from "./operation.ts";
+import { operatorProblems } from "./operation.ts";
 
 /** All bodies of publishers that are being read or published. */
 const BODIES_BYTES_MAX = 64 * 1024 * 1024;
@@ -55,10 +56,10 @@ export function publishEventsRoute(app: App, shards: Shards, later: LaterChanges
           request,
           items.map((item) => item.event_id),
         );
-        // With the role `publish`, the events themselves are the record.
+        // With the role `publish`, the events themselves are the record. The log line of the request names the event.
         const written = items.find((item) => !item.duplicate);
         if (request.role !== "publish" && written) {
-          later.record(loggedChange(request, "publish_events", written.event_id));
+          later.record(changeOf(request, "publish_events", written.event_id));
         }
         return reply.code(202).send(published);
       },
