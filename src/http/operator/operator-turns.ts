@@ -1,4 +1,6 @@
+import type { FastifyReply } from "fastify";
 import { Crowded } from "../../domain/errors.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
 import { Tally } from "../../lib/tally.ts";
 import type { App } from "../app.ts";
 import { operatorOf } from "./admission.ts";
@@ -14,63 +16,49 @@ declare module "fastify" {
 const AT_ONCE = 3;
 /** The same for one operator, so that others have one left. */
 const AT_ONCE_EACH = 2;
-/** Requests of one operator that may wait. */
-const WAITING_MAX = 50;
+/** Requests of one operator that may wait. They hold no connection of the database. */
+const WAITING_MAX = 1_000;
 
-interface Waiting {
-  operator: string;
-  begin: () => void;
-}
-
-/** Lets a few requests of operators use the database at a time, because a search may take long. */
+/** Lets a few requests of operators use the database at a time, because a search may take long. The operators take turns. */
 export class OperatorTurns {
   readonly #running = new Tally<string>();
-  readonly #waiting: Waiting[] = [];
-  #busy = 0;
+  readonly #waiting = new Tally<string>();
+  readonly #queue = new FairQueue<string, () => void>();
 
   async run<Result>(operator: string, work: () => Result | Promise<Result>): Promise<Result> {
-    if (this.#mayBegin(operator)) this.#begin(operator);
+    if (this.#mayBegin(operator)) this.#running.add(operator);
     else await this.#wait(operator);
     try {
       return await work();
     } finally {
       this.#running.remove(operator);
-      this.#busy--;
-      this.#serve();
+      this.#queue.take((waiting) => this.#mayBegin(waiting))?.();
     }
   }
 
   /** Resolves when the turn has begun. */
   #wait(operator: string): Promise<void> {
-    const ahead = this.#waiting.filter((one) => one.operator === operator).length;
-    if (ahead >= WAITING_MAX)
+    if (this.#waiting.of(operator) >= WAITING_MAX)
       throw new Crowded("Too many requests with this token are waiting: try again.");
+    this.#waiting.add(operator);
     return new Promise((begin) => {
-      this.#waiting.push({ operator, begin });
+      this.#queue.add(operator, () => {
+        this.#waiting.remove(operator);
+        this.#running.add(operator);
+        begin();
+      });
     });
   }
 
   #mayBegin(operator: string): boolean {
-    return this.#busy < AT_ONCE && this.#running.of(operator) < AT_ONCE_EACH;
-  }
-
-  #begin(operator: string): void {
-    this.#running.add(operator);
-    this.#busy++;
-  }
-
-  #serve(): void {
-    const place = this.#waiting.findIndex(({ operator }) => this.#mayBegin(operator));
-    const [next] = place === -1 ? [] : this.#waiting.splice(place, 1);
-    if (!next) return;
-    this.#begin(next.operator);
-    next.begin();
+    return this.#running.total < AT_ONCE && this.#running.of(operator) < AT_ONCE_EACH;
   }
 }
 
 /**
  * Makes the handlers of routes that are added later wait for their turns. A turn lasts until the handler has returned, even if
- * the client has gone, because its statement goes on.
+ * the client has gone, because its statement goes on. A request whose client has gone before its turn does nothing, and so does
+ * one that was refused because it waited too long.
  */
 export function takeTurns(app: App): void {
   const turns = new OperatorTurns();
@@ -78,6 +66,12 @@ export function takeTurns(app: App): void {
     const { handler, config } = route;
     if (config?.takesNoTurn ?? config?.answersWithoutDatabase) return;
     route.handler = (request, reply) =>
-      turns.run(operatorOf(request), () => handler.call(app, request, reply));
+      turns.run(operatorOf(request), () =>
+        isOver(reply) ? undefined : handler.call(app, request, reply),
+      );
   });
+}
+
+function isOver({ sent, raw }: FastifyReply): boolean {
+  return sent || raw.destroyed;
 }
