@@ -2,13 +2,14 @@ import type { Attempt, Claim } from "../domain/attempt.ts";
 import { after, SKEW_MAX_MS } from "../domain/clock.ts";
 import { auditOf, type DeliveryState, INTERNAL_FAULT_DELAY_MS } from "../domain/delivery.ts";
 import { groupBy } from "../lib/group-by.ts";
-import type { AttemptId, SubscriptionId } from "../domain/ids.ts";
+import type { SubscriptionId } from "../domain/ids.ts";
 import type { Notice } from "../domain/notices.ts";
 import { applyOutcomes } from "../domain/subscription.ts";
 import {
   listDelivered,
   recordDelivered,
-  recordLateAttempts,
+  recordLateFailures,
+  recordLateSuccesses,
   recordUndelivered,
 } from "../postgres/attempts.ts";
 import type { Queryable } from "../postgres/database.ts";
@@ -40,14 +41,14 @@ type Recording = Pick<
 
 /**
  * Records attempts, in the order in which they ended. Moves each delivery on, writes each attempt to the audit, and keeps each
- * subscription's counter exact. The failure that disables a subscription also cancels its queue. An attempt whose lease was
- * lost changes nothing.
+ * subscription's counter exact. The failure that disables a subscription also cancels its queue. What a receiver has
+ * acknowledged is delivered, even if it was cancelled during the attempt. An attempt whose lease was lost changes nothing.
  */
 export async function recordAttempts(
   recording: Recording,
   attempts: Attempt[],
 ): Promise<Consequences> {
-  const failed = attempts.filter((one) => one.outcome.kind !== "acknowledged");
+  const failed = attempts.filter((one) => !isSuccess(one));
   const troubled = new Set(failed.map((one) => one.claim.subscriptionId));
   const smooth = attempts.filter((one) => !troubled.has(one.claim.subscriptionId));
   const rough = attempts.filter((one) => troubled.has(one.claim.subscriptionId));
@@ -70,12 +71,11 @@ async function recordSmooth(
   if (count === attempts.length)
     return attempts.map((attempt) => ({ attempt, state: "delivered" }));
 
-  const late = new Set(await recordLate(db, rules, attempts));
+  await recordLate(db, rules, attempts);
   const delivered = new Set(await listDelivered(db, attempts));
-  return attempts.flatMap((attempt): Consequences["recorded"] => {
-    if (delivered.has(attempt.id)) return [{ attempt, state: "delivered" }];
-    return late.has(attempt.id) ? [{ attempt, state: null }] : [];
-  });
+  return attempts
+    .filter(({ id }) => delivered.has(id))
+    .map((attempt) => ({ attempt, state: "delivered" }));
 }
 
 async function recordRough(recording: Recording, attempts: Attempt[]): Promise<Consequences> {
@@ -109,7 +109,6 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
       disabled.length > 0 ? await cancelWaiting(tx, disabled, clock()) : NOTHING_CANCELLED;
 
     const late = attempts.filter((one) => !isHeld(one));
-    const lateIds = new Set(await recordLate(tx, rules, late));
     const deadLettered = attemptsTo("dead_lettered");
     const causes = changes.flatMap(({ moves, disabledAt }) =>
       moves.flatMap(({ attempt }) => (attempt.endedAt === disabledAt ? [attempt] : [])),
@@ -123,7 +122,7 @@ async function recordRough(recording: Recording, attempts: Attempt[]): Promise<C
       isSomeLeft,
       recorded: [
         ...moves.map(({ attempt, next }) => ({ attempt, state: next.state })),
-        ...late.filter(({ id }) => lateIds.has(id)).map((attempt) => ({ attempt, state: null })),
+        ...(await recordLate(tx, rules, late)),
       ],
     };
   });
@@ -152,16 +151,30 @@ function toNotice(type: Notice["type"], { claim, outcome, endedAt }: Attempt): N
   };
 }
 
-/** Records attempts whose deliveries were cancelled during the attempt, and no others. Returns the ids of those recorded. */
+/** Records attempts whose deliveries were cancelled during the attempt, and no others. Returns those recorded. */
 async function recordLate(
   db: Queryable,
   { leaseMs }: Pick<Foundations["rules"], "leaseMs">,
   attempts: Attempt[],
-): Promise<AttemptId[]> {
+): Promise<Consequences["recorded"]> {
   if (attempts.length === 0) return [];
   const earliest = Math.min(...attempts.map(({ startedAt }) => startedAt.getTime()));
   // An attempt can begin until its lease ends, and its delivery can be cancelled before that.
-  return recordLateAttempts(db, attempts, new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS));
+  const since = new Date(earliest - leaseMs - CLOCK_TOLERANCE_MS);
+  const [successes, failures] = [
+    attempts.filter(isSuccess),
+    attempts.filter((one) => !isSuccess(one)),
+  ];
+  const delivered = new Set(await recordLateSuccesses(db, successes, since));
+  const failed = new Set(await recordLateFailures(db, failures, since));
+  return attempts.flatMap((attempt): Consequences["recorded"] => {
+    if (delivered.has(attempt.id)) return [{ attempt, state: "delivered" }];
+    return failed.has(attempt.id) ? [{ attempt, state: null }] : [];
+  });
+}
+
+function isSuccess({ outcome }: Attempt): boolean {
+  return outcome.kind === "acknowledged";
 }
 
 /** The largest difference between the clocks of two processes. */

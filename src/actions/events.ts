@@ -5,9 +5,10 @@ import { SUBSCRIPTIONS_MAX } from "../domain/subscription.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import { listDeliveries } from "../postgres/delivery-search.ts";
-import { cancelWaitingOfEvent } from "../postgres/cancellation.ts";
+import { type CancelledCount, cancelWaitingOfEvent } from "../postgres/cancellation.ts";
 import { erasePayload } from "../postgres/events.ts";
 import { findEvent, listTypeUses, type TypeUse } from "../postgres/event-views.ts";
+import { countCancelled } from "./counted-activity.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { everywhere, lacking } from "./everywhere.ts";
 import { readPage } from "./pages.ts";
@@ -88,15 +89,19 @@ function sumUses(type: string, uses: TypeUse[]): TypeUse {
  * redelivery of the event sends an empty object.
  */
 export async function eraseEventPayload(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock, activity }: Pick<Dependencies, "db" | "clock" | "activity">,
   id: EventId | null,
 ): Promise<void> {
-  const isErased =
-    id !== null &&
-    (await db.begin(async (tx) => {
-      if (!(await erasePayload(tx, id))) return false;
-      while (await cancelWaitingOfEvent(tx, id, clock()));
-      return true;
-    }));
-  if (!isErased) throw noSuch("event");
+  if (id === null) throw noSuch("event");
+  const counts = await db.begin(async (tx) => {
+    if (!(await erasePayload(tx, id))) throw noSuch("event");
+    const all: CancelledCount[] = [];
+    for (let isSomeLeft = true; isSomeLeft;) {
+      const cancelled = await cancelWaitingOfEvent(tx, id, clock());
+      all.push(...cancelled.counts);
+      isSomeLeft = cancelled.isSomeLeft;
+    }
+    return all;
+  });
+  countCancelled(activity, counts);
 }

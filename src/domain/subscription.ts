@@ -34,7 +34,7 @@ export interface Rules {
 /**
  * Applies the outcomes of one subscription in the order in which the attempts ended. Returns the next state
  * of each delivery and the subscription's new health. After the failure that disables the
- * subscription, nothing is retried and nothing more is counted.
+ * subscription, nothing is retried and nothing more is counted. What a receiver acknowledges is delivered all the same.
  */
 export function applyOutcomes(
   rules: Rules,
@@ -48,24 +48,22 @@ export function applyOutcomes(
   return { health: { consecutiveFailures, active }, disabledAt, moves };
 
   function move({ claim, outcome, endedAt }: Attempt): NextState {
-    if (!active) return afterDisabling(outcome);
+    if (!active) return { state: isAcknowledged(outcome) ? "delivered" : "cancelled", dueAt: null };
 
     const state = afterAttempt(rules.retryDelaysMs, claim.attempts + 1, outcome, endedAt);
     if (isInterrupted(outcome)) return state;
 
-    consecutiveFailures = outcome.kind === "acknowledged" ? 0 : consecutiveFailures + 1;
+    consecutiveFailures = isAcknowledged(outcome) ? 0 : consecutiveFailures + 1;
     if (consecutiveFailures < rules.autoDisableAfter) return state;
 
     active = false;
     disabledAt = endedAt;
     return state.state === "waiting" ? { state: "cancelled", dueAt: null } : state;
   }
+}
 
-  /** A success counts as delivered only if the subscription was inactive before this batch. */
-  function afterDisabling({ kind }: Attempt["outcome"]): NextState {
-    const isDelivered = kind === "acknowledged" && !before.active;
-    return { state: isDelivered ? "delivered" : "cancelled", dueAt: null };
-  }
+function isAcknowledged({ kind }: Attempt["outcome"]): boolean {
+  return kind === "acknowledged";
 }
 
 /** Returns true if our processes ended the attempt. It counts, but must not disable a partner's subscription. */

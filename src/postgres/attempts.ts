@@ -110,18 +110,35 @@ export async function listDelivered(db: Queryable, attempts: Attempt[]): Promise
   return rows.map((row) => row.success_id);
 }
 
-/** Records attempts that ran while their deliveries were cancelled. Changes nothing else. Returns their ids. */
-export async function recordLateAttempts(
+/** Records successes of attempts that ran while their deliveries were cancelled: they are delivered. Returns their ids. */
+export async function recordLateSuccesses(
   db: Queryable,
   attempts: Attempt[],
   cancelledSince: Date,
 ): Promise<AttemptId[]> {
+  if (attempts.length === 0) return [];
+  const column = columnsOf(attempts);
+  const rows = await db<{ id: AttemptId }[]>`
+    select record_late_successes(
+             ${column("id")}::text::uuid[], ${column("delivery_id")}::text::uuid[], ${column("lease_id")}::text::uuid[],
+             ${column("http_status")}::text::int[], ${column("duration_ms")}::text::int[],
+             ${column("attempted_at")}::text::timestamptz[], ${cancelledSince}) as id`;
+  return rows.map((row) => row.id);
+}
+
+/** The same for failures. Changes nothing else. */
+export async function recordLateFailures(
+  db: Queryable,
+  attempts: Attempt[],
+  cancelledSince: Date,
+): Promise<AttemptId[]> {
+  if (attempts.length === 0) return [];
   const moves = attempts.map((attempt): Move => ({ attempt, next: CANCELLED }));
   const rows = await db<{ id: AttemptId }[]>`
     with ended as (${rowsOf(db, moves)}),
     late as (
       update finished_deliveries f
-         set attempts = f.attempts + 1, last_reason = coalesce(e.reason, f.last_reason), lease_id = null
+         set attempts = f.attempts + 1, last_reason = e.reason, lease_id = null
         from ended e
        where f.id = e.delivery_id and f.lease_id = e.lease_id and f.finished_at >= ${cancelledSince}
       returning f.id, f.event_id, f.subscription_id, f.attempts, e.id as attempt_id

@@ -43,24 +43,21 @@ export async function cancelWaiting(
     ),
     cancelled as (${keepGone(db, now)})
     -- Not the number of deleted rows: some may have been recorded just now, and more may be waiting.
-    select (select count(*)::int from found) as found,
-           (select json_agg(counted)
-              from (select subscription_id as "subscriptionId", organization_id as "organizationId", count(*)::int as cancelled
-                      from gone group by subscription_id, organization_id) counted) as counts`;
+    select (select count(*)::int from found) as found, (select json_agg(c) from (${countGone(db)}) c) as counts`;
   return { counts: counts ?? [], isSomeLeft: found === CANCELLED_MAX };
 }
 
 /**
- * Cancels waiting deliveries of an event. Returns true if some may be left. A delivery that was created with its event has an
- * id of the same millisecond. An index holds those that were created later.
+ * The same for an event. A delivery that was created with its event has an id of the same millisecond. An index holds those
+ * that were created later.
  */
 export async function cancelWaitingOfEvent(
   db: Queryable,
   id: EventId,
   now: Date,
-): Promise<boolean> {
+): Promise<Cancelled> {
   const ms = id.slice(0, 13);
-  const [{ count }] = await db<[{ count: number }]>`
+  const counts = await db<CancelledCount[]>`
     with gone as (
       delete from waiting_deliveries
        where id in (
@@ -74,8 +71,9 @@ export async function cancelWaitingOfEvent(
       returning *
     ),
     cancelled as (${keepGone(db, now)})
-    select count(*)::int as count from gone`;
-  return count === CANCELLED_MAX;
+    ${countGone(db)}`;
+  const cancelled = counts.reduce((sum, one) => sum + one.cancelled, 0);
+  return { counts, isSomeLeft: cancelled === CANCELLED_MAX };
 }
 
 /** Writes the deleted rows into the history. */
@@ -85,4 +83,12 @@ function keepGone(db: Queryable, now: Date) {
            (id, event_id, subscription_id, organization_id, created_at, finished_at, state, attempts, last_reason, lease_id)
     select id, event_id, subscription_id, organization_id, created_at, ${now}, 'cancelled', attempts, last_reason, lease_id
       from gone`;
+}
+
+/** Counts the deleted rows by subscription. */
+function countGone(db: Queryable) {
+  return db`
+    select subscription_id as "subscriptionId", organization_id as "organizationId", count(*)::int as cancelled
+      from gone
+     group by subscription_id, organization_id`;
 }

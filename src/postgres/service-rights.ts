@@ -53,6 +53,7 @@ const FUNCTIONS = [
   "delete_expired_changes",
   "move_strays",
   "erase_payload",
+  "record_late_successes",
   "retention",
   "partition_width",
   "first_id_at",

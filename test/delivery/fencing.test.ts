@@ -7,7 +7,7 @@ import { deleteSubscription } from "../../src/actions/subscriptions.ts";
 import type { DeliveryState } from "../../src/domain/delivery.ts";
 import {
   recordDelivered,
-  recordLateAttempts,
+  recordLateFailures,
   recordUndelivered,
 } from "../../src/postgres/attempts.ts";
 import { listAttempts } from "../../src/postgres/audit.ts";
@@ -91,7 +91,7 @@ test("after a deletion the attempt in flight is recorded, and one past its lease
   await deleteSubscription(deps, organization, subscription);
   for (const claim of [slept, awake]) {
     const late = ended(claim, refused, clock());
-    await recordLateAttempts(db, [late], new Date(0));
+    await recordLateFailures(db, [late], new Date(0));
     assert.equal((await listAttempts(db, claim.id)).length, claim === awake ? 1 : 0);
   }
 });

@@ -87,10 +87,11 @@ test("outcomes do not count for an inactive subscription", () => {
   ]);
 });
 
-test("a success after the disabling failure is cancelled with the rest of the queue", () => {
-  const next = nextOf(applyOutcomes(rules, active(19), [failure(), success()]));
-  assert.deepEqual(next, [
+test("a success after the disabling failure is delivered, and the subscription stays disabled", () => {
+  const after = applyOutcomes(rules, active(19), [failure(), success()]);
+  assert.deepEqual(nextOf(after), [
     { state: "cancelled", dueAt: null },
-    { state: "cancelled", dueAt: null },
+    { state: "delivered", dueAt: null },
   ]);
+  assert.deepEqual(after.health, { consecutiveFailures: 20, active: false });
 });

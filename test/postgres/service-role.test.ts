@@ -144,6 +144,7 @@ test("the service may call only the owner's functions for partitions and for era
     "move_strays",
     "partition_width",
     "permit_export",
+    "record_late_successes",
     "retention",
   ]);
   await db`select create_partitions('events', ${now})`;

@@ -105,6 +105,7 @@ export function record(state: State, told: Told[]): void {
     if (held.has(one)) count(state, delivery, one);
     else if (delivery.state === "cancelled" && delivery.lease === one.lease) {
       delivery.attempts++;
+      if (one.reason === null) finish(delivery, "delivered");
       note(state, delivery, one);
     }
   }
@@ -118,8 +119,7 @@ function count(state: State, delivery: Delivery, told: Told): void {
   const subscription = of(state.subscriptions, delivery.subscription);
   delivery.attempts++;
   if (subscription.status !== "active") {
-    // Only a delivery that was accepted and claimed as its subscription ended still waits here.
-    finish(delivery, isWaiting(delivery) && told.reason === null ? "delivered" : "cancelled");
+    finish(delivery, told.reason === null ? "delivered" : "cancelled");
   } else if (told.reason === null) {
     subscription.failures = 0;
     finish(delivery, "delivered");

@@ -136,6 +136,19 @@ test("failures, dead letters, cancelled deliveries and disabled subscriptions of
   assert.equal((await ask({ url: `subscriptions/${publicId("wh", id)}` })).status, 200);
 });
 
+test("deliveries that the erasure of a payload cancels are counted", async (t) => {
+  const { deps, attempt } = await aCountedEngine(db);
+  const { organizationId } = await aSubscription(deps);
+  const [event = ""] = await publish(deps, organizationId);
+  const { ask } = startOperatorApi(t, deps);
+  const url = `events/${publicId("evt", event)}/payload`;
+  assert.equal((await ask({ method: "DELETE", url })).status, 204);
+  assert.equal((await ask({ method: "DELETE", url })).status, 204);
+  await attempt(() => acknowledged);
+  const { last_24h } = (await ask({ url: "overview" })).body as Overview;
+  assert.deepEqual([last_24h.cancelled, last_24h.delivered], [1, 0]);
+});
+
 test("organizations that came near their limit are in the overview, the nearest first", async (t) => {
   const { deps, clock, attempt } = await aCountedEngine(db);
   const near = async (slug: string, requests: number) => {

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { takeRedeliveryTurn } from "../../../src/actions/redelivery-turn.ts";
 import type { RedeliveryView } from "../../../src/actions/views/redelivery.ts";
+import { recordAttempts } from "../../../src/actions/attempts.ts";
+import type { Attempt } from "../../../src/domain/attempt.ts";
 import { publicId, timeOrderedId } from "../../../src/domain/ids.ts";
 import { insertRedeliveries, lockFinished } from "../../../src/postgres/redelivery-marks.ts";
 import { lockHealth } from "../../../src/postgres/subscriptions.ts";
+import { column } from "../../support/columns.ts";
 import {
   acknowledged,
   anOrganization,
@@ -14,7 +17,7 @@ import {
   publish,
   refused,
 } from "../../support/engine.ts";
-import { codeOf, createRedeliveries, wh } from "../../support/redeliveries.ts";
+import { codeOf, countsOf, createRedeliveries, wh } from "../../support/redeliveries.ts";
 import { untilBlocked } from "../../support/until-blocked.ts";
 
 const { deps, clock, deliverDue, deadLetters, runAll, begin, get, set } =
@@ -52,6 +55,36 @@ test("a job pauses, resumes and is cancelled, and a finished job does not change
     const refused = await set(job.id, state);
     assert.deepEqual([refused.status, codeOf(refused)], [409, "redelivery_finished"]);
   }
+});
+
+test("a job does not send again what a receiver acknowledged as its subscription was disabled", async () => {
+  await deliverDue(() => acknowledged); // The deliveries of earlier tests.
+  const subscription = await aSubscription(deps);
+  const { organizationId } = subscription;
+  const [failed = "", ...delivered] = await publish(deps, organizationId, 3);
+  const claims = await claimAll(deps);
+  const ended = (event: string): Attempt => {
+    const claim = claims.find(({ eventId }) => eventId === event);
+    assert.ok(claim);
+    const outcome = event === failed ? refused : acknowledged;
+    return { id: timeOrderedId(clock()), claim, outcome, startedAt: clock(), endedAt: clock() };
+  };
+  const [inTheBatch = "", later = ""] = delivered;
+  const disabling = { ...deps, rules: { ...deps.rules, autoDisableAfter: 1 } };
+  const { disabled } = await recordAttempts(disabling, [failed, inTheBatch].map(ended));
+  assert.deepEqual(disabled, [subscription.id]);
+  const { recorded } = await recordAttempts(deps, [ended(later)]);
+  assert.deepEqual(column(recorded, "state"), ["delivered"]);
+
+  clock.advance(1_000);
+  const to = await aSubscription(deps, organizationId);
+  const job = await begin({ filter: { subscription: wh(subscription) }, to: wh(to) });
+  await runAll();
+  assert.equal(countsOf(await get(job.id)), "finished: 1 of 1 done, 0 skipped, 0 failed");
+  const again = await deps.db<{ event_id: string }[]>`
+    select event_id from waiting_deliveries where subscription_id = ${to.id}`;
+  assert.deepEqual(column(again, "event_id"), [failed]);
+  await deliverDue(() => acknowledged);
 });
 
 test("one job runs at a time for each subscription", async () => {
