@@ -1,7 +1,7 @@
 import { parseKeyId } from "../domain/api-key.ts";
-import { hostOf } from "../domain/destination-url.ts";
+import { hostIn } from "../domain/destination-url.ts";
 import { invalidRequest } from "../domain/errors.ts";
-import { parseId, publicId } from "../domain/ids.ts";
+import { idIn, parseId, publicId } from "../domain/ids.ts";
 import { SLUG } from "../domain/organization.ts";
 import {
   findAttempt,
@@ -50,7 +50,7 @@ const ATTEMPT_SPAN_MS = 60_000;
 
 type Deps = Pick<Dependencies, "db" | "eventTypes">;
 
-/** Finds a thing by its id, or by the beginning of its slug, event type or host. */
+/** Finds a thing by its id, with what may stand around it, or by the beginning of its slug, event type or host. */
 export async function find(
   shards: Shards,
   text: string,
@@ -62,14 +62,15 @@ export async function find(
   // No name holds a control character, and PostgreSQL refuses NUL.
   if (/\p{Cc}/u.test(sought)) return { items: [] };
   const name = sought.toLowerCase();
+  const host = hostIn(name) || name;
   const { values, away } = await everywhere(shards, async (deps) => {
-    const byId = await findById(deps, sought);
+    const byId = await findById(deps, idIn(sought) ?? keyIn(sought) ?? sought);
     if (byId) return [byId];
-    return Promise.all([organizations(deps, name), eventTypes(deps, name), hosts(deps, name)]);
+    return Promise.all([organizations(deps, name), eventTypes(deps, name), hosts(deps, host)]);
   });
   const found = new Map(values.flat(2).map((one) => [`${one.kind} ${one.id}`, one]));
   // Exact matches come first.
-  const isExact = ({ label }: Found) => Number(label === name);
+  const isExact = ({ label }: Found) => Number(label === name || label === host);
   const items = [...found.values()].sort((one, other) => isExact(other) - isExact(one));
   return lacking(away, { items: items.slice(0, FOUND_MAX) });
 }
@@ -91,8 +92,7 @@ async function eventTypes(deps: Deps, name: string): Promise<Found[]> {
     .map((type) => ({ kind: "event_type", id: type, label: type }));
 }
 
-async function hosts({ db }: Deps, name: string): Promise<Found[]> {
-  const host = hostOf(`https://${name}`) || name;
+async function hosts({ db }: Deps, host: string): Promise<Found[]> {
   const rows = await listHosts(db, host, FOUND_MAX);
   return rows.map((found) => ({ kind: "host", id: found, label: found }));
 }
@@ -128,6 +128,11 @@ async function findById({ db }: Pick<Deps, "db">, text: string): Promise<Found |
     return { kind: "attempt", id: publicId("dlv", attempt.deliveryId), label };
   }
   return null;
+}
+
+/** The key's id in a token or a header with one. */
+function keyIn(text: string): string | null {
+  return /\bvck_[0-9a-z]{20}\b/.exec(text)?.[0] ?? null;
 }
 
 function foundAs(kind: FoundKind, id: string, label: string | null): Found | null {

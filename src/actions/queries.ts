@@ -1,7 +1,7 @@
 import { DELIVERY_STATES } from "../domain/delivery.ts";
 import type { Fault } from "../domain/errors.ts";
-import { parseId, type SubscriptionId } from "../domain/ids.ts";
-import { hostOf } from "../domain/destination-url.ts";
+import { idIn, parseId, type SubscriptionId } from "../domain/ids.ts";
+import { hostIn } from "../domain/destination-url.ts";
 import { FAILURE_REASONS } from "../domain/outcome.ts";
 import { readTimestamp, TIMESTAMP_RULE } from "../domain/timestamp.ts";
 import { listed } from "../domain/violation.ts";
@@ -15,7 +15,7 @@ export interface DeliveryQuery {
   organization?: QueryText;
   /** `wh_<uuid>`. */
   subscription?: QueryText;
-  /** The receiver's host. */
+  /** The receiver's host, or its URL. */
   host?: QueryText;
   /** `evt_<uuid>`, or an event type. */
   event?: QueryText;
@@ -42,15 +42,15 @@ export function readDeliveryQuery(
   eventTypes: readonly string[],
   faults: Fault[],
 ): ReadQuery {
-  const eventId = query.event === undefined ? null : parseId("evt", query.event);
+  const eventId = query.event === undefined ? null : readId("evt", query.event);
   const filter = {
     subscriptionId: read(faults, "/subscription", query.subscription, {
-      parse: (id) => parseId("wh", id),
+      parse: (text) => readId("wh", text),
       wanted: "must be the id of a subscription, wh_<uuid>",
     }),
     host: read(faults, "/host", query.host, {
-      parse: (host) => hostOf(`https://${host}`) || hostOf(`https://[${host}]`) || null,
-      wanted: "must be the host of a URL",
+      parse: (text) => hostIn(text) || null,
+      wanted: "must be a host, or a URL",
     }),
     eventId,
     eventType: read(faults, "/event", eventId === null ? query.event : undefined, {
@@ -70,6 +70,11 @@ export function readDeliveryQuery(
     faults.push({ pointer: "/until", detail: "must not be earlier than since" });
   }
   return filter;
+}
+
+/** Reads an id with what may stand around it, such as the name of the header that it was in. */
+function readId<Prefix extends "wh" | "evt">(prefix: Prefix, text: string) {
+  return parseId<Prefix>(prefix, idIn(text) ?? "");
 }
 
 /** An empty text is neither the name of an organization nor a filter. */

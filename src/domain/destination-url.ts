@@ -89,6 +89,12 @@ export function hostOf(url: string): string {
   return parsed === null ? "" : toDestination(url, parsed).host;
 }
 
+/** The same for what an operator may paste: a URL with any scheme, a host with or without a port, or an address. */
+export function hostIn(text: string): string {
+  const rest = text.trim().replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//i, "");
+  return hostOf(`https://${rest}`) || hostOf(`https://[${rest}]`);
+}
+
 function toDestination(url: string, { hostname, port, pathname, search }: URL): Destination {
   const name = hostname.replace(/\.$/, "");
   const host = name.startsWith("[") ? name.slice(1, -1) : name;

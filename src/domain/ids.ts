@@ -45,6 +45,13 @@ export function parseId<Prefix extends IdPrefix>(prefix: Prefix, id: string): Id
   return FORMS.get(prefix)?.exec(id)?.[1] ?? null;
 }
 
+const ANY_ID = new RegExp(`(?<![0-9a-z_])(?:${PREFIXES.join("|")})_${UUID}(?![0-9a-z-])`);
+
+/** The first public id in a text that someone pasted, such as a header, a line of a log or a URL. Null if there is none. */
+export function idIn(text: string): string | null {
+  return ANY_ID.exec(text)?.[0] ?? null;
+}
+
 /** A random id, for things whose age is private. */
 export function randomId(): string {
   return randomUUID();

@@ -32,7 +32,10 @@ export function logChange(request: FastifyRequest, action: string, subject: stri
 
 type Filters<Properties> = Partial<Record<Exclude<keyof Properties, keyof PageRequest>, string>>;
 
-/** Returns the parameters of a query but those of pages. A repeated one reads as empty, which every list refuses. */
+/**
+ * Returns the parameters of a query but those of pages, without the white space around them. A repeated one reads as empty,
+ * which every list refuses.
+ */
 export function readFilters<Properties extends TProperties>(
   query: unknown,
   { properties }: TObject<Properties>,
@@ -40,6 +43,6 @@ export function readFilters<Properties extends TProperties>(
   const given = query as Record<string, unknown>;
   const entries = Object.keys(properties)
     .filter((name) => given[name] !== undefined && !(name in PageQuery.properties))
-    .map((name) => [name, typeof given[name] === "string" ? given[name] : ""]);
+    .map((name) => [name, typeof given[name] === "string" ? given[name].trim() : ""]);
   return Object.fromEntries(entries) as Filters<Properties>;
 }

@@ -71,6 +71,57 @@ test("slugs, event types and hosts are found by prefix, exact matches first", as
   assert.deepEqual(named(await find("hooks.acme.example")), [["host", "hooks.acme.example"]]);
 });
 
+test("an id is found with what stands around it in a header, a log, a URL or JSON", async () => {
+  const id = publicId("evt", event);
+  for (const pasted of [
+    `webhook-id: ${id}`,
+    `"event_id": "${id}",`,
+    `evt ${id}: delivered`,
+    `http://127.0.0.1:8081/console/events/${id}?from=list`,
+  ]) {
+    assert.deepEqual(column(await find(pasted), "id"), [id], pasted);
+  }
+  const { keyId, token } = await createApiKey(deps, { organization });
+  const keys = await find(`Authorization: Bearer ${token}`);
+  assert.deepEqual(column(keys, "id"), [`vck_${keyId}`]);
+});
+
+for (const pasted of [
+  "https://hooks.acme.example/in",
+  "HTTPS://Hooks.ACME.example:8443/in?a=b#c",
+  "//hooks.acme.example/in",
+  "hooks.acme.example:443",
+  "hooks.acme.example.",
+  "hooks.acme.example/in",
+  "https://user@hooks.acme.example/in",
+]) {
+  test(`the host is found for ${pasted}, in the search and as a filter`, async () => {
+    assert.deepEqual(column(await find(pasted), "id"), ["hooks.acme.example"]);
+    const query = new URLSearchParams({
+      host: ` ${pasted}\n`,
+      event: `webhook-id: ${publicId("evt", event)}`,
+    });
+    const { body } = await ask({ url: `deliveries?${query.toString()}` });
+    assert.equal((body as { items: unknown[] }).items.length, 1);
+  });
+}
+
+test("a host with other letters than ASCII is found in both spellings", async () => {
+  await aSubscription(deps, organizationId, "https://xn--bcher-kva.example/in");
+  for (const pasted of ["https://bücher.example/in", "xn--bcher-kva.example", "BÜCHER.example"]) {
+    assert.deepEqual(column(await find(pasted), "id"), ["xn--bcher-kva.example"]);
+  }
+});
+
+test("white space around a filter is ignored", async () => {
+  const query = new URLSearchParams({
+    organization: " acme\t",
+    subscription: ` wh_${subscription.id} `,
+  });
+  const { body } = await ask({ url: `deliveries?${query.toString()}` });
+  assert.equal((body as { items: unknown[] }).items.length, 1);
+});
+
 test("unknown and unusual texts find nothing", async () => {
   for (const q of [
     ...["evt", "dlv", "att", "wh", "org", "rdl"].map((prefix) => `${prefix}_${randomUUID()}`),
