@@ -10,7 +10,6 @@ import {
   EVENT_TYPE,
   markdownPath,
   NOT_FOUND,
-  OPERATOR_ERRORS,
   PAGES,
   type PageSource,
 } from "./pages.ts";
@@ -32,7 +31,7 @@ export async function buildSite(folder: URL): Promise<void> {
 }
 
 /** In no list and in no search. */
-const HIDDEN = [NOT_FOUND, EVENT_TYPE, OPERATOR_ERRORS];
+const HIDDEN = [NOT_FOUND, EVENT_TYPE];
 
 async function render(): Promise<Output[]> {
   const pages = await Promise.all([...PAGES, ...HIDDEN].map(renderPage));

@@ -86,14 +86,6 @@ export const EVENT_TYPE: PageSource = {
   path: EVENT_TEMPLATE.path,
 };
 
-/** Linked from the errors page, and not for partners. */
-export const OPERATOR_ERRORS: PageSource = page(
-  "",
-  "operator-errors",
-  "Errors of the operators' API",
-  "Error codes that only operators of the service get.",
-);
-
 /** Shown for a page that does not exist. */
 export const NOT_FOUND: PageSource = {
   ...page("", "not-found", "Page not found", "This page does not exist."),

@@ -5,7 +5,7 @@ import { isAway } from "./actions/everywhere.ts";
 import { spreadEndedSessions } from "./actions/sessions.ts";
 import { clockOf, Shards } from "./actions/shards.ts";
 import type { Config } from "./config.ts";
-import { createSender } from "./delivery/sender.ts";
+import { createSender, type SenderOptions } from "./delivery/sender.ts";
 import { Pace } from "./delivery/pace.ts";
 import { Slots } from "./delivery/slots.ts";
 import { createEventTypes } from "./domain/event-types.ts";
@@ -34,6 +34,7 @@ import { readReceiversCa } from "./wiring/receivers-ca.ts";
 import { openTracing } from "./wiring/tracing.ts";
 import { repeat } from "./wiring/repeat.ts";
 import { RunningShards } from "./wiring/running-shards.ts";
+import type { Sending } from "./wiring/shard.ts";
 import { ShardHealth } from "./wiring/shard-health.ts";
 import { createUtilization } from "./wiring/utilization.ts";
 import type { WatchedShard } from "./wiring/shard-metrics.ts";
@@ -108,26 +109,20 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
     ...{ eventTypes, platformOrganization, retentionMs, ownProblems },
     rules: rulesOf(config),
   });
-  const sender = createSender({
-    check: destinations.forDeliveries,
-    clock: shards.clock,
-    timeoutMs: config.attemptTimeoutMs,
-    userAgent: USER_AGENT,
-    extraCa,
-    maxConnections: connections.receivers,
-    source: config.egressSource,
-  });
-  opened.add(() => sender.close());
-  const slots = new Slots(
-    config.dispatchConcurrency,
-    config.subscriptionConcurrency,
-    new Pace(createUtilization(), () => performance.now()),
-    config.attemptTimeoutMs,
-  );
-  metrics.watchAttempts(slots);
+  const sending =
+    config.role === "api"
+      ? null
+      : openSending(config, {
+          check: destinations.forDeliveries,
+          clock: shards.clock,
+          extraCa,
+          maxConnections: connections.receivers,
+          opened,
+        });
+  if (sending) metrics.watchAttempts(sending.slots);
   opened.add(() => running.close());
   await running.open({
-    ...{ processId, eventTypes, destinations, sender, slots, metrics, tracer },
+    ...{ processId, eventTypes, destinations, sending, metrics, tracer },
     ownProblems,
     onContended: createContentionLog(log),
     onInternalFault: (fault, ...facts) => {
@@ -212,4 +207,28 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Servic
       log.info("stopped");
     },
   };
+}
+
+/** What attempts need, for a process that makes any. */
+function openSending(
+  config: Config,
+  {
+    opened,
+    ...parts
+  }: Pick<SenderOptions, "check" | "clock" | "extraCa" | "maxConnections"> & { opened: Opened },
+): Sending {
+  const sender = createSender({
+    ...parts,
+    timeoutMs: config.attemptTimeoutMs,
+    userAgent: USER_AGENT,
+    source: config.egressSource,
+  });
+  opened.add(() => sender.close());
+  const slots = new Slots(
+    config.dispatchConcurrency,
+    config.subscriptionConcurrency,
+    new Pace(createUtilization(), () => performance.now()),
+    config.attemptTimeoutMs,
+  );
+  return { sender, slots };
 }

@@ -45,6 +45,20 @@ export interface Sender {
   close(): Promise<void>;
 }
 
+export interface SenderOptions {
+  /** Called for each attempt. Must return in less than `timeoutMs`. */
+  check: (url: string) => Promise<Vetted>;
+  clock: Clock;
+  timeoutMs: number;
+  userAgent: string;
+  /** Certificates (PEM) of authorities to trust besides the usual ones. */
+  extraCa: string | undefined;
+  /** The limit of open connections, idle ones included. Each running attempt may open one beyond it. */
+  maxConnections: number;
+  /** Default: the system chooses the source address. */
+  source?: EgressSource;
+}
+
 /** If the receiver closes the connection later than this after we sent the request, we assume that it read the request. */
 const CROSSING_MS = 500;
 
@@ -65,19 +79,7 @@ const CLOSED = new AttemptFailed(internalFault("stopping"));
  * Sends signed deliveries over HTTPS. The limit of `timeoutMs` runs from the look-up to the head of the answer. Connections are
  * kept for later attempts at the same host, and reused only if `check` has vetted their address for that attempt.
  */
-export function createSender(options: {
-  /** Called for each attempt. Must return in less than `timeoutMs`. */
-  check: (url: string) => Promise<Vetted>;
-  clock: Clock;
-  timeoutMs: number;
-  userAgent: string;
-  /** Certificates (PEM) of authorities to trust besides the usual ones. */
-  extraCa: string | undefined;
-  /** The limit of open connections, idle ones included. Each running attempt may open one beyond it. */
-  maxConnections: number;
-  /** Default: the system chooses the source address. */
-  source?: EgressSource;
-}): Sender {
+export function createSender(options: SenderOptions): Sender {
   const { check, clock, timeoutMs, userAgent, extraCa, maxConnections, source } = options;
   const connections = new Connections(trustedRoots(extraCa), {
     max: maxConnections,

@@ -37,12 +37,18 @@ const REQUEST_MS = 10_000;
 /** The part of the grace after which a stop abandons the last writes. */
 const OWN_WRITES_SHARE = 4;
 
+/** What attempts need. */
+export interface Sending {
+  sender: Sender;
+  slots: Slots;
+}
+
 /** The parts of the process that all shards share. */
 export interface SharedParts {
   eventTypes: EventTypes;
   destinations: Destinations;
-  sender: Sender;
-  slots: Slots;
+  /** Null in a process that makes no attempts. */
+  sending: Sending | null;
   processId: ProcessId;
   metrics: Metrics;
   tracer: Tracer;
@@ -106,14 +112,14 @@ export async function openShard(
   health.watch({ db, writes, clock, ring: foundations.ring });
 
   const { activity } = foundations;
-  const { metrics, ownProblems } = parts;
+  const { metrics, ownProblems, sending } = parts;
   let lastRecorded: Date | null = null;
   const dispatcher =
-    config.role === "api"
+    sending === null
       ? null
       : createEngine(foundations, config, {
-          send: (post) => parts.sender.send(post),
-          slots: parts.slots,
+          send: (post) => sending.sender.send(post),
+          slots: sending.slots,
           writes,
           isGivenUp: () => isGivenUp,
           log,

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, test } from "node:test";
 import type { InjectOptions } from "fastify";
+import { type ErrorCode, PartnerError } from "../../../src/domain/errors.ts";
 import { DOCS_BASE_URL, type SiteManifest } from "../../../src/http/docs/manifest.ts";
+import { type Problem, PROBLEMS, toProblem } from "../../../src/http/problem.ts";
 import { PAGES } from "../../../site/pages.ts";
 import { aBuiltSite } from "../../support/built-site.ts";
 import { createDatabase } from "../../support/database.ts";
+import { startOperatorApi } from "../../support/operator-api.ts";
 import { BASE_URL, startPartnerApi } from "../../support/partner-api.ts";
 import { aPlatformsTypes } from "../../support/platform-types.ts";
 import { problemCheck } from "../../support/problems.ts";
@@ -153,12 +156,20 @@ test("the pages support only GET, with or without a final slash", async () => {
   }
 });
 
-test("the type of an error leads to its explanation", async () => {
+test("the type of each error of both listeners leads to its explanation", async (t) => {
   const { type } = (await api.inject({ url: "/api/v1/partner/me" })).json<{ type: string }>();
-  assert.ok(type.startsWith(`${BASE_URL}/docs/errors#`));
-  const { pathname, hash } = new URL(type);
-  const { body } = await api.inject({ url: pathname });
-  assert.ok(body.includes(`id="${hash.slice(1)}"`));
+  assert.equal(type, `${BASE_URL}/docs/errors#unauthenticated`);
+  const operators = startOperatorApi(t, api.deps, { baseUrl: () => BASE_URL });
+  const refused = (await operators.ask({ url: "keys", authorization: null })).body as Problem;
+  assert.equal(refused.type, type);
+
+  for (const code of Object.keys(PROBLEMS) as ErrorCode[]) {
+    const problem = toProblem(new PartnerError(code, ""), BASE_URL, "");
+    const { pathname, hash } = new URL(problem.type);
+    const { statusCode, body } = await api.inject({ url: pathname });
+    assert.equal(statusCode, 200);
+    assert.ok(body.includes(`id="${hash.slice(1)}"`), code);
+  }
 });
 
 test("the root leads browsers to the documentation, below the address of the service", async (t) => {
