@@ -1,14 +1,13 @@
 import type { OrganizationId } from "../domain/ids.ts";
-import { escapeIdentifier, escapeLiteral } from "pg";
-import { STANDBY } from "./driver/client.ts";
 import { codeOf } from "../lib/code-of.ts";
-import { isFull, isStale, POOLER_CURE } from "./driver/failure.ts";
+import { isFull, isStale } from "./driver/failure.ts";
 import { Listener, type ListenerOptions } from "./driver/listener.ts";
-import { Pool, type PoolOptions } from "./driver/pool.ts";
+import { Pool } from "./driver/pool.ts";
 import { createSql, type Sql } from "./driver/sql.ts";
 import { traced } from "./driver/traced.ts";
 import { Session } from "./driver/session.ts";
-import { type PoolMode, readUrl, type Target } from "./driver/url.ts";
+import { readUrl, type Target } from "./driver/url.ts";
+import { sendSettings, type Settings } from "./session-settings.ts";
 
 export { isCrowded, isOverdue } from "./driver/failure.ts";
 export type { Session } from "./driver/session.ts";
@@ -58,7 +57,6 @@ const IDLE_IN_TRANSACTION_MS = 10_000;
 const STATEMENT_MS = 30_000;
 /** A server that does not end such a statement by then is gone. */
 const SILENCE_MS = 35_000;
-const PLAN_CACHE_MODE = "force_generic_plan";
 const IDLE_MS = 20_000;
 const DIAL_MS = 5_000;
 /** Keeps long migrations from hanging if a network silently drops idle connections. */
@@ -75,25 +73,13 @@ export function connect(
   }: DatabaseOptions,
 ): Database {
   const target = readUrl(url);
-  const { settings, poolMode, ...way } = target;
-  const { application_name = name, options = "", ...others } = settings;
-  const ours = {
-    TimeZone: "UTC",
+  const connecting = connectingTo(target, {
+    // A plan that was made while a table was empty must not remain a sequential scan.
+    ...{ enable_seqscan: "off", plan_cache_mode: "force_generic_plan" },
     statement_timeout: `${STATEMENT_MS}`,
     idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
-    jit: "off",
-    // All our statements look up by key. A plan that was made while a table was empty must not remain a sequential scan.
-    enable_seqscan: "off",
-    plan_cache_mode: PLAN_CACHE_MODE,
-    ...others,
-  };
-  const connecting = {
-    ...way,
-    connectionTimeoutMillis: DIAL_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    ...settingsFor(poolMode, ours, options),
-  };
+  });
+  const application_name = target.applicationName ?? name;
   const pool = new Pool({ ...connecting, max, silenceMs, idleMs: IDLE_MS, application_name });
   const listening = { ...connecting, application_name: `${application_name} listen` };
   return open();
@@ -107,7 +93,7 @@ export function connect(
       probing: (ms: number) => open(performance.now() + ms, null, true),
       of: (organizationId: OrganizationId) => open(endMs, organizationId),
       listen: (listener: ListenerOptions) =>
-        poolMode === "transaction" ? null : new Listener(listening, listener),
+        target.poolMode === "transaction" ? null : new Listener(listening, listener),
       end: ({ timeout = 5 } = {}) => pool.end(timeout * 1000),
       options: target,
     });
@@ -122,31 +108,37 @@ const SESSION_IDLE_MS = 3_600_000;
  * notices within seconds and rolls back.
  */
 export function openSession(url: string, name: string): Promise<Session> {
-  const { settings, poolMode, ...way } = readUrl(url);
-  if (poolMode === "transaction")
+  const target = readUrl(url);
+  if (target.poolMode === "transaction")
     throw new Error(
       "this command needs a session: name a URL without a pooler, or one in session mode",
     );
-  const { application_name = name, options = "", ...others } = settings;
-  const ours = {
-    TimeZone: "UTC",
-    jit: "off",
+  const { addresses, ...connecting } = connectingTo(target, {
     synchronous_commit: "on",
     statement_timeout: "0",
     idle_in_transaction_session_timeout: `${SESSION_IDLE_MS}`,
-    idle_session_timeout: "0",
     client_connection_check_interval: "1s",
     tcp_keepalives_idle: "10",
     tcp_keepalives_interval: "5",
     tcp_keepalives_count: "3",
-    ...others,
-  };
-  const { addresses, ...target } = way;
-  const connecting = { ...target, connectionTimeoutMillis: DIAL_MS, keepAlive: true };
-  return Session.open(addresses, {
-    ...{ ...connecting, application_name },
-    ...settingsFor(poolMode, ours, options),
   });
+  return Session.open(addresses, {
+    ...connecting,
+    application_name: target.applicationName ?? name,
+  });
+}
+
+/** What every connection to the database has in common. */
+function connectingTo(target: Target, settings: Settings) {
+  const { addresses, user, password, database, signIn, dialMs, keepAlive, keepAliveMs } = target;
+  return {
+    ...{ addresses, user, password, database, signIn },
+    sslnegotiation: target.isDirect ? ("direct" as const) : ("postgres" as const),
+    connectionTimeoutMillis: dialMs ?? DIAL_MS,
+    keepAlive,
+    keepAliveInitialDelayMillis: keepAliveMs ?? KEEP_ALIVE_MS,
+    ...sendSettings(target, settings),
+  };
 }
 
 /** Runs the work on one snapshot, read-only. */
@@ -158,51 +150,6 @@ export function inSnapshot<Result>(
     await tx`set transaction isolation level repeatable read, read only`;
     return work(tx);
   });
-}
-
-/** Returns how our settings reach the server. A pooler ignores those that a connection sends at its start. */
-function settingsFor(
-  poolMode: PoolMode | null,
-  settings: Record<string, string>,
-  options: string,
-): Pick<PoolOptions, "options" | "opening" | "begin"> {
-  if (poolMode === null) return { options: `${asOptions(settings)} ${options}` };
-  if (options) throw new Error("the database's URL: options does not work with pool_mode");
-  if (poolMode === "transaction") {
-    // Each transaction may meet another server. `set local` and `show`, not functions: after a query, a transaction cannot
-    // change its isolation level.
-    const ask = `show ${STANDBY}`;
-    return { opening: ask, begin: `begin; ${asCommands(settings)}; ${ask}` };
-  }
-  const ask = `select current_setting('${STANDBY}') as ${STANDBY}`;
-  return { opening: `${ask}, ${asCalls(settings)}` };
-}
-
-function asCommands(settings: Record<string, string>): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `set local ${escapeIdentifier(name)} = ${escapeLiteral(value)}`)
-    .join("; ");
-}
-
-/** Returns calls for one statement, which a pooler passes on as a whole. */
-function asCalls(settings: Record<string, string>): string {
-  return Object.entries(settings)
-    .map((pair) => `set_config(${pair.map(escapeLiteral).join(", ")}, false)`)
-    .join(", ");
-}
-
-function asOptions(settings: Record<string, string>): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value.replace(/[\\\s]/g, "\\$&")}`)
-    .join(" ");
-}
-
-/** Throws if a pooler dropped our settings. Without them, statements would have no time limit and could get slow plans. */
-export async function requireSettings(db: Database): Promise<void> {
-  const [row] = await db<[{ mode: string }]>`select current_setting('plan_cache_mode') as mode`;
-  const { plan_cache_mode: wanted = PLAN_CACHE_MODE, options = "" } = db.options.settings;
-  if (row.mode === wanted || options.includes("plan_cache_mode")) return;
-  throw new Error(`the database did not get the settings of the connection: ${POOLER_CURE}`);
 }
 
 /** Throws unless the database answers within `ms`. An answer is also that it has no connection free. */

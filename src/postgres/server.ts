@@ -1,4 +1,7 @@
-import type { Queryable } from "./database.ts";
+import { arrayText } from "./array-text.ts";
+import type { Database, Queryable } from "./database.ts";
+import { POOLER_CURE } from "./driver/failure.ts";
+import { EFFECTIVE, type Settings } from "./session-settings.ts";
 
 export interface Server {
   version: string;
@@ -34,5 +37,42 @@ export async function writeReadiness(db: Queryable): Promise<void> {
   if (count !== 1)
     throw new Error(
       "the table readiness has no row: run `insert into readiness (writes) values (0)`",
+    );
+}
+
+/** What the first statement of the service must find in its session. */
+const EXPECTED: Settings = { ...EFFECTIVE, plan_cache_mode: "force_generic_plan" };
+
+/** Throws if a session lacks our settings, or if we cannot work with those that only an administrator can change. */
+export async function requireSettings(db: Database): Promise<void> {
+  const { settings } = db.options;
+  const names = Object.keys(EXPECTED).filter((name) => !(name in settings));
+  const rows = await db<{ name: string; value: string }[]>`
+    select name, current_setting(name) as value
+      from unnest(${arrayText(names)}::text::text[]) as name`;
+  const wrong = rows.filter(({ name, value }) => value !== EXPECTED[name]).map(({ name }) => name);
+  if (wrong.length > 0)
+    throw new Error(
+      `the database did not get the settings of the connection (${wrong.join(", ")}): ${POOLER_CURE}, ` +
+        "or remove the login trigger that changes them",
+    );
+  await requireSurroundings(db);
+}
+
+async function requireSurroundings(db: Database): Promise<void> {
+  const [row] = await db<[{ role: string; schemas: string; hasCatalogFirst: boolean }]>`
+    select current_setting('session_replication_role') as role,
+           current_setting('search_path') as schemas,
+           current_schema() is distinct from 'pg_catalog'
+             and (current_schemas(true))[1] = 'pg_catalog' as "hasCatalogFirst"`;
+  if (row.role !== "origin")
+    throw new Error(
+      `session_replication_role is ${row.role}, which turns foreign keys off: ` +
+        "reset it for the role and the database, as a superuser",
+    );
+  if (!row.hasCatalogFirst)
+    throw new Error(
+      `search_path is ${row.schemas}, which names pg_catalog: other schemas' functions would replace PostgreSQL's, ` +
+        "or tables would belong there. Remove pg_catalog from it",
     );
 }

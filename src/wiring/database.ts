@@ -1,13 +1,7 @@
 import type { Config } from "../config.ts";
 import { parsePostgresUrl } from "../config/formats.ts";
 import { formatDuration } from "../domain/duration.ts";
-import {
-  connect,
-  type Database,
-  hasNoSchema,
-  isForbidden,
-  requireSettings,
-} from "../postgres/database.ts";
+import { connect, type Database, hasNoSchema, isForbidden } from "../postgres/database.ts";
 import {
   findPendingMigrations,
   findRetention,
@@ -17,6 +11,7 @@ import {
 } from "../postgres/migrate.ts";
 import { findMarks } from "../postgres/moves/marks.ts";
 import { requireSessions } from "../postgres/pooler.ts";
+import { requireSettings } from "../postgres/server.ts";
 import { grantPublisher } from "../postgres/publisher-role.ts";
 import { findExcess, grantService } from "../postgres/service-rights.ts";
 import { findShard, writeShard } from "../postgres/shard-name.ts";

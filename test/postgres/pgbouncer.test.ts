@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect, inSnapshot, isUnavailable } from "../../src/postgres/database.ts";
+import { arrayText } from "../../src/postgres/array-text.ts";
+import { connect, inSnapshot, isUnavailable, type Queryable } from "../../src/postgres/database.ts";
+import { EFFECTIVE } from "../../src/postgres/session-settings.ts";
 import { createDatabase } from "../support/database.ts";
 import { startPgBouncer } from "../support/pgbouncer.ts";
 import { runProgram, startProgram } from "../support/program.ts";
@@ -13,27 +15,35 @@ const db = await createDatabase();
 /** Fewer server connections than we open, so that they change their users. */
 const FEW = { default_pool_size: "2" };
 
+/** With settings at database level that would change everything. */
+const hostile = await createDatabase({ isHostile: true });
+
 for (const mode of ["session", "transaction"] as const) {
   const sizes = mode === "transaction" ? FEW : {};
 
   test(`in ${mode} mode our settings apply to statements and transactions`, async (t) => {
     if (!(await requireProgram(t, "pgbouncer", ["--version"]))) return;
-    const { service } = await startPgBouncer(t, db, { pool_mode: mode, ...sizes });
+    const { service } = await startPgBouncer(t, hostile, { pool_mode: mode, ...sizes });
     const pool = connect(`${service}?pool_mode=${mode}`, { max: 6, name: "test" });
     t.after(() => pool.end({ timeout: 0 }));
-    const expected = ["UTC", "30s", "10s", "off", "off", "force_generic_plan"].join();
-    const settings = (run: typeof pool | Parameters<Parameters<typeof pool.begin>[0]>[0]) => run<
-      { all: string }[]
-    >`
-      select concat_ws(',', current_setting('TimeZone'), current_setting('statement_timeout'),
-               current_setting('idle_in_transaction_session_timeout'), current_setting('jit'),
-               current_setting('enable_seqscan'), current_setting('plan_cache_mode')) as all`;
+    const expected: Record<string, string> = {
+      ...EFFECTIVE,
+      ...{ statement_timeout: "30s", idle_in_transaction_session_timeout: "10s" },
+      ...{ lock_timeout: "0", idle_session_timeout: "0", transaction_timeout: "0" },
+      ...{ jit: "off", enable_seqscan: "off", enable_indexscan: "on" },
+      ...{ plan_cache_mode: "force_generic_plan", synchronous_commit: "on" },
+      ...{ restrict_nonsystem_relation_kind: "" },
+    };
+    const settings = (run: Queryable) => run<{ all: Record<string, string> }[]>`
+      select json_object_agg(name, setting) as all
+        from (select name, coalesce(current_setting(name, true), ${"0"}) as setting
+                from unnest(${arrayText(Object.keys(expected))}::text::text[]) as name) s`;
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
         n % 2 === 0 ? settings(pool) : pool.begin((tx) => settings(tx)),
       ),
     );
-    for (const [row] of answers) assert.equal(row?.all, expected);
+    for (const [row] of answers) assert.deepEqual(row?.all, expected);
   });
 
   test(`in ${mode} mode the program migrates, delivers and stops`, async (t) => {

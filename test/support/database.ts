@@ -7,6 +7,7 @@ import { migrate, writeRetention } from "../../src/postgres/migrate.ts";
 import { grantService } from "../../src/postgres/service-rights.ts";
 import { createPartitions } from "../../src/postgres/partitions.ts";
 import { ERA } from "./clock.ts";
+import { hostileSettings } from "./hostile-settings.ts";
 
 const MIGRATIONS = new URL("../../../src/postgres/migrations/", import.meta.url);
 const RETENTION_MS = 30 * 86_400_000;
@@ -16,7 +17,11 @@ const OBJECT_IN_USE = "55006";
  * A database with an empty schema, for the service's role. It has rights to rows, and none to alter, drop or
  * rewrite history. The database is dropped at the end of the test or file that created it.
  */
-export async function createDatabase({ max = 10, server = serverUrl() } = {}): Promise<Database> {
+export async function createDatabase({
+  max = 10,
+  server = serverUrl(),
+  isHostile = process.env["TEST_DATABASE_SETTINGS"] === "hostile",
+} = {}): Promise<Database> {
   const name = `partner_api_test_${randomUUID().replaceAll("-", "")}`;
   const password = randomUUID();
   await withAdmin(server, async (admin) => {
@@ -27,6 +32,7 @@ export async function createDatabase({ max = 10, server = serverUrl() } = {}): P
   });
 
   await withAdmin(urlOf(server, name), (admin) => grantService(admin, name));
+  if (isHostile) await withAdmin(server, (admin) => makeHostile(admin, name));
 
   const owner = connect(urlOf(server, name), { max: 4, name: "test owner" });
   const url = urlOf(server, name, { username: name, password });
@@ -40,6 +46,13 @@ export async function createDatabase({ max = 10, server = serverUrl() } = {}): P
     });
   });
   return db;
+}
+
+async function makeHostile(admin: Database, name: string): Promise<void> {
+  const [{ version }] = await admin<[{ version: string }]>`
+    select current_setting('server_version') as version`;
+  for (const statement of hostileSettings(name, Number.parseInt(version)))
+    await admin.unsafe(statement);
 }
 
 interface Known {

@@ -1,22 +1,33 @@
 import { userInfo } from "node:os";
 import pg from "pg";
 import { type BackendKey, requestCancel } from "./cancel.ts";
-import { explained, failureAt, shorten, silence, standby } from "./failure.ts";
+import { explained, failureAt, shorten, silence, standby, unproven, unwanted } from "./failure.ts";
+import { mayAsk } from "./parameters.ts";
 import type { Answer, Prepared, Row } from "./statement.ts";
+import type { SignIn } from "./url.ts";
 
 pg.defaults.user ??= userInfo().username; // $USER is not set everywhere.
 // The driver's own parser takes three times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text));
 
 export interface ClientOptions extends pg.ClientConfig {
-  /** The first statement of a connection through a pooler, which does not report whether the server is a standby. */
+  /** The first statement of a connection. It may return `in_hot_standby`, and the names of `missing` settings. */
   opening?: string | undefined;
+  signIn?: SignIn | undefined;
+}
+
+/** The type declarations of the driver lack it. */
+interface HasParameters {
+  connectionParameters: object;
 }
 
 const OPENING_MS = 5_000;
 
 /** The setting, and the column of an answer, that is `on` on a standby. */
 export const STANDBY = "in_hot_standby";
+
+/** Proves that the server which checks the password is at the other end of the TLS connection. */
+const BOUND = "SCRAM-SHA-256-PLUS";
 
 type OnConnect = (error: Error | null, client: pg.Client) => void;
 
@@ -28,12 +39,20 @@ export class Client extends pg.Client {
   isAbandoned = false;
   /** The index of its address in the pool. */
   readonly turn: number;
+  /** The names of settings that the opening found missing. */
+  missing: string[] = [];
   readonly #opening: string | undefined;
   #isStandby = false;
   #key: BackendKey | null = null;
 
-  constructor({ opening, ...config }: ClientOptions, turn: number) {
-    super(config);
+  constructor({ opening, signIn, ...config }: ClientOptions, turn: number) {
+    super({ ...config, enableChannelBinding: signIn?.isBound ?? false });
+    // Without these, the driver would read PGOPTIONS and PGREPLICATION.
+    const { options = "" } = config;
+    Object.assign((this as unknown as HasParameters).connectionParameters, {
+      options,
+      replication: undefined,
+    });
     this.#opening = opening;
     this.turn = turn;
     // Without a listener, an error would end the process.
@@ -44,6 +63,25 @@ export class Client extends pg.Client {
       this.#isStandby = status["parameterValue"] === "on";
     });
     this.connection.on("backendKeyData", (key: BackendKey) => (this.#key = key));
+    if (signIn) this.#watchSignIn(signIn);
+  }
+
+  /** Closes the connection before the driver answers a question of the server that the URL does not allow. */
+  #watchSignIn({ methods, isBound }: SignIn): void {
+    let isAsked = false;
+    const judge = (method: string, isProven = false) => {
+      isAsked = true;
+      if (!mayAsk(methods, method)) this.cut(unwanted(method));
+      else if (isBound && !isProven) this.cut(unproven());
+    };
+    this.connection.on("authenticationCleartextPassword", () => judge("password"));
+    this.connection.on("authenticationMD5Password", () => judge("md5"));
+    this.connection.on("authenticationSASL", ({ mechanisms }: { mechanisms: string[] }) =>
+      judge("scram-sha-256", mechanisms.includes(BOUND)),
+    );
+    this.connection.on("authenticationOk", () => {
+      if (!isAsked) judge("none");
+    });
   }
 
   override connect(): Promise<pg.Client>;
@@ -62,13 +100,18 @@ export class Client extends pg.Client {
   async #connect(): Promise<pg.Client> {
     try {
       await super.connect();
-      if (this.#opening !== undefined) await this.ask({ text: this.#opening }, OPENING_MS);
+      if (this.#opening !== undefined) await this.#open(this.#opening);
       if (this.#isStandby) throw standby();
       return this;
     } catch (error) {
       this.connection.stream.destroy();
       throw failureAt(this, error as Error);
     }
+  }
+
+  async #open(statement: string): Promise<void> {
+    const [row] = await this.ask({ text: statement }, OPENING_MS);
+    this.missing = String(row?.["missing"] ?? "").split(",");
   }
 
   /** Closes the connection if the answer takes longer than `limitMs`. Throws if the answer is that the server is a standby. */

@@ -69,6 +69,17 @@ export function standby(): Error {
   return new Standby("this is a standby");
 }
 
+export function unwanted(method: string): Error {
+  const asks = method === "none" ? "asks for no proof of who we are" : `asks for ${method}`;
+  return new Error(`the server ${asks}, which require_auth of the URL does not allow`);
+}
+
+export function unproven(): Error {
+  return new Error(
+    "the server does not offer channel binding, which the URL requires (channel_binding)",
+  );
+}
+
 export function silence(ms: number): Error {
   return new Overdue(`the database did not answer for ${seconds(ms)}`, "ETIMEDOUT");
 }

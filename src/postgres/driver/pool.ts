@@ -10,8 +10,11 @@ export interface PoolOptions extends ConnectionsOptions {
   silenceMs: number;
   /** How long the pool makes do with fewer connections after a new one was refused. */
   contentMs?: number;
-  /** Begins every transaction behind a pooler in transaction mode. There, no statement is named or outside of one. */
-  begin?: string | undefined;
+  /**
+   * Returns how every transaction begins behind a pooler in transaction mode, on a connection that misses these settings. There,
+   * no statement is named or outside of a transaction.
+   */
+  begin?: ((missing: string[]) => string) | undefined;
 }
 
 const CONTENT_MS = 10_000;
@@ -38,7 +41,7 @@ export class Pool {
   readonly #max: number;
   readonly #silenceMs: number;
   readonly #contentMs: number;
-  readonly #begin: string | undefined;
+  readonly #begin: ((missing: string[]) => string) | undefined;
   /** Connections that are lent or being opened for a call. */
   #lent = 0;
   /** The same, of each holder. */
@@ -74,7 +77,7 @@ export class Pool {
   }
 
   begin<Result>(work: (run: Run) => PromiseLike<Result>, lending: Lending = {}): Promise<Result> {
-    return this.#lend(lending, (ask) => transact(ask, work, this.#begin));
+    return this.#lend(lending, (ask, { missing }) => transact(ask, work, this.#begin?.(missing)));
   }
 
   /** Waits for statements and transactions that have begun. Closes their connections after `graceMs`. */
@@ -95,7 +98,7 @@ export class Pool {
 
   async #lend<Result>(
     { holder = null, untilMs = Infinity, isProbe = false }: Lending,
-    work: (ask: Run) => Promise<Result>,
+    work: (ask: Run, connection: Connection) => Promise<Result>,
   ): Promise<Result> {
     const limitMs = () => Math.max(0, Math.min(this.#silenceMs, untilMs - performance.now()));
     const connection = await this.#borrow(new Call(holder, limitMs(), isProbe));
@@ -108,7 +111,7 @@ export class Pool {
           isBroken ||= isBreaking(error);
           throw error;
         }
-      });
+      }, connection);
     } finally {
       this.#giveBack(holder, connection, isBroken);
     }

@@ -1,5 +1,10 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import { parse } from "pg-connection-string";
+import { findFaults, isClients, type PoolMode } from "./parameters.ts";
+
+export type { PoolMode } from "./parameters.ts";
 
 /** One way to connect to a server. libpq's variables replace missing members. */
 export interface Address {
@@ -9,116 +14,247 @@ export interface Address {
   ssl: ConnectionOptions | false;
 }
 
+/** What the server may ask of us when we sign in. */
+export interface SignIn {
+  /** libpq's `require_auth`. */
+  methods: string | undefined;
+  /** True if the sign-in must prove that nobody is between us and the server. */
+  isBound: boolean;
+}
+
 /** The parts of a database URL. */
 export interface Target {
   addresses: Address[];
   user: string;
   password: string;
   database: string;
-  /** Session settings for the server. */
+  /** Our name in `pg_stat_activity`. Null: nothing is said. */
+  applicationName: string | null;
+  /** Session settings for the server, by names in lower case. */
   settings: Record<string, string>;
+  /** Words of `options` that are for a proxy in front of the server, such as Neon's `endpoint=…`. */
+  proxyOptions: string[];
   /** How a pooler in front of the server lends connections. Null: there is none. */
   poolMode: PoolMode | null;
+  /** How long a connection may take. Null: nothing is said. */
+  dialMs: number | null;
+  keepAlive: boolean;
+  /** Null: nothing is said. */
+  keepAliveMs: number | null;
+  /** True if TLS begins without PostgreSQL's own request for it. */
+  isDirect: boolean;
+  signIn: SignIn;
 }
 
-export type PoolMode = "session" | "transaction";
+type Parameters = Readonly<Record<string, string>>;
 
-/** Members of a URL that are not for the server. We choose the host and the time limit. */
-const CLIENTS = new Set([
-  ...["host", "port", "user", "password", "database", "connect_timeout", "target_session_attrs"],
-  ...["ssl", "sslmode", "sslrootcert", "sslcert", "sslkey", "pool_mode"],
-]);
-
-/** The certificates that Node.js trusts, with `NODE_EXTRA_CA_CERTS` and `--use-openssl-ca`. */
-const SYSTEM_CA = /([?&])sslrootcert=system(?=&|$)/;
-
-/** Reads a URL as libpq does, several hosts and `sslmode` included. */
+/** Reads a URL as libpq does, several hosts and `sslmode` included. Throws an error that names every fault. */
 export function readUrl(url: string): Target {
-  const [, before = "", authority = "", after = ""] =
-    /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
-  const [first = "", ...others] = authority.split(",");
-  const known = readParts(before + first + after.replace(SYSTEM_CA, "$1"));
-  const hosts = [...listHosts(known.host ?? "", known.port ?? ""), ...others.map(readHost)];
-  const ways = SYSTEM_CA.test(after) ? systemWay(known) : listWays(known);
+  const { authority, parameters, others } = split(url);
+  const faults = findUrlFaults(url);
+  if (faults.length > 0) throw new Error(`the database's URL: ${faults.join("; ")}`);
+  const known = parseAuthority(authority);
+  const { host = known.host ?? "", port = known.port ?? "", hostaddr = "" } = parameters;
+  const hosts = [...listHosts(host, port, hostaddr), ...others.map(readHost)];
+  const ways = listWays(parameters);
+  const { settings, proxyOptions } = readOptions(parameters["options"] ?? "");
+  const keepAliveS = Number(parameters["keepalives_idle"] ?? 0);
   return {
-    addresses: hosts.flatMap((host) =>
-      (host.host?.startsWith("/") ? [false as const] : ways).map((ssl) => ({ ...host, ssl })),
-    ),
-    user: known.user ?? "",
-    password: known.password ?? "",
-    database: known.database ?? "",
-    poolMode: readPoolMode((known as Record<string, unknown>)["pool_mode"]),
-    settings: Object.fromEntries(
-      Object.entries(known).flatMap(([name, value]) =>
-        CLIENTS.has(name) ? [] : [[name, String(value)]],
-      ),
-    ),
+    addresses: hosts.flatMap((place) => waysTo(place, ways)),
+    user: parameters["user"] ?? known.user ?? "",
+    password: parameters["password"] ?? known.password ?? "",
+    database: parameters["dbname"] ?? known.database ?? "",
+    applicationName:
+      parameters["application_name"] ?? parameters["fallback_application_name"] ?? null,
+    settings: { ...settings, ...settingsOf(parameters) },
+    proxyOptions,
+    poolMode: (parameters["pool_mode"] as PoolMode | undefined) ?? null,
+    dialMs: Math.min(Number(parameters["connect_timeout"] ?? 0), DIAL_MAX_S) * 1000 || null,
+    keepAlive: parameters["keepalives"] !== "0",
+    keepAliveMs: keepAliveS * 1000 || null,
+    isDirect: parameters["sslnegotiation"] === "direct",
+    signIn: {
+      methods: parameters["require_auth"],
+      isBound: parameters["channel_binding"] === "require",
+    },
   };
 }
 
-/** Reads the URL and the files that it names. A fault of either is an error in the URL, not an outage. */
-function readParts(url: string) {
+/** Others wait for a connection that is being opened. */
+const DIAL_MAX_S = 30;
+
+/** Returns a sentence for each fault of the parameters. Reads no file, and quotes no value. */
+export function findUrlFaults(url: string): string[] {
+  const { parameters } = split(url);
+  const { host = "", hostaddr = "", sslmode = "", sslrootcert = "" } = parameters;
+  const isEncrypted = /^(?:require|verify-ca|verify-full)$/.test(sslmode);
+  const isSystem = sslrootcert === "system";
+  const { ssl_min_protocol_version: min = "", ssl_max_protocol_version: max = "TLSv1.3" } =
+    parameters;
+  const rules: [boolean, string][] = [
+    [sslmode !== "verify-ca" || sslrootcert !== "", "sslmode=verify-ca needs sslrootcert"],
+    [
+      !isSystem || /^(?:verify-full)?$/.test(sslmode),
+      "sslrootcert=system needs sslmode=verify-full",
+    ],
+    [
+      parameters["sslnegotiation"] !== "direct" || isEncrypted || isSystem,
+      "sslnegotiation=direct needs sslmode=require or stronger",
+    ],
+    [
+      parameters["channel_binding"] !== "require" || isEncrypted || isSystem,
+      "channel_binding=require needs sslmode=require or stronger",
+    ],
+    ["sslcert" in parameters === "sslkey" in parameters, "sslcert and sslkey need each other"],
+    [min <= max, "ssl_min_protocol_version must not be above ssl_max_protocol_version"],
+    [
+      hostaddr === "" || host === "" || host.split(",").length === hostaddr.split(",").length,
+      "host and hostaddr must have the same number of entries",
+    ],
+  ];
+  const broken = rules.flatMap(([holds, words]) => (holds ? [] : [words]));
+  const unread = readOptions(parameters["options"] ?? "").faults;
+  return [...findFaults(parameters), ...unread, ...broken];
+}
+
+/** Splits a URL into what a URL has with one host, its parameters, and the other hosts. */
+function split(url: string): { authority: string; parameters: Parameters; others: string[] } {
+  const [, before = "", hosts = "", path = "", query = ""] =
+    /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)([^?]*)\??(.*)$/s.exec(url) ?? [];
+  const [first = "", ...others] = hosts.split(",");
+  // libpq reads + as itself, and an empty value as the default.
+  const pairs = [...new URLSearchParams(query.replaceAll("+", "%2B"))];
+  return {
+    authority: before + first + path,
+    parameters: Object.fromEntries(pairs.filter(([, value]) => value !== "")),
+    others,
+  };
+}
+
+function parseAuthority(authority: string) {
   try {
-    return parse(url, { useLibpqCompat: true });
+    return parse(authority);
   } catch (error) {
     throw new Error(`the database's URL: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function readPoolMode(mode: unknown): PoolMode | null {
-  if (mode === undefined) return null;
-  if (mode === "session" || mode === "transaction") return mode;
-  throw new Error("the database's URL: pool_mode must be session or transaction");
+/** Returns the settings that a URL has for the server. */
+export function readSettings(url: string): Record<string, string> {
+  const { parameters } = split(url);
+  return { ...readOptions(parameters["options"] ?? "").settings, ...settingsOf(parameters) };
 }
+
+/** Names of settings do not depend on the case of their letters. */
+function settingsOf(parameters: Parameters): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      isClients(name) ? [] : [[name.toLowerCase(), value]],
+    ),
+  );
+}
+
+/** Reads `-c name=value` and `--name=value`. A word without a dash is not for PostgreSQL, but for a proxy. */
+function readOptions(text: string) {
+  const words = [...text.matchAll(/(?:\\.|[^\\\s])+/gs)].map(([word]) =>
+    word.replace(/\\(.)/gs, "$1"),
+  );
+  const settings: Record<string, string> = {};
+  const proxyOptions: string[] = [];
+  const faults: string[] = [];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    const pair = word === "-c" ? (words.shift() ?? "") : word.replace(/^(?:-c|--)/, "");
+    const [, name = "", value = ""] = /^([\w.-]+)=(.*)$/s.exec(pair) ?? [];
+    if (!word.startsWith("-")) proxyOptions.push(word);
+    else if (name === "" || name.startsWith("-"))
+      faults.push("options must be a list of -c name=value");
+    else settings[name.toLowerCase().replaceAll("-", "_")] = value;
+  }
+  return { settings, proxyOptions, faults };
+}
+
+type Place = Pick<Address, "host" | "port"> & { name?: string };
 
 /** `?host=a,b&port=1,2` is a list, too. A single port applies to all hosts. */
-function listHosts(hosts: string, ports: string): Pick<Address, "host" | "port">[] {
-  const port = ports.split(",");
-  return hosts.split(",").map((host, index) => place(host, port[index] ?? port[0] ?? ""));
+function listHosts(hosts: string, ports: string, addresses: string): Place[] {
+  const [port, names, ips] = [ports.split(","), hosts.split(","), addresses.split(",")];
+  return (addresses === "" ? names : ips).map((_, index) => ({
+    ...place(ips[index] || (names[index] ?? ""), port[index] ?? port[0] ?? ""),
+    ...(ips[index] && names[index] && { name: names[index] }),
+  }));
 }
 
-function readHost(text: string) {
+function readHost(text: string): Place {
   const [, v6, name = "", port = ""] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
   return place(v6 ?? decodeURIComponent(name), port);
 }
 
-function place(host: string, port: string): Pick<Address, "host" | "port"> {
+function place(host: string, port: string): Place {
   return { ...(host && { host }), ...(port && { port: Number(port) }) };
 }
 
 type Encryption = ConnectionOptions | false;
 
+/** A socket needs no TLS. With `hostaddr`, the certificate is still for the host's name. */
+function waysTo({ name, ...place }: Place, ways: Encryption[]): Address[] {
+  if (place.host?.startsWith("/")) return [{ ...place, ssl: false }];
+  const named =
+    name === undefined ? {} : { host: name, ...(isIP(name) === 0 && { servername: name }) };
+  return ways.map((ssl) => ({ ...place, ssl: ssl && { ...ssl, ...named } }));
+}
+
 /** Returns how to connect to a host, in order of preference. Without `sslmode`: unencrypted. */
-function listWays({ sslmode, ssl }: Record<string, unknown>): Encryption[] {
-  const anyone = { ...(typeof ssl === "object" ? ssl : {}), rejectUnauthorized: false };
+function listWays(parameters: Parameters): Encryption[] {
+  const { sslrootcert, sslmode = modeOf(parameters) } = parameters;
+  if (sslmode === "disable") return [false];
+  const tls = readTls(parameters);
+  const anyone = { ...tls, rejectUnauthorized: false };
   switch (sslmode) {
-    case undefined:
-      return [readSsl(ssl)];
-    case "disable":
-      return [false];
     case "allow":
       return [false, anyone];
     case "prefer":
       return [anyone, false];
     case "require":
+      return [sslrootcert === undefined ? anyone : ofAuthority(tls)];
     case "verify-ca":
-    case "verify-full":
-      return [ssl as ConnectionOptions];
+      return [ofAuthority(tls)];
     default:
-      throw new Error("the database's URL: unknown sslmode");
+      return [tls];
   }
 }
 
-/** Anyone can get a certificate that the system trusts, so the host's name is verified as well. */
-function systemWay({ sslmode = "verify-full" }: Record<string, unknown>): Encryption[] {
-  if (sslmode === "verify-full") return [{}];
-  throw new Error("the database's URL: sslrootcert=system needs sslmode=verify-full");
+/** `?ssl=true` is not libpq's, but it is common. It verifies the certificate, as a file for TLS does. */
+function modeOf({ sslrootcert, sslcert, ssl = "false" }: Parameters): string {
+  const isEncrypted =
+    sslrootcert !== undefined || sslcert !== undefined || /^(?:true|1)$/.test(ssl);
+  return isEncrypted ? "verify-full" : "disable";
 }
 
-/** `?ssl=true` is not libpq's, but it is common. It verifies the certificate. */
-function readSsl(ssl: unknown): Encryption {
-  if (ssl === undefined || ssl === false || ssl === "false") return false;
-  if (ssl === true) return {};
-  if (typeof ssl === "object") return ssl as ConnectionOptions; // Only `sslrootcert` was given.
-  throw new Error("the database's URL: use sslmode in place of ssl");
+/** Any certificate of the authority will do. With `sslmode=require` libpq does the same if it knows an authority. */
+function ofAuthority(tls: ConnectionOptions): ConnectionOptions {
+  return { ...tls, checkServerIdentity: () => undefined };
+}
+
+/** `sslrootcert=system`: the certificates that Node.js trusts, with `NODE_EXTRA_CA_CERTS` and `--use-openssl-ca`. */
+function readTls(parameters: Parameters): ConnectionOptions {
+  const { sslrootcert = "system", sslcert, sslkey, sslcertmode, sslpassword, sslcrl } = parameters;
+  const { ssl_min_protocol_version: minVersion, ssl_max_protocol_version: maxVersion } = parameters;
+  const hasCertificate = sslcert !== undefined && sslcertmode !== "disable";
+  return {
+    ...(sslrootcert !== "system" && { ca: read(sslrootcert) }),
+    ...(hasCertificate && { cert: read(sslcert), key: read(sslkey ?? "") }),
+    ...(hasCertificate && sslpassword !== undefined && { passphrase: sslpassword }),
+    ...(sslcrl !== undefined && { crl: read(sslcrl) }),
+    ...(minVersion !== undefined && { minVersion: minVersion as "TLSv1.2" }),
+    ...(maxVersion !== undefined && { maxVersion: maxVersion as "TLSv1.2" }),
+  };
+}
+
+/** A file that cannot be read is an error in the URL, not an outage. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Error(`the database's URL: ${(error as Error).message}`, { cause: error });
+  }
 }

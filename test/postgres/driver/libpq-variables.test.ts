@@ -16,7 +16,7 @@ for (const [query, mode, authority] of [
   ["?sslrootcert=system", "verify-full", "system"],
   [`?sslrootcert=${CA}`, "verify-full", CA],
   ["?ssl=true", "verify-full", "system"],
-  [`?sslcert=${CA}`, "verify-full", "system"],
+  [`?sslcert=${CA}&sslkey=${CA}`, "verify-full", "system"],
 ] as const) {
   test(`with ${query || "no parameters"} libpq verifies as the service does`, () => {
     const { PGSSLMODE, PGSSLROOTCERT } = libpqVariables(`postgres://u@h/d${query}`);

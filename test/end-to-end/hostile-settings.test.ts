@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import pg from "pg";
+import { createDatabase, environmentOf } from "../support/database.ts";
+import { aFolder, ORDER, CUSTOMER } from "../support/event-types.ts";
+import { oneShardOnly } from "../support/placement.ts";
+import { ADMIN_TOKEN, runProgram, startProgram } from "../support/program.ts";
+import { startLocalReceiver } from "../support/receiver.ts";
+import { status } from "../support/receiver-scripts.ts";
+import { aPartner, aRig, call } from "../support/rig.ts";
+import { verify } from "../../src/webhook/index.ts";
+
+const ONE = oneShardOnly("it needs a database of its own");
+
+/** A rig whose database has every setting at a value that would break a session without settings of its own. */
+async function aHostileRig(t: TestContext, further: Record<string, string> = {}) {
+  const db = await createDatabase({ max: 1, isHostile: true });
+  return { ...(await aRig(t, further)), ...environmentOf(db) };
+}
+
+/** A session of another program, with the database's settings, except that it may be slow. */
+async function aStranger(url: string): Promise<pg.Client> {
+  const patience = "-c idle_session_timeout=0 -c idle_in_transaction_session_timeout=0";
+  const stranger = new pg.Client({ connectionString: url, options: patience });
+  await stranger.connect();
+  return stranger;
+}
+
+const DAY_MS = 86_400_000;
+
+test("the whole contract holds on a database with hostile settings", ONE, async (t) => {
+  const types = await aFolder(t, {
+    "order.created.json": ORDER,
+    "customer.changed.json": CUSTOMER,
+  });
+  const rig = await aHostileRig(t, { EVENT_TYPES: types, RETRY_DELAYS: "50ms" });
+  const program = await startProgram(t, rig);
+  const admin = async (path: string, method = "GET", body?: unknown) => {
+    const url = `${program.operatorUrl}/api/v1/admin/${path}`;
+    const answer = await call(url, { token: ADMIN_TOKEN, method, body });
+    assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const itemsOf = async (path: string) => (await admin(path))["items"] as Record<string, unknown>[];
+
+  const partner = await aPartner(program, "acme");
+  assert.equal((await partner.ask("/me")).body["partner_org"], "acme");
+  const receiver = await startLocalReceiver(t);
+  const created = await partner.ask("/webhooks", {
+    method: "POST",
+    body: { url: receiver.url("/hooks"), events: ["vc.test.ping", "order.created"] },
+  });
+  assert.equal(created.status, 201);
+  const subscription = { id: String(created.body["id"]), secret: String(created.body["secret"]) };
+  assertRecent(created.body["created_at"]);
+  const listed = (await partner.ask("/webhooks")).body as unknown as Record<string, unknown>[];
+  assert.deepEqual(
+    listed.map((item) => [item["id"], item["created_at"]]),
+    [[subscription.id, created.body["created_at"]]],
+  );
+
+  const arrival = async () => {
+    const received = await receiver.next();
+    const verdict = await verify({
+      secret: subscription.secret,
+      headers: received.headers,
+      body: received.body,
+    });
+    assert.equal(verdict.verdict, "valid");
+    return JSON.parse(received.body.toString()) as Record<string, unknown>;
+  };
+
+  await t.test(
+    "a test event that fails once is retried, and is in the failures audit",
+    async () => {
+      receiver.answer(status(500), status(204));
+      const { body } = await partner.ping(subscription);
+      const first = await arrival();
+      assert.deepEqual(await arrival(), first);
+      assert.equal(first["id"], body["event_id"]);
+      assertRecent(first["occurred_at"]);
+      const { body: audit } = await partner.ask(`/webhooks/${subscription.id}/failures`);
+      const [failure] = audit["items"] as Record<string, unknown>[];
+      assert.equal(failure?.["http_status"], 500);
+      assertRecent(failure["attempted_at"]);
+    },
+  );
+
+  // Day and month can be mistaken for each other, and the time has milliseconds.
+  const occurredAt = new Date(Date.now() - 3 * DAY_MS).toISOString();
+
+  await t.test("an event of the HTTP API arrives with its time", async () => {
+    const { event_id: id } = await admin("events", "POST", {
+      ...{ organization: "acme", type: "order.created", data: { total: 7 } },
+      occurred_at: occurredAt,
+    });
+    const arrived = await arrival();
+    assert.deepEqual([arrived["id"], arrived["occurred_at"]], [id, occurredAt]);
+    assert.equal((await admin(`events/${String(id)}`))["occurred_at"], occurredAt);
+  });
+
+  await t.test("an event of the SQL function arrives with its time", async () => {
+    const stranger = await aStranger(rig["MIGRATION_DATABASE_URL"] ?? "");
+    await stranger.query("begin isolation level read committed read write");
+    const { rows } = await stranger.query<{ id: string }>(
+      `select partner_api_publish('acme', 'order.created', '{"total": 8}', 'once', $1) as id`,
+      [new Date(occurredAt)],
+    );
+    await stranger.query("commit");
+    await stranger.end();
+    const arrived = await arrival();
+    assert.deepEqual([arrived["id"], arrived["occurred_at"]], [`evt_${rows[0]?.id}`, occurredAt]);
+  });
+
+  await t.test("operators see everything, and can deliver again", async () => {
+    const [organization] = await itemsOf("organizations");
+    assertRecent(organization?.["created_at"]);
+    for (const path of ["keys", "subscriptions", "changes", "event-types"])
+      assert.ok((await itemsOf(path)).length > 0, path);
+    assert.equal((await itemsOf("deliveries?state=delivered")).length, 3);
+    const overview = await admin("overview?window=1h");
+    assert.equal(overview["status"], "ok", JSON.stringify(overview));
+
+    const aDeadEvent = async () => {
+      receiver.answer(status(500), status(500), status(204));
+      const { event_id: id } = await admin("events", "POST", {
+        ...{ organization: "acme", type: "order.created", data: { total: 9 } },
+      });
+      for (let attempt = 1; attempt <= 2; attempt++) assert.equal((await arrival())["id"], id);
+      const isOf = (item: Record<string, unknown>) => item["event_id"] === id;
+      return { id, dead: await until(async () => (await itemsOf(DEAD)).find(isOf)) };
+    };
+    const { id: one, dead } = await aDeadEvent();
+    await admin(`deliveries/${String(dead["id"])}/redeliver`, "POST");
+    assert.equal((await arrival())["id"], one);
+
+    const { id: other } = await aDeadEvent();
+    const since = new Date(Date.now() - DAY_MS).toISOString();
+    const filter = { subscription: subscription.id, event: other, since };
+    await admin("redeliveries", "POST", { filter });
+    assert.equal((await arrival())["id"], other);
+  });
+
+  const { stdout } = await runProgram(["doctor"], rig);
+  assert.match(stdout, /^ok +database +PostgreSQL/m, stdout);
+  assert.equal(await program.end("SIGTERM"), 0);
+});
+
+const DEAD = "deliveries?state=dead_lettered";
+
+async function until<Found>(find: () => Promise<Found | undefined>): Promise<Found> {
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+  }
+}
+
+function assertRecent(time: unknown): void {
+  const agoMs = Date.now() - Date.parse(String(time));
+  assert.ok(Math.abs(agoMs) < DAY_MS / 24, String(time));
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+}
+
+test(
+  "two processes answer 600 requests of one key at once under repeatable read",
+  ONE,
+  async (t) => {
+    const rig = await aHostileRig(t);
+    const programs = [await startProgram(t, rig), await startProgram(t, rig)] as const;
+    const { token } = await aPartner(programs[0], "acme");
+    const answers = await Promise.all(
+      Array.from({ length: 600 }, (_, i) =>
+        call(`${programs[i % 2 ? 1 : 0].partnerUrl}/api/v1/partner/me`, { token }),
+      ),
+    );
+    assert.deepEqual([...new Set(answers.map((a) => a.status))], [200]);
+  },
+);
