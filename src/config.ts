@@ -24,6 +24,7 @@ import type { EgressSource } from "./domain/egress-source.ts";
 import type { AddressPolicy } from "./domain/public-address.ts";
 import { RETRY_DELAYS_MS } from "./domain/retry-schedule.ts";
 import type { KeyRing } from "./domain/sealed-secret.ts";
+import { findUnread } from "./postgres/driver/parameters.ts";
 import { SUBSCRIPTIONS_MAX } from "./domain/subscription.ts";
 import type { OperatorToken } from "./http/operator/operator-tokens.ts";
 
@@ -95,6 +96,8 @@ export interface Config extends Shard {
 
   /** Unknown variables with a name like ours. */
   readonly misspelt: Misspelt[];
+  /** Variables of libpq that say how to connect, and the parameters of a URL to write in place of them. */
+  readonly unread: [variable: string, parameter: string][];
 }
 
 export interface ExportCommand {
@@ -104,7 +107,9 @@ export interface ExportCommand {
   env: NodeJS.ProcessEnv;
 }
 
-type Settings = Omit<Config, "misspelt" | "exportCommand"> & { exportCommand: string[] | null };
+type Settings = Omit<Config, "misspelt" | "unread" | "exportCommand"> & {
+  exportCommand: string[] | null;
+};
 
 /** Reads the whole configuration. Throws one error that names every fault in it, and no secret. */
 export function loadConfig(variables: NodeJS.ProcessEnv): Config {
@@ -119,6 +124,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     exportCommand:
       program === undefined ? null : { program, args, env: Object.fromEntries(others) },
     misspelt: findMisspelt(Object.keys(variables), env.names),
+    unread: settings.databaseUrl === null ? [] : findUnread(variables, settings.databaseUrl),
   };
 }
 

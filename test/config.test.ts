@@ -253,6 +253,20 @@ test("all faults are reported at once, one for each entry of a list", () => {
   );
 });
 
+test("every fault of a database's URL is reported, with the variable", () => {
+  assert.deepEqual(
+    faultsOf({
+      DATABASE_URL: "postgres://u@h/d?gssencmode=require&service=x",
+      MIGRATION_DATABASE_URL: "postgres://u@h/d?datestyle=German",
+    }),
+    [
+      "DATABASE_URL: gssencmode must be disable or prefer: the service encrypts by TLS",
+      "DATABASE_URL: service is not supported: write the URL in full",
+      "MIGRATION_DATABASE_URL: datestyle is set by the service: remove it",
+    ],
+  );
+});
+
 test("a fault never quotes a possible secret", () => {
   const secret = "hunter2hunter2";
   const faults = faultsOf({

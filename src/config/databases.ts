@@ -1,5 +1,6 @@
 import { ONLY_SHARD } from "../domain/api-key.ts";
 import type { Environment, Format } from "./environment.ts";
+import { findUrlFaults } from "../postgres/session-settings.ts";
 import { postgresUrl } from "./formats.ts";
 
 /** A schema of a PostgreSQL server, with the organizations that live in it. */
@@ -24,9 +25,9 @@ const namedUrl: Format<{ shard: string; url: string }> = {
 
 /** Reads the shards, the home shard first. `SHARDS` replaces `DATABASE_URL`. */
 export function readShards(env: Environment): readonly [Shard, ...Shard[]] {
-  const databaseUrl = env.value("DATABASE_URL", postgresUrl, null);
+  const databaseUrl = readUrl(env, "DATABASE_URL");
   if (!env.isSet("SHARDS")) {
-    const migrationDatabaseUrl = env.value("MIGRATION_DATABASE_URL", postgresUrl, null);
+    const migrationDatabaseUrl = readUrl(env, "MIGRATION_DATABASE_URL");
     return [{ shard: ONLY_SHARD, databaseUrl, migrationDatabaseUrl }];
   }
   const named = readNamedUrls(env, "SHARDS");
@@ -50,9 +51,17 @@ export function readShards(env: Environment): readonly [Shard, ...Shard[]] {
   return [home, ...others];
 }
 
+function readUrl(env: Environment, variable: string): string | null {
+  const url = env.value(variable, postgresUrl, null);
+  for (const fault of url === null ? [] : findUrlFaults(url)) env.faultWithin(variable, fault);
+  return url;
+}
+
 function readNamedUrls(env: Environment, variable: string): { shard: string; url: string }[] {
   const entries = env.list(variable, namedUrl, SHARDS_MAX, /\s+/) ?? [];
   env.differ(variable, "a name", entries, "shard");
   env.differ(variable, "a URL", entries, "url");
+  for (const { shard, url } of entries)
+    for (const fault of findUrlFaults(url)) env.faultWithin(variable, `shard ${shard}: ${fault}`);
   return entries;
 }

@@ -65,6 +65,12 @@ export class Environment {
     this.faults.push(`${name} ${what}`);
   }
 
+  /** Adds a sentence about a part of a variable's value. */
+  faultWithin(name: string, sentence: string): void {
+    this.#faulty.add(name);
+    this.faults.push(`${name}: ${sentence}`);
+  }
+
   #read(name: string): string {
     if (!this.names.includes(name)) this.names.push(name);
     return (this.#env[name] ?? "").trim();

@@ -43,6 +43,7 @@ export const defaults: Config = {
   drainMs: 0,
   shutdownGraceMs: 15_000,
   misspelt: [],
+  unread: [],
 };
 
 /** The faults that stop the start, one to a line. */

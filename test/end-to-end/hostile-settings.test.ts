@@ -146,6 +146,23 @@ test("the whole contract holds on a database with hostile settings", ONE, async 
   assert.equal(await program.end("SIGTERM"), 0);
 });
 
+test("partitions that an owner makes in a session of its own are named as all others", async () => {
+  const db = await createDatabase({ max: 1, isHostile: true });
+  const owner = await aStranger(environmentOf(db)["MIGRATION_DATABASE_URL"] ?? "");
+  const ownSettings =
+    "set default_transaction_read_only = off; set restrict_nonsystem_relation_kind = ''";
+  await owner.query(ownSettings);
+  await owner.query("select create_partitions('events', '2031-03-04T05:06:07Z')");
+  const { rows } = await owner.query<{ name: string }>(
+    "select relname as name from pg_class where relname like '%\\_2031%' and relkind = 'r' order by 1",
+  );
+  await owner.end();
+  assert.deepEqual(
+    rows.map((row) => row.name),
+    ["04", "05", "06", "07"].map((day) => `events_203103${day}_000000`),
+  );
+});
+
 const DEAD = "deliveries?state=dead_lettered";
 
 async function until<Found>(find: () => Promise<Found | undefined>): Promise<Found> {

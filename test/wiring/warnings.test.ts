@@ -48,6 +48,15 @@ test("a start warns of a misspelt name", () => {
   ]);
 });
 
+test("a start warns of libpq's variables that it does not read", () => {
+  const PGSSLMODE = "verify-full";
+  assert.deepEqual(warnings({ PGSSLMODE }), []);
+  assert.deepEqual(warnings({ PGSSLMODE, DATABASE_URL: "postgres://a/p?sslmode=require" }), []);
+  assert.deepEqual(warnings({ PGSSLMODE, DATABASE_URL: "postgres://a/p" }), [
+    "PGSSLMODE is not read: write sslmode into the database's URL",
+  ]);
+});
+
 test("a start distinguishes a test rig from an EGRESS_ALLOW of everything", () => {
   for (const EGRESS_ALLOW of ["127.0.0.0/8", "10.0.0.0/8", "fc00::/7", "::1/128"]) {
     assert.match(warnings({ EGRESS_ALLOW }).join(), /^EGRESS_ALLOW is set/, EGRESS_ALLOW);

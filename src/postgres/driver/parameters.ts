@@ -60,7 +60,7 @@ export const LIBPQ: Readonly<Record<string, Check>> = {
   application_name: any,
   fallback_application_name: any,
   client_encoding: utf8,
-  connect_timeout: whole,
+  connect_timeout: (value) => whole(value.replace(/^-/, "")),
   target_session_attrs: only(["any", "read-write", "primary"], "the service writes"),
   load_balance_hosts: oneOf("disable", "random"),
   keepalives: oneOf("0", "1"),
@@ -99,6 +99,34 @@ export const LIBPQ: Readonly<Record<string, Check>> = {
   oauth_client_secret: never(NO_OAUTH),
   oauth_scope: never(NO_OAUTH),
 };
+
+/** Variables with which a fleet may protect or direct the connections of libpq's programs. The driver does not read them. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  ...{
+    PGSSLMODE: "sslmode",
+    PGSSLNEGOTIATION: "sslnegotiation",
+    PGCHANNELBINDING: "channel_binding",
+  },
+  ...{
+    PGSSLCERT: "sslcert",
+    PGSSLKEY: "sslkey",
+    PGSSLCRL: "sslcrl",
+    PGREQUIREAUTH: "require_auth",
+  },
+  PGSSLMINPROTOCOLVERSION: "ssl_min_protocol_version",
+  ...{ PGGSSENCMODE: "gssencmode", PGHOSTADDR: "hostaddr", PGOPTIONS: "options" },
+  PGTARGETSESSIONATTRS: "target_session_attrs",
+};
+
+/** Returns the parameters that the environment has for libpq and that a URL lacks, by the names of their variables. */
+export function findUnread(
+  variables: Readonly<Record<string, string | undefined>>,
+  url: string,
+): [variable: string, parameter: string][] {
+  return Object.entries(VARIABLES).filter(
+    ([variable, parameter]) => variables[variable] && !new RegExp(`[?&]${parameter}=`).test(url),
+  );
+}
 
 const POOL_MODES = ["session", "transaction"] as const;
 export type PoolMode = (typeof POOL_MODES)[number];

